@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// Decision is a person's answer to a question.
+type Decision struct {
+	Do     string          `json:"do"` // approve, deny, edit or text
+	Reason string          `json:"reason,omitempty"`
+	Edit   json.RawMessage `json:"edit,omitempty"` // edit: the arguments or plan to use instead
+	Text   string          `json:"text,omitempty"`
+}
+
+// Approved says whether what was asked may happen, as it is or as edited.
+func (d Decision) Approved() bool { return d.Do == "approve" || d.Do == "edit" }
+
+// ParseDecision reads an answer as a person types it: approve, deny[:why],
+// edit:<json>, or any other text.
+func ParseDecision(s string) Decision {
+	word, rest, _ := strings.Cut(s, ":")
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "approve", "yes", "y":
+		if rest == "" {
+			return Decision{Do: "approve"}
+		}
+	case "deny", "no", "n":
+		return Decision{Do: "deny", Reason: strings.TrimSpace(rest)}
+	case "edit":
+		if json.Valid([]byte(rest)) {
+			return Decision{Do: "edit", Edit: json.RawMessage(rest)}
+		}
+	}
+	return Decision{Do: "text", Text: s}
+}
+
+// Ask puts a question to a person and waits for the answer, as long as it
+// takes: the process may end meanwhile.
+func (s *Scope) Ask(name string, q Question) (Decision, error) {
+	if err := s.halted(); err != nil {
+		return Decision{}, err
+	}
+	q.Path = joinPath(s.Path(), name)
+	body, err := json.Marshal(q)
+	if err != nil {
+		return Decision{}, err
+	}
+	s.event(Event{Type: InterruptRaised, Path: q.Path, Tool: q.Tool, Args: q.Args, Interrupt: &q})
+	return kernel.Ask[Decision](s.k, name, digest(body), func() []byte { return body })
+}

@@ -1,0 +1,21 @@
+// Package component describes everything a spec can name.
+//
+//	Config (what a user writes) --decoded by dsl--> Factory.Build(Config, Settings) --> the component
+//
+// A Config is a plain struct. Its fields carry the language in tags:
+//
+//	yaml:"max_steps"        the key; "-" hides a field; ",inline" takes all keys left over (a map)
+//	doc:"..."               one sentence for the reference, the editor and --help; a Config without docs fails a test
+//	required:"true"         the key must be there
+//	enum:"a|b"              allowed words
+//	min:"1" max:"100"       bounds of a number, of a duration (min:"0s"), of a list's length
+//	env:"call int, step string"   on a GuardRef: the names its expression may use ("@after_step": a place of DESIGN section 4)
+//	vars:"args,parameters"  on a Template or PromptRef: the namespaces it may use; "@planner" adds the engine's own names of that template
+//
+// References (ModelRef, PromptRef, Template, SchemaRef, GuardRef, FilterRef)
+// are resolved, checked and compiled by the dsl for every kind alike, so a
+// component gets compiled conditions, prompts and paths without importing the
+// libraries behind them.
+//
+// It must not know YAML, HTTP, any library, or the engine.
+package component

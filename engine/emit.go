@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// emitter numbers events and hands them to the sinks, one at a time. Events of
+// the journal come from the kernel in order; deltas and progress come from
+// effects under way.
+type emitter struct {
+	sinks []Sink
+	run   string
+	mu    sync.Mutex
+	seq   int
+}
+
+func (e *emitter) on() bool { return len(e.sinks) > 0 }
+
+// send numbers and sends an event whose records are durable.
+func (e *emitter) send(ev Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.seq++
+	ev.Seq = e.seq
+	e.pass(ev)
+}
+
+func (e *emitter) transient(ev Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ev.At = time.Now()
+	e.pass(ev)
+}
+
+func (e *emitter) pass(ev Event) {
+	ev.V, ev.Run = EventVersion, e.run
+	for _, s := range e.sinks {
+		s.Send(ev)
+	}
+}
+
+// event sends ev once what happened is durable; a replayed part sends nothing.
+func (s *Scope) event(ev Event) {
+	if !s.r.emit.on() {
+		return
+	}
+	if ev.Path != "" || ev.Type == GuardFired {
+		ev.Path = joinPath(s.Path(), ev.Path)
+	}
+	ev.At = s.r.started.Add(s.k.Now())
+	emit := s.r.emit
+	s.k.Emit(func() { emit.send(ev) })
+}
+
+// tell sends the event of a fact, where it has one.
+func (s *Scope) tell(f Fact) {
+	switch f := f.(type) {
+	case PlanTaken:
+		plan := s.r.state.Plan
+		s.event(Event{Type: PlanCreated, By: f.By, Plan: &plan})
+	case StepStarted:
+		s.event(Event{Type: StepStartedEvent, Step: &StepEvent{
+			ID: f.Step.ID, Goal: f.Step.Goal, Status: StepRunning, Attempts: f.Attempt,
+		}})
+	case StepEnded:
+		rec := f.Record
+		s.event(Event{Type: StepCompleted, Duration: rec.DurationMS, Usage: &rec.Usage.Tokens, Step: &StepEvent{
+			ID: rec.ID, Goal: rec.Goal, Status: rec.Status, Attempts: rec.Attempts, Result: rec.Result, Error: rec.Error,
+		}})
+	case Replied:
+		if f.By == "reflector" {
+			s.event(Event{Type: ReflectCompleted, By: f.By, Text: f.Reply.Result})
+		}
+	case Warned:
+		s.event(Event{Type: Warning, Text: f.Text})
+	case HistoryRead, Urged, ModelCalled, ToolCalled, Answered, Said:
+		// told by the effects themselves, or with the run's end
+	}
+}
+
+// journaled says whether anybody will ever compare requests: a journal in
+// memory that starts empty is read by nobody but tests.
+func (r *run) journaled() bool {
+	_, memory := r.opts.Journal.(*journal.Memory)
+	return !memory || r.opts.Virtual
+}
+
+func digest(b []byte) [32]byte { return sha256.Sum256(b) }
+
+func requestJSON(req *Request) []byte {
+	b, _ := json.Marshal(req) // strings and raw JSON that was checked
+	return b
+}
+
+func toolRequest(tool string, args json.RawMessage) []byte {
+	b, _ := json.Marshal(struct {
+		Tool string          `json:"tool"`
+		Args json.RawMessage `json:"args"`
+	}{tool, args})
+	return b
+}

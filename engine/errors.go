@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+)
+
+// StopError ends a run from inside a node: a limit, a guard, a failure that
+// has a stop code. Nodes pass it on; Scope returns it from every effect once
+// the run is stopping.
+type StopError struct{ Reason StopReason }
+
+// Error names the stop code and the message.
+func (e *StopError) Error() string {
+	if e.Reason.Message == "" {
+		return string(e.Reason.Code)
+	}
+	return fmt.Sprintf("%s: %s", e.Reason.Code, e.Reason.Message)
+}
+
+// ErrReplan is returned by a node that wants the plan looked at now: the walk
+// goes on at the reflector, or at the planner of a graph without one.
+var ErrReplan = errors.New("the plan is to be looked at")
+
+// Fail makes the error that ends a run with a failure code.
+func Fail(code StopCode, path, format string, args ...any) error {
+	return &StopError{StopReason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: Failed}}
+}
+
+// Denied makes the error that ends a run because a person said no.
+func Denied(path, message string) error {
+	return &StopError{StopReason{Code: StopCancelled, Path: path, Message: message, Status: Cancelled}}
+}
+
+// AtLimit makes the error that ends a run at one of its limits.
+func AtLimit(code StopCode, path, format string, args ...any) error {
+	return &StopError{StopReason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: Stopped}}
+}
+
+// ExitCode is the exit code of a result (DESIGN sections 6 and 10).
+func (r StopReason) ExitCode(status RunStatus) int {
+	switch status {
+	case Completed:
+		return 0
+	case Stopped:
+		return 4
+	case Interrupted:
+		if r.Code == StopSuspended {
+			return 130
+		}
+		return 5
+	}
+	switch r.Code {
+	case StopProviderError, StopStoreFull, StopStoreCorrupt:
+		return 3
+	}
+	return 1
+}

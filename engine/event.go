@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventVersion is the version of the event schema: fields are only ever added.
+const EventVersion = 1
+
+// EventType names what an event tells.
+type EventType string
+
+// The event types (DESIGN section 10).
+const (
+	RunStarted       EventType = "run.started"
+	PlanCreated      EventType = "plan.created"
+	StepStartedEvent EventType = "step.started"
+	ModelStarted     EventType = "model.started"
+	ModelDelta       EventType = "model.delta"
+	ModelCompleted   EventType = "model.completed"
+	ToolStarted      EventType = "tool.started"
+	ToolProgress     EventType = "tool.progress"
+	ToolCompleted    EventType = "tool.completed"
+	ToolInterrupted  EventType = "tool.interrupted"
+	StepCompleted    EventType = "step.completed"
+	ReflectCompleted EventType = "reflect.completed"
+	GuardFired       EventType = "guard.fired"
+	LimitReached     EventType = "limit.reached"
+	InterruptRaised  EventType = "interrupt.raised"
+	RunCompleted     EventType = "run.completed"
+	Warning          EventType = "warning"
+)
+
+// Event is one line of the event stream: what happened, for people and
+// machines that watch. Events are derived from what the journal holds and are
+// sent after it does, in order; deltas and progress are transient and may
+// overtake. Of the fields below Path, those that an event has no use for are
+// left out.
+type Event struct {
+	V    int       `json:"v"`
+	Seq  int       `json:"seq"` // counts the events of one session from 1; 0 for transient events
+	At   time.Time `json:"at"`
+	Run  string    `json:"run"`
+	Type EventType `json:"type"`
+	Path string    `json:"path,omitempty"` // effect path, or the step or node
+
+	Spec      *SpecInfo       `json:"spec,omitempty"`
+	Question  string          `json:"question,omitempty"`
+	Plan      *Plan           `json:"plan,omitempty"`
+	By        string          `json:"by,omitempty"` // the node or role it came from
+	Step      *StepEvent      `json:"step,omitempty"`
+	Model     string          `json:"model,omitempty"` // llm of the spec
+	Role      string          `json:"role,omitempty"`
+	Tool      string          `json:"tool,omitempty"`
+	Args      json.RawMessage `json:"args,omitempty"`
+	Status    string          `json:"status,omitempty"`
+	Text      string          `json:"text,omitempty"` // delta, progress, result, warning or message
+	Usage     *Tokens         `json:"usage,omitempty"`
+	CostUSD   float64         `json:"cost_usd,omitempty"`
+	Duration  int64           `json:"duration_ms,omitempty"`
+	Guard     *GuardEvent     `json:"guard,omitempty"`
+	Stop      *StopReason     `json:"stop_reason,omitempty"`
+	Interrupt *Question       `json:"interrupt,omitempty"`
+	Totals    *Usage          `json:"totals,omitempty"`
+}
+
+// StepEvent is a step as events show it.
+type StepEvent struct {
+	ID       string     `json:"id"`
+	Goal     string     `json:"goal"`
+	Status   StepStatus `json:"status"`
+	Attempts int        `json:"attempts,omitempty"`
+	Result   string     `json:"result,omitempty"`
+	Error    string     `json:"error,omitempty"`
+}
+
+// GuardEvent is a guard that fired.
+type GuardEvent struct {
+	Name    string      `json:"name"`
+	Path    string      `json:"path"` // guards[0]
+	At      GuardPlace  `json:"at"`
+	Do      GuardAction `json:"do"`
+	Message string      `json:"message,omitempty"`
+}
+
+// Sink receives events, one at a time for a run, but from several runs at once.
+// It must not block for long: the run waits for it.
+type Sink interface {
+	Send(Event)
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// broken turns what ended the session from outside the node code into the
+// stop reason.
+func (r *run) broken(err error) {
+	var parked *kernel.Parked
+	var review *kernel.NeedsReview
+	switch {
+	case errors.As(err, &parked):
+		r.reason = StopReason{Code: StopInterrupted, Status: Interrupted, Message: "waiting for a person"}
+		for _, o := range parked.Questions {
+			q := Question{Path: o.Path}
+			_ = json.Unmarshal(o.Request, &q) // the run wrote it
+			q.Path = o.Path
+			r.open = append(r.open, q)
+		}
+		return
+	case errors.As(err, &review):
+		r.reason = StopReason{
+			Code: StopNeedsReview, Status: Interrupted, Path: review.Path,
+			Message: "it is not known whether " + review.Path + " took effect before the run was cut",
+		}
+		r.open = append(r.open, Question{Path: review.Path, Kind: AskReview, Question: r.reason.Message})
+		return
+	case errors.Is(err, kernel.ErrSuspended), errors.Is(err, context.Canceled):
+		r.reason = StopReason{Code: StopSuspended, Status: Interrupted, Message: "suspended by a signal"}
+		return
+	case errors.Is(err, kernel.ErrCancelled):
+		r.reason = StopReason{Code: StopCancelled, Status: Cancelled, Message: "cancelled by decision"}
+	case errors.Is(err, journal.ErrFull):
+		r.reason = StopReason{Code: StopStoreFull, Status: Failed, Message: err.Error()}
+	case errors.Is(err, journal.ErrCorrupt):
+		r.reason = StopReason{Code: StopStoreCorrupt, Status: Failed, Message: err.Error()}
+	default:
+		r.reason = StopReason{Code: StopInternal, Status: Failed, Message: err.Error()}
+	}
+	r.err = err.Error()
+}
+
+func storeFailure(what string, err error) error {
+	return Fail(StopStoreCorrupt, "memory", "%s: %v", what, err)
+}
+
+func (r *run) answerText() string {
+	if r.state.Answer != nil {
+		return r.state.Answer.Text
+	}
+	if r.reason.Status == Completed {
+		return r.state.Reply.Text // a graph that ends without a final answer says what its last node said
+	}
+	return ""
+}
+
+// fallback is the answer of a run at its limit whose finalizer could not write one.
+func (r *run) fallback() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Stopped before the end: %s.\n", r.reason.Message)
+	for _, rec := range r.state.Steps {
+		fmt.Fprintf(&b, "\n- %s (%s)", rec.Goal, rec.Status)
+		if text := strings.TrimSpace(rec.Result); text != "" {
+			fmt.Fprintf(&b, ": %s", clip(text, 2000))
+		} else if rec.Error != "" {
+			fmt.Fprintf(&b, ": %s", clip(rec.Error, 500))
+		}
+	}
+	if left := r.state.Remaining(); len(left) > 0 {
+		b.WriteString("\n\nNot done yet:")
+		for _, st := range left {
+			b.WriteString("\n- " + st.Goal)
+		}
+	}
+	if r.reason.Path != "" {
+		fmt.Fprintf(&b, "\n\nTo go on, raise %s.", r.reason.Path)
+	}
+	return b.String()
+}
+
+func (r *run) specInfo() *SpecInfo {
+	return &SpecInfo{Name: r.program.Name, Version: r.program.Version, Digest: r.program.Digest}
+}
+
+// result is what the run has to show, wherever it ended.
+func (r *run) result(began time.Time) *Result {
+	st := &r.state
+	res := &Result{
+		RunID: r.input.RunID, Status: r.reason.Status, StopReason: r.reason, StartedAt: r.started,
+		Response: r.answerText(), Plan: st.Plan, Steps: st.Steps, Usage: st.Usage, Summary: summarize(st.Steps),
+		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
+		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
+		Interrupts: r.open, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages,
+	}
+	if st.Answer != nil {
+		res.Output = st.Answer.Output
+	}
+	if res.StartedAt.IsZero() {
+		res.StartedAt = began
+	}
+	if res.DurationMS = milliseconds(r.elapsed); r.elapsed == 0 && !r.opts.Virtual {
+		res.DurationMS = milliseconds(time.Since(began))
+	}
+	res.Steps = emptyNotNil(res.Steps)
+	for i := range res.Steps {
+		res.Steps[i].ToolCalls = emptyNotNil(res.Steps[i].ToolCalls)
+	}
+	res.Plan.Steps = emptyNotNil(res.Plan.Steps)
+	res.Interrupts = emptyNotNil(res.Interrupts)
+	res.Warnings = emptyNotNil(res.Warnings)
+	return res
+}
+
+func emptyNotNil[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func summarize(steps []StepRecord) Summary {
+	sum := Summary{Steps: len(steps), ByStatus: map[StepStatus]int{}, Tools: []string{}}
+	for _, rec := range steps {
+		sum.ByStatus[rec.Status]++
+		sum.Attempts += rec.Attempts
+		for _, c := range rec.ToolCalls {
+			if !slices.Contains(sum.Tools, c.Tool) {
+				sum.Tools = append(sum.Tools, c.Tool)
+			}
+		}
+	}
+	slices.Sort(sum.Tools)
+	if len(steps) > 0 {
+		sum.SuccessRate = float64(sum.ByStatus[StepOK]) / float64(len(steps))
+	}
+	return sum
+}

@@ -1,0 +1,111 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// End is the id of the implied last node.
+const End = "end"
+
+// Node is a named node of some type.
+type Node struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+}
+
+// Edge leads from one node to another when its guard holds. Label is the
+// guard's text; "" is an edge that always holds, and then Guard is not used.
+type Edge[G any] struct {
+	From, To string
+	Label    string
+	Guard    G
+	Each     bool // the guard is tried once for each fresh step
+}
+
+// Graph is nodes and edges in the order they were added. Start is where a walk
+// begins. It is not changed once checked.
+type Graph[G any] struct {
+	Start string
+	Nodes []Node
+	Edges []Edge[G]
+	from  map[string][]Edge[G]
+}
+
+// From returns the edges of a node in the order written.
+func (g *Graph[G]) From(id string) []Edge[G] {
+	if g.from == nil {
+		g.index()
+	}
+	return g.from[id]
+}
+
+func (g *Graph[G]) index() {
+	g.from = make(map[string][]Edge[G], len(g.Nodes))
+	for _, e := range g.Edges {
+		g.from[e.From] = append(g.from[e.From], e)
+	}
+}
+
+// Has says whether a node exists; End always does.
+func (g *Graph[G]) Has(id string) bool {
+	return id == End || slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.ID == id })
+}
+
+// Check indexes the graph and reports everything wrong with it: ends that do
+// not exist, a node whose last edge is guarded, edges behind an unguarded one,
+// nodes that cannot be reached.
+func (g *Graph[G]) Check() error {
+	g.index()
+	var errs []error
+	if !g.Has(g.Start) || g.Start == End {
+		errs = append(errs, fmt.Errorf("start node %q does not exist", g.Start))
+	}
+	for _, e := range g.Edges {
+		for _, id := range []string{e.From, e.To} {
+			if !g.Has(id) || id == End && id == e.From {
+				errs = append(errs, fmt.Errorf("edge %s -> %s: node %q does not exist", e.From, e.To, id))
+			}
+		}
+	}
+	reached := g.reach()
+	for _, n := range g.Nodes {
+		errs = append(errs, g.checkEdges(n.ID)...)
+		if !reached[n.ID] {
+			errs = append(errs, fmt.Errorf("node %q cannot be reached from %q", n.ID, g.Start))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (g *Graph[G]) checkEdges(id string) []error {
+	edges := g.from[id]
+	if len(edges) == 0 {
+		return nil // it ends the walk
+	}
+	var errs []error
+	for i, e := range edges {
+		last := i == len(edges)-1
+		if last && e.Label != "" {
+			errs = append(errs, fmt.Errorf("node %q: its last edge (to %q) must have no guard", id, e.To))
+		}
+		if !last && e.Label == "" {
+			errs = append(errs, fmt.Errorf("node %q: the edge to %q has no guard, so the ones after it are never tried", id, e.To))
+		}
+	}
+	return errs
+}
+
+func (g *Graph[G]) reach() map[string]bool {
+	seen := map[string]bool{g.Start: true}
+	for todo := []string{g.Start}; len(todo) > 0; todo = todo[1:] {
+		for _, e := range g.from[todo[0]] {
+			if !seen[e.To] {
+				seen[e.To] = true
+				todo = append(todo, e.To)
+			}
+		}
+	}
+	return seen
+}

@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Model is one language model as a spec's llm entry configures it.
+// Generate is called from many goroutines at once.
+type Model interface {
+	// Generate performs one call. A nil stream asks for the whole reply at
+	// once; else each delta is passed to stream, in order, from the calling
+	// goroutine, and the returned Reply is still complete. An error is a
+	// *ModelError wherever the cause is known, and ctx.Err() is wrapped when
+	// ctx ended the call: a partial reply is never returned as a whole one.
+	Generate(ctx context.Context, req *Request, stream func(Delta)) (*Reply, error)
+}
+
+// RunModel is a capability of a Model that keeps state for the length of one
+// run (a scripted model's used-up replies). ForRun is called once, when a
+// session of the run starts; the run then uses the Model it returns.
+type RunModel interface {
+	ForRun(runID string) Model
+}
+
+// SequencedModel is a capability of a Model whose choice depends on the order
+// of the calls. Choose is called on the run's own goroutine, in the order in
+// which the run issues calls, also for calls that a journal answers; the
+// Model it returns performs this one call.
+type SequencedModel interface {
+	Choose(req *Request) Model
+}
+
+// DelayedModel is a capability of a Model returned by Choose: how long the
+// call takes. The engine waits (or advances virtual time) on its behalf.
+type DelayedModel interface {
+	Delay() time.Duration
+}
+
+// ChatRole says who speaks in a Message.
+type ChatRole string
+
+// The chat roles.
+const (
+	System    ChatRole = "system"
+	User      ChatRole = "user"
+	Assistant ChatRole = "assistant"
+	ToolRole  ChatRole = "tool"
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role    ChatRole   `json:"role"`
+	Text    Text       `json:"text,omitempty"`
+	Calls   []ToolCall `json:"calls,omitempty"`    // assistant: the tools it wants to call
+	CallID  string     `json:"call_id,omitempty"`  // tool: which call this answers
+	Tool    string     `json:"tool,omitempty"`     // tool: name of the tool that answers
+	IsError bool       `json:"is_error,omitempty"` // tool: the call failed; Text says why
+}
+
+// ToolCall is a model's wish to call a tool. Args is the JSON text of the
+// arguments as the model wrote it, which need not be valid JSON.
+type ToolCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+// ToolDef is what a model is told of a tool.
+type ToolDef struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Input       json.RawMessage `json:"input,omitempty"` // JSON Schema of the arguments object
+}
+
+// Params are a call's sampling parameters; nil and zero mean unset, and then
+// nothing is sent: the provider's default holds.
+type Params struct {
+	Model           string   `json:"model,omitempty"`
+	Temperature     *float64 `json:"temperature,omitempty"`
+	TopP            *float64 `json:"top_p,omitempty"`
+	Seed            *int64   `json:"seed,omitempty"`
+	MaxOutputTokens int      `json:"max_output_tokens,omitempty"`
+	Stop            []string `json:"stop,omitempty"`
+}
+
+// ReplySchema asks for a reply that is JSON of a schema. A provider without
+// native support leaves it out; the caller validates in any case.
+type ReplySchema struct {
+	Name   string          `json:"name"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+// Request is one model call.
+type Request struct {
+	Role          string       `json:"role"`           // who asks: planner, executor, reflector, finalizer, judge
+	Call          int          `json:"call"`           // the how-manieth call of that role, from 1: in the run, for the executor in the step
+	Step          string       `json:"step,omitempty"` // goal of the step it is made for
+	Key           string       `json:"-"`              // idempotency key: run and effect path
+	Messages      []Message    `json:"messages"`
+	Tools         []ToolDef    `json:"tools,omitempty"`
+	ParallelTools bool         `json:"parallel_tools,omitempty"` // the model may ask for several calls in one reply
+	Schema        *ReplySchema `json:"schema,omitempty"`
+	Params        Params       `json:"params"`
+}
+
+// StopKind says why a model stopped.
+type StopKind string
+
+// The stop kinds (DESIGN section 8).
+const (
+	EndTurn         StopKind = "end_turn"
+	ToolUse         StopKind = "tool_use"
+	MaxTokens       StopKind = "max_tokens"
+	StopSequence    StopKind = "stop_sequence"
+	ContentFiltered StopKind = "content_filtered"
+	Guardrail       StopKind = "guardrail"
+	Refusal         StopKind = "refusal"
+)
+
+// Tokens is what one call consumed, in tokens. Input includes Cached, Output
+// includes Reasoning.
+type Tokens struct {
+	Input     int `json:"input_tokens"`
+	Output    int `json:"output_tokens"`
+	Cached    int `json:"cached_input_tokens,omitempty"`
+	Reasoning int `json:"reasoning_tokens,omitempty"`
+}
+
+// Total is input and output together.
+func (t Tokens) Total() int { return t.Input + t.Output }
+
+// Reply is a complete answer of a model.
+type Reply struct {
+	Text       string        `json:"text,omitempty"`
+	Calls      []ToolCall    `json:"calls,omitempty"`
+	Stop       StopKind      `json:"stop"`
+	Usage      Tokens        `json:"usage"`
+	Estimated  bool          `json:"estimated,omitempty"` // Usage was not reported: characters / 4
+	Model      string        `json:"model,omitempty"`     // the model that answered, as the provider names it
+	ID         string        `json:"id,omitempty"`        // the provider's id of the reply
+	Attempts   int           `json:"attempts,omitempty"`  // requests made, when more than one
+	Latency    time.Duration `json:"latency,omitempty"`
+	FirstToken time.Duration `json:"first_token,omitempty"` // streams: time to the first delta
+}
+
+// Delta is a piece of a streamed reply, for people to watch; nodes never see it.
+type Delta struct {
+	Text      string
+	Reasoning string
+}
+
+// ErrorKind is the class of a failed model call.
+type ErrorKind string
+
+// The error kinds. Retrying is sensible for the first five only.
+const (
+	RateLimited    ErrorKind = "rate_limit"
+	Overloaded     ErrorKind = "overloaded"
+	ServerError    ErrorKind = "server_error"
+	NetworkError   ErrorKind = "network"
+	Truncated      ErrorKind = "truncated" // the stream ended before the reply did
+	CallTimeout    ErrorKind = "timeout"
+	AuthError      ErrorKind = "auth"
+	NotFound       ErrorKind = "not_found"
+	BadRequest     ErrorKind = "bad_request"
+	ContextTooLong ErrorKind = "context_length"
+	BadReply       ErrorKind = "bad_reply" // the body was not what the protocol promises
+	NoReply        ErrorKind = "no_reply"  // a script or cassette has none for this call
+)
+
+// ModelError is a failed model call.
+type ModelError struct {
+	Kind       ErrorKind     `json:"kind"`
+	Status     int           `json:"status,omitempty"` // HTTP status
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	Message    string        `json:"message"`
+	RequestID  string        `json:"request_id,omitempty"`
+	Attempts   int           `json:"attempts,omitempty"`
+	Err        error         `json:"-"`
+}
+
+// Error reads as a sentence part: kind, status and the provider's message.
+func (e *ModelError) Error() string {
+	if e.Status != 0 {
+		return fmt.Sprintf("%s (HTTP %d): %s", e.Kind, e.Status, e.Message)
+	}
+	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
+}
+
+// Unwrap gives the cause.
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// Retryable says whether the same call may succeed a moment later.
+func (e *ModelError) Retryable() bool {
+	switch e.Kind {
+	case RateLimited, Overloaded, ServerError, NetworkError, Truncated:
+		return true
+	}
+	return false
+}
+
+// EstimateTokens is the estimate used where a provider reports no usage:
+// characters / 4, rounded up.
+func EstimateTokens(chars int) int { return (chars + 3) / 4 }

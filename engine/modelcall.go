@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// ModelCall is one call of an llm by a node.
+type ModelCall struct {
+	Role     string // planner, executor, reflector, finalizer, judge
+	LLM      string // name of the llm
+	StepID   string // "" outside a step
+	Step     string // the step's goal, references filled in
+	Messages []Message
+	Tools    []ToolDef
+	Parallel bool // several tool calls in one reply are welcome
+	Schema   *ReplySchema
+}
+
+// Model calls an llm, falling back to its fallbacks when it cannot answer. The
+// error is a *ModelError, or a *StopError when a budget is used up.
+func (s *Scope) Model(name string, c ModelCall) (*Reply, error) {
+	r := s.r
+	key := callKey{c.Role, ""}
+	if c.Role == "executor" {
+		key.step = c.StepID
+	}
+	r.calls[key]++
+	m, ok := r.models[c.LLM]
+	if !ok {
+		return nil, Fail(StopInternal, "llms", "llm %q is not in the program", c.LLM)
+	}
+	reply, err := s.call(name, r.calls[key], m, c)
+	for i, other := range m.spec.Fallback {
+		var me *ModelError
+		if err == nil || !errors.As(err, &me) || !me.fallsBack() {
+			break
+		}
+		s.Record(Warned{fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", c.LLM, other, me)})
+		reply, err = s.call(fmt.Sprintf("%s.fallback.%d", name, i+1), r.calls[key], r.models[other], c)
+	}
+	return reply, err
+}
+
+// fallsBack says whether another model may do better.
+func (e *ModelError) fallsBack() bool {
+	switch e.Kind {
+	case BadRequest, ContextTooLong, NoReply:
+		return false
+	}
+	return true
+}
+
+// call reserves the budget, performs or replays one call, and settles.
+func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, error) {
+	if err := s.halted(); err != nil {
+		return nil, err
+	}
+	r := s.r
+	req := &Request{
+		Role: c.Role, Call: nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
+		ParallelTools: c.Parallel, Schema: c.Schema, Params: m.spec.Params,
+	}
+	var held reservation
+	if r.consumed.on() {
+		var err error
+		if held, err = s.reserve(req, m.spec.Cost); err != nil {
+			var stop *StopError
+			if errors.As(err, &stop) && !r.closing {
+				return nil, s.stop(stop)
+			}
+			return nil, err
+		}
+	}
+	started := s.k.Now()
+	s.event(Event{Type: ModelStarted, Path: name, Model: m.spec.Name, Role: c.Role, Step: s.stepRef(c)})
+	reply, err := kernel.Do(s.k, s.modelEffect(name, m, req))
+	if err != nil {
+		r.consumed.settle(held, reservation{})
+		return nil, s.modelError(m.spec.Name, err)
+	}
+	cost := m.spec.Cost.of(reply.Usage)
+	if r.consumed.settle(held, reservation{reply.Usage.Total(), cost}) && r.consumed.on() {
+		s.Record(Warned{fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
+	}
+	s.Record(ModelCalled{Model: m.spec.Name, Tokens: reply.Usage, Cost: cost})
+	s.event(Event{
+		Type: ModelCompleted, Path: name, Model: m.spec.Name, Role: c.Role, Step: s.stepRef(c), Usage: &reply.Usage,
+		CostUSD: cost, Status: string(reply.Stop), Duration: milliseconds(s.k.Now() - started),
+	})
+	return reply, nil
+}
+
+func (s *Scope) stepRef(c ModelCall) *StepEvent {
+	if c.StepID == "" || !s.r.emit.on() {
+		return nil
+	}
+	return &StepEvent{ID: c.StepID, Goal: c.Step, Status: StepRunning}
+}
+
+// reserve holds the worst case of a request and bounds its output to it.
+func (s *Scope) reserve(req *Request, price *Cost) (reservation, error) {
+	input := requestBytes(req) / 2
+	out := s.r.consumed.room(input, req.Params.MaxOutputTokens, price)
+	w := worst(input, max(out, minOutput), price)
+	if err := s.r.consumed.reserve(s, w); err != nil {
+		return w, err
+	}
+	req.Params.MaxOutputTokens = max(out, minOutput)
+	return w, nil
+}
+
+// requestBytes is about the size of a request on the wire.
+func requestBytes(req *Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		n += m.Text.Len() + 24
+		for _, c := range m.Calls {
+			n += len(c.Name) + len(c.Args) + 48
+		}
+	}
+	for _, t := range req.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Input) + 64
+	}
+	if req.Schema != nil {
+		n += len(req.Schema.Schema)
+	}
+	return n
+}
+
+func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effect[*Reply] {
+	model := m.model
+	if seq, ok := model.(SequencedModel); ok {
+		model = seq.Choose(req)
+	}
+	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read, Request: func() []byte { return requestJSON(req) }}
+	if s.r.journaled() {
+		e.Digest = digest(requestJSON(req))
+	}
+	if d, ok := model.(DelayedModel); ok {
+		e.Delay = d.Delay()
+	}
+	stream := s.deltas(name, m.spec.Name, req.Role)
+	e.Perform = func(ctx context.Context, key string) (*Reply, error) {
+		if model == nil {
+			return nil, failure(&ModelError{Kind: NotFound, Message: "llm " + m.spec.Name + " is not connected"})
+		}
+		if m.spec.Timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, m.spec.Timeout)
+			defer cancel()
+		}
+		call := *req
+		call.Key = key
+		reply, err := model.Generate(ctx, &call, stream)
+		if err != nil {
+			return nil, failure(err)
+		}
+		return reply, nil
+	}
+	return e
+}
+
+// deltas passes a stream to the sinks; nil when nobody watches.
+func (s *Scope) deltas(name, llm, role string) func(Delta) {
+	r := s.r
+	if !r.opts.Stream {
+		return nil
+	}
+	if !r.emit.on() {
+		return func(Delta) {}
+	}
+	path := joinPath(s.Path(), name)
+	return func(d Delta) {
+		r.emit.transient(Event{Type: ModelDelta, Path: path, Model: llm, Role: role, Text: d.Text})
+	}
+}
+
+func joinPath(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "/" + b
+}
+
+// failure makes an error of a model one that keeps its type in a journal.
+func failure(err error) error {
+	var me *ModelError
+	if !errors.As(err, &me) {
+		me = &ModelError{Kind: NetworkError, Message: err.Error()}
+		if errors.Is(err, context.DeadlineExceeded) {
+			me = &ModelError{Kind: CallTimeout, Message: "the call took longer than its timeout"}
+		}
+	}
+	data, _ := json.Marshal(me)
+	return &journal.Failure{Code: "model", Message: me.Error(), Data: data}
+}
+
+// modelError is the reverse of failure; other errors (a cut, a drift) pass.
+func (s *Scope) modelError(llm string, err error) error {
+	var f *journal.Failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	me := &ModelError{Kind: BadReply, Message: f.Message}
+	if len(f.Data) > 0 {
+		if err := json.Unmarshal(f.Data, me); err != nil {
+			me.Message = f.Message
+		}
+	}
+	return fmt.Errorf("llm %s: %w", llm, me)
+}
+
+// modelFailure finds the model's error in err, or nil.
+func modelFailure(err error) *ModelError {
+	var me *ModelError
+	if errors.As(err, &me) {
+		return me
+	}
+	return nil
+}
+
+func isTimeout(err error) bool { return errors.Is(err, kernel.ErrTimeout) }
+
+// backoff is the delay before attempt n (from 2) of a policy, without jitter.
+func (p RetryPolicy) backoff(n int) time.Duration {
+	d := p.InitialDelay
+	if d <= 0 {
+		d = 500 * time.Millisecond
+	}
+	for ; n > 2; n-- {
+		d *= 2
+	}
+	if p.MaxDelay > 0 {
+		d = min(d, p.MaxDelay)
+	}
+	return d
+}
+
+// AsModelError finds the model's error in err, or nil.
+func AsModelError(err error) *ModelError { return modelFailure(err) }
+
+// Lasting says that no other call of this llm would do better, so that the run
+// had better end: a wrong key, an unknown model, a script without a reply.
+func (e *ModelError) Lasting() bool {
+	switch e.Kind {
+	case AuthError, NotFound, NoReply:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package engine
+
+import "github.com/pexctl/pex/engine/component"
+
+// Node is one node of the graph. Run reads like the algorithm it is: whatever
+// touches the world goes through s, and between such effects the code is pure
+// (no clock, chance, I/O, goroutine, lock or map order), because a resumed run
+// runs it again. It says what happened with s.Record, as it happens.
+type Node interface {
+	Run(s *Scope) error
+}
+
+// Prompter is a capability of a Node that prompts a model: the messages it
+// would send in a state, without sending them.
+type Prompter interface {
+	Prompt(v View) []Message
+}
+
+// NodeSettings is what the compiler passes to a node's factory.
+type NodeSettings struct {
+	ID   string
+	Take Take // for the executor: how much of the plan one visit runs
+}
+
+// Take says how much of a plan one visit of the executor runs.
+type Take string
+
+// The takes: one step; the steps that are ready, side by side; all that remain.
+const (
+	TakeOne   Take = "one"
+	TakeRound Take = "round"
+	TakeAll   Take = "all"
+)
+
+// Wiring is a capability of the reflector's Config: the edges of the default
+// graph that its strategy wants.
+type Wiring interface {
+	Wire() Wires
+}
+
+// Wires is a graph as a Config wants it, before its guards are compiled.
+type Wires struct {
+	Take  Take
+	Nodes []WireNode
+	Edges []WireEdge
+}
+
+// WireNode is a node beyond planner, executor, reflector and finalizer.
+type WireNode struct {
+	ID     string
+	Type   string
+	Config any // a pointer, as its Factory's Config returns
+}
+
+// WireEdge is an edge; an empty When always holds. EachFresh tries the guard
+// once for every step that ended since the last look at the plan.
+type WireEdge struct {
+	From, To  string
+	When      component.GuardRef
+	EachFresh bool
+}
+
+// End is the id that edges to the end of a graph lead to.
+const End = "end"

@@ -1,0 +1,21 @@
+package engine
+
+// PromptNames lists the engine's own parameters (DESIGN section 3) by the
+// template they exist in; a `vars:"@planner"` tag refers to a key of it.
+// `parameters.<name>` in such a template is a declared parameter or one of these.
+var PromptNames = map[string][]string{
+	"planner":              promptNames("chat_history", "files"),
+	"planner_with_history": promptNames("chat_history", "files", "completed_steps"),
+	"reflector":            promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
+	"executor":             promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
+	"finalizer":            promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
+	"node":                 promptNames("chat_history", "files", "steps", "completed_steps", "remaining_steps", "failed_steps"),
+	"system":               {"question", "user_prompt", "tools_prompt", "now", "plan_execute_reflect_response_format"},
+}
+
+func promptNames(more ...string) []string {
+	return append([]string{
+		"question", "user_prompt", "tools_prompt", "planner_prompt", "reflect_prompt",
+		"plan_execute_reflect_response_format", "usage", "now",
+	}, more...)
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Step is one step of a plan. list, steps and dag plans all use it.
+type Step struct {
+	ID        string                     `json:"id"`
+	Goal      string                     `json:"goal"`
+	Tools     []string                   `json:"tools,omitempty"` // the first drives a guided step
+	Success   string                     `json:"success,omitempty"`
+	Context   string                     `json:"context,omitempty"`
+	Args      map[string]json.RawMessage `json:"args,omitempty"`
+	DependsOn []string                   `json:"depends_on,omitempty"`
+}
+
+// Plan is the steps that are done and those that remain, in order.
+// Version counts every plan taken over, from 1; 0 is no plan yet.
+type Plan struct {
+	Version int    `json:"version"`
+	Steps   []Step `json:"steps"`
+}
+
+// StepStatus says how a step ended; "" is a step that has not.
+type StepStatus string
+
+// The step statuses (DESIGN section 6).
+const (
+	StepOK          StepStatus = "ok"
+	StepFailed      StepStatus = "failed"
+	StepLimit       StepStatus = "limit"
+	StepLoop        StepStatus = "loop"
+	StepTimeout     StepStatus = "timeout"
+	StepCancelled   StepStatus = "cancelled"
+	StepSkipped     StepStatus = "skipped"
+	StepNeedsReview StepStatus = "needs_review"
+	StepRunning     StepStatus = "running" // in events and views only
+)
+
+// CallStatus says how a tool call ended.
+type CallStatus string
+
+// The tool call statuses (DESIGN section 10).
+const (
+	CallOK       CallStatus = "ok"
+	CallError    CallStatus = "error"
+	CallDenied   CallStatus = "denied"
+	CallTimedOut CallStatus = "timeout"
+)
+
+// StepRecord is what became of a step.
+type StepRecord struct {
+	ID         string       `json:"id"`
+	Goal       string       `json:"goal"` // with its references filled in
+	Status     StepStatus   `json:"status"`
+	Result     string       `json:"result"`
+	Attempts   int          `json:"attempts"`
+	Error      string       `json:"error,omitempty"`
+	ToolCalls  []ToolRecord `json:"tool_calls"`
+	Usage      StepUsage    `json:"usage"`
+	DurationMS int64        `json:"duration_ms"`
+	Notes      string       `json:"notes,omitempty"` // tool outputs that the spec wants kept beside the result
+
+	fresh bool // ended since the plan was last looked at
+	last  bool // the last to end
+}
+
+// StepUsage is what a step consumed.
+type StepUsage struct {
+	ModelCalls int `json:"model_calls"`
+	Tokens
+}
+
+// ToolRecord is one tool call of a step.
+type ToolRecord struct {
+	Tool       string          `json:"tool"`
+	Args       json.RawMessage `json:"args"`
+	Result     any             `json:"result"` // text, or JSON where the tool gave JSON
+	Status     CallStatus      `json:"status"`
+	DurationMS int64           `json:"duration_ms"`
+
+	text string // Result as the model reads it, where a tool gave both
+}
+
+// numberedStep is the id the engine gives the i-th step of a plan.
+func numberedStep(i int) string { return "s" + strconv.Itoa(i+1) }

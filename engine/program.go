@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
+)
+
+// Program is a compiled spec. It is immutable and shared freely by runs.
+type Program struct {
+	Name        string
+	Version     string
+	Description string
+	Digest      string          // "sha256:" + hex of Source
+	Source      json.RawMessage // the resolved spec: includes, files and overrides in place; no secrets
+	Parameters  []Parameter     // in spec order; question is always one of them
+	Models      []ModelSpec
+	Tools       []ToolSpec // in spec order
+	Graph       *graph.Graph[Condition]
+	Nodes       map[string]Node // by the ids of Graph
+	Limits      Limits
+	Guards      []Guard
+	Output      *Output        // nil = free text
+	Memory      MemorySettings // conversation memory
+	Datetime    string         // strftime format of the start time put into system prompts; "" = none
+	Warnings    []string
+}
+
+// NodeOf returns the first node of a type that the graph has.
+func (p *Program) NodeOf(typ string) (id string, ok bool) {
+	for _, n := range p.Graph.Nodes {
+		if n.Type == typ {
+			return n.ID, true
+		}
+	}
+	return "", false
+}
+
+// Condition is a compiled expression over the values of env.go.
+// component.GuardRef is one.
+type Condition interface {
+	Eval(env map[string]any) (bool, error)
+	String() string
+}
+
+// Parameter is one declared input.
+type Parameter struct {
+	Name     string
+	Doc      string
+	Required bool
+	Default  any             // nil = none
+	Schema   json.RawMessage // its JSON Schema property
+	Check    component.SchemaRef
+}
+
+// ModelSpec is one llm of the spec, or a role's override of one.
+type ModelSpec struct {
+	Name         string
+	Provider     string
+	Config       any                // the provider's Config, filled
+	BaseURL      component.Template // namespaces env and parameters
+	APIKeyEnv    string             // name of the environment variable; "" = the provider's default
+	SystemPrompt component.PromptRef
+	Params       Params
+	Timeout      time.Duration
+	Retry        RetryPolicy
+	RateLimit    RateLimit
+	Fallback     []string
+	Cost         *Cost
+}
+
+// Cost is the price of an llm in USD per million tokens.
+type Cost struct {
+	Input       float64
+	Output      float64
+	CachedInput float64 // 0 = Input's price
+}
+
+// ToolSpec is one tool of the spec.
+type ToolSpec struct {
+	Name           string
+	Type           string // component type: "calculator", "command", ...
+	Config         any
+	Description    string // "" = the tool's own
+	Effect         Effect // "" = the tool's own
+	Approval       component.GuardRef
+	Timeout        time.Duration // 0 = DefaultToolTimeout
+	MaxOutputBytes int           // 0 = DefaultToolOutput
+	Retry          RetryPolicy
+	With           []Fixed // argument values a model cannot override
+	OutputFilter   component.FilterRef
+	IncludeOutput  bool // include_output_in_agent_response
+}
+
+// Fixed is an argument the author fixed: either a plain JSON value or a template.
+type Fixed struct {
+	Name     string
+	Value    json.RawMessage
+	Template *component.Template
+}
+
+// Defaults of a tool's bounds.
+const (
+	DefaultToolTimeout = 60 * time.Second
+	DefaultToolOutput  = 64 << 10 // bytes
+)
+
+// Limits bound a run; zero is none.
+type Limits struct {
+	MaxSteps                    int
+	ExecutorMaxIterations       int
+	MessageHistoryLimit         int
+	ExecutorMessageHistoryLimit int
+	MaxReplans                  int
+	MaxToolCalls                int
+	MaxConsecutiveToolCalls     int
+	MaxTokens                   int
+	MaxCost                     float64
+	MaxDuration                 time.Duration
+	ReserveTokens               int // finalizer.reserve_tokens; 0 = min(2000, 20% of MaxTokens)
+}
+
+// GuardPlace is where a guard is tried.
+type GuardPlace string
+
+// The guard places.
+const (
+	AfterPlan    GuardPlace = "after_plan"
+	BeforeTool   GuardPlace = "before_tool"
+	AfterTool    GuardPlace = "after_tool"
+	AfterStep    GuardPlace = "after_step"
+	AfterReflect GuardPlace = "after_reflect"
+)
+
+// GuardAction is what a guard does when its condition holds.
+type GuardAction string
+
+// The guard actions.
+const (
+	GuardStop      GuardAction = "stop"
+	GuardSucceed   GuardAction = "succeed"
+	GuardFail      GuardAction = "fail"
+	GuardReplan    GuardAction = "replan"
+	GuardInterrupt GuardAction = "interrupt"
+	GuardDeny      GuardAction = "deny"
+)
+
+// Guard is one rule of `guards:`. Its YAML path is guards[Index].
+type Guard struct {
+	Index   int
+	Name    string
+	At      GuardPlace
+	When    component.GuardRef
+	Do      GuardAction
+	Message string
+}
+
+// Output is what a final answer must be.
+type Output struct {
+	Schema      component.SchemaRef
+	Ensures     []component.GuardRef
+	MaxAttempts int // repairs
+}
+
+// MemorySettings says where conversations are kept.
+type MemorySettings struct {
+	Backend    string // badger or none
+	Path       string // "" = memory under the home
+	Durability string // sync, async or exit: of the run's journal
+	History    bool   // past interactions go into the plan even without --memory-id
+}

@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// maxVisits bounds the walk along a graph: a cycle whose nodes start no step
+// and call no model would otherwise never end.
+const maxVisits = 10_000
+
+// Run runs a program to its end, or to where it must wait. It returns a Result
+// in every case; a journal that holds records is run again from its start and
+// goes on where it ends. Run may be called many times at once.
+func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
+	if o.Journal == nil {
+		o.Journal = &journal.Memory{}
+	}
+	r := newRun(p, h, in, o)
+	began := time.Now()
+	_, err := kernel.Run(ctx, r.options(), func(k *kernel.Scope, start []byte) error {
+		return r.main(&Scope{k: k, r: r}, start)
+	})
+	if err != nil {
+		r.broken(err)
+	}
+	return r.result(began)
+}
+
+// run is one run of one program; a nested agent's run shares its parent's
+// budget, journal and events. Only the run's own coroutines touch it, one at
+// a time, so it needs no lock.
+type run struct {
+	program  *Program
+	host     Host
+	input    Input
+	opts     Options
+	state    State
+	models   map[string]boundModel
+	tools    map[string]*HostTool
+	infos    []ToolInfo
+	calls    map[callKey]int
+	counts   map[string]int
+	consumed *budget
+	stopping *StopError
+	closing  bool // the finalizer runs: effects are allowed, the reserve is open
+	walk     *kernel.Scope
+	reason   StopReason
+	err      string
+	open     []Question
+	emit     *emitter
+	started  time.Time
+	elapsed  time.Duration
+	ids      identity
+	parent   *run // of a nested agent
+	depth    int
+}
+
+type callKey struct{ role, step string }
+
+type boundModel struct {
+	spec  *ModelSpec
+	model Model
+}
+
+// identity is the ids a result shows.
+type identity struct{ memory, interaction, executorMemory, executorInteraction string }
+
+// startBody is the start record's body: all that a later session needs.
+type startBody struct {
+	Program json.RawMessage `json:"program"`
+	Digest  string          `json:"digest"`
+	Name    string          `json:"name"`
+	Version string          `json:"version,omitempty"`
+	Input   Input           `json:"input"`
+}
+
+func newRun(p *Program, h Host, in Input, o Options) *run {
+	r := &run{
+		program: p, host: h, input: in, opts: o,
+		models: make(map[string]boundModel, len(p.Models)),
+		tools:  make(map[string]*HostTool, len(h.Tools)),
+		calls:  map[callKey]int{}, counts: map[string]int{},
+	}
+	for i := range p.Models {
+		m := h.Models[p.Models[i].Name]
+		if rm, ok := m.(RunModel); ok {
+			m = rm.ForRun(in.RunID)
+		}
+		r.models[p.Models[i].Name] = boundModel{&p.Models[i], m}
+	}
+	for i := range h.Tools {
+		t := &h.Tools[i]
+		info := t.info()
+		r.tools[info.Name] = t
+		r.infos = append(r.infos, info)
+	}
+	r.consumed = newBudget(p.Limits)
+	r.emit = &emitter{sinks: h.Sinks, run: in.RunID}
+	r.state = State{Parameters: in.Parameters}
+	r.state.Question, _ = in.Parameters["question"].(string)
+	return r
+}
+
+func (r *run) options() kernel.Options {
+	body, _ := json.Marshal(startBody{
+		Program: r.program.Source, Digest: r.program.Digest, Name: r.program.Name,
+		Version: r.program.Version, Input: r.input,
+	})
+	ko := kernel.Options{
+		RunID: r.input.RunID, Start: body, Journal: r.opts.Journal, Virtual: r.opts.Virtual,
+		Answers: r.opts.Answers, Resolve: r.opts.Resolve, Cancel: r.opts.Cancel,
+		Wall: r.opts.Wall, Grace: r.opts.Grace,
+	}
+	if people := r.host.People; people != nil {
+		ko.Ask = func(ctx context.Context, path string, request []byte) (json.RawMessage, error) {
+			q := Question{Path: path}
+			if err := json.Unmarshal(request, &q); err != nil {
+				return nil, fmt.Errorf("question %s: %w", path, err)
+			}
+			q.Path = path
+			return people.Ask(ctx, q)
+		}
+	}
+	return ko
+}
+
+// main is the whole run, as plain code over effects.
+func (r *run) main(s *Scope, start []byte) error {
+	var b startBody
+	if err := json.Unmarshal(start, &b); err != nil {
+		return fmt.Errorf("start record: %w", err)
+	}
+	if b.Digest != r.program.Digest {
+		return &kernel.Drift{Class: "program", Message: "the journal was written by program " + b.Digest + ", this is " + r.program.Digest}
+	}
+	r.input = b.Input
+	r.state.Parameters = b.Input.Parameters
+	r.started = s.k.Start().UTC()
+	r.identify(s)
+	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
+	err := r.readHistory(s)
+	if err == nil {
+		err = s.within(r.program.Limits.MaxDuration, r.along)
+	}
+	if err = r.conclude(s, err); err != nil {
+		return err
+	}
+	if err := r.remember(s); err != nil {
+		return err
+	}
+	r.elapsed = s.k.Now()
+	totals := r.state.Usage
+	s.event(Event{
+		Type: RunCompleted, Status: string(r.reason.Status), Stop: &r.reason,
+		Text: r.answerText(), Duration: milliseconds(s.k.Now()), Totals: &totals,
+	})
+	return nil
+}
+
+// along walks the graph until it ends.
+func (r *run) along(s *Scope) error {
+	s = s.Child("") // what stops the walk does not stop what comes after it
+	r.walk = s.k
+	g := r.program.Graph
+	at := g.Start
+	for range maxVisits {
+		if at == End {
+			return nil
+		}
+		next, err := r.visit(s, at)
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+	return Fail(StopLoop, "graph", "the graph was walked for %d nodes without an end", maxVisits)
+}
+
+// visit runs a node and says where the walk goes on.
+func (r *run) visit(s *Scope, at string) (string, error) {
+	err := r.program.Nodes[at].Run(s)
+	if errors.Is(err, ErrReplan) {
+		for _, typ := range []string{"reflector", "planner"} {
+			if id, ok := r.program.NodeOf(typ); ok {
+				return id, nil
+			}
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("node %s: %w", at, err)
+	}
+	return r.next(s, at)
+}
+
+// next is the end of the first edge whose guard holds. A node without edges
+// ends the walk.
+func (r *run) next(s *Scope, at string) (string, error) {
+	for _, e := range r.program.Graph.From(at) {
+		ok, err := r.holds(s, e.Label, e.Guard, e.Each)
+		if err != nil {
+			return "", fmt.Errorf("edge %s -> %s: %w", at, e.To, err)
+		}
+		if ok {
+			return e.To, nil
+		}
+	}
+	return End, nil
+}
+
+func (r *run) holds(s *Scope, label string, guard Condition, each bool) (bool, error) {
+	if label == "" {
+		return true, nil
+	}
+	v := s.View()
+	if !each {
+		return guard.Eval(v.Env(label))
+	}
+	for i := range r.state.Steps {
+		if rec := &r.state.Steps[i]; rec.fresh {
+			if ok, err := guard.Eval(v.StepEnv(label, *rec)); ok || err != nil {
+				return ok, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// conclude turns the end of the walk into the stop reason, and lets the
+// finalizer write an answer where a limit or a guard ended it.
+func (r *run) conclude(s *Scope, err error) error {
+	var stop *StopError
+	switch {
+	case err == nil:
+		r.reason = StopReason{Code: StopAnswered, Status: Completed}
+		return nil
+	case errors.As(err, &stop):
+		r.reason = stop.Reason
+	case errors.Is(err, kernel.ErrTimeout):
+		r.reason = StopReason{
+			Code: StopDeadline, Path: "limits.max_duration", Status: Stopped,
+			Message: fmt.Sprintf("the run took longer than %s", r.program.Limits.MaxDuration),
+		}
+	case errors.Is(err, kernel.ErrCancelled):
+		r.reason = StopReason{Code: StopCancelled, Status: Cancelled, Message: "cancelled by decision"}
+	default:
+		if m := modelFailure(err); m != nil {
+			r.reason = StopReason{Code: StopProviderError, Status: Failed, Message: err.Error()}
+			break
+		}
+		return err
+	}
+	if r.reason.Status == Failed || r.reason.Status == Cancelled {
+		r.err = r.reason.Message
+		return nil
+	}
+	s.event(Event{Type: LimitReached, Stop: &r.reason})
+	return r.finalize(s)
+}
+
+// finalize asks the finalizer for an answer; where it cannot be had the run
+// still answers with what its steps gave.
+func (r *run) finalize(s *Scope) error {
+	r.closing = true
+	r.consumed.open()
+	if r.state.Answer != nil {
+		return nil
+	}
+	if node := r.program.Nodes["finalizer"]; node != nil {
+		err := node.Run(s)
+		var stop *StopError
+		if err != nil && !errors.As(err, &stop) && modelFailure(err) == nil {
+			return err
+		}
+		if err != nil {
+			s.Record(Warned{"the finalizer gave no answer: " + err.Error()})
+		}
+	}
+	if r.state.Answer == nil {
+		s.Record(Answered{Answer{Text: r.fallback()}})
+	}
+	return nil
+}

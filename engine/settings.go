@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// ModelSettings is what our code passes to a provider's factory.
+type ModelSettings struct {
+	Name      string // the llm entry in the spec
+	Model     string // the provider's name of the model
+	BaseURL   string // "" = the provider's own
+	APIKey    string // "" = none
+	Timeout   time.Duration
+	Retry     RetryPolicy
+	RateLimit RateLimit
+	UserAgent string
+}
+
+// RateLimit bounds the calls of one llm by this process; zero = unbounded.
+type RateLimit struct {
+	RequestsPerMinute int
+	TokensPerMinute   int
+	MaxConcurrent     int
+}
+
+// Catalog is every component that specs may name, one set a kind.
+type Catalog struct {
+	Models component.Set[ModelSettings, Model]
+	Tools  component.Set[ToolSettings, Tool]
+	Nodes  component.Set[NodeSettings, Node]
+}
+
+// List describes every component, by kind, in listing order.
+func (c Catalog) List() []component.Info {
+	out := c.Models.List("provider")
+	out = append(out, c.Tools.List("tool")...)
+	return append(out, c.Nodes.List("node")...)
+}

@@ -1,0 +1,242 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// State is what a run knows of itself. It is a value: Apply returns the next
+// one and leaves the old one as it was.
+type State struct {
+	Question   string
+	Parameters map[string]any
+	History    []Interaction // earlier interactions of the conversation, oldest first
+	Plan       Plan
+	Steps      []StepRecord // started or skipped steps, in plan order
+	Executed   int          // steps started
+	Replans    int
+	NoProgress int
+	Usage      Usage
+	Reply      ReplyEnv // what the last planning or graph node said
+	Answer     *Answer
+	Numbered   int    // the highest number the engine gave a step: ids are never used again
+	Urge       string // what a guard wants of the next plan
+	Warnings   []string
+	Messages   []Message
+}
+
+// Answer is the run's final answer; Output is its value under output.schema.
+type Answer struct {
+	Text   string
+	Output []byte
+}
+
+// Fact is one thing that happened in a run. The set is closed; Apply has its
+// only switch.
+type Fact interface{ fact() }
+
+// The facts.
+type (
+	// HistoryRead says what the conversation held when the run began.
+	HistoryRead struct{ Interactions []Interaction }
+	// PlanTaken says that a plan's remaining steps were taken over. By is the
+	// node or person it came from.
+	PlanTaken struct {
+		Steps  []Step
+		By     string
+		Replan bool
+	}
+	// Replied says what a planner, a reflector or another graph node answered.
+	Replied struct {
+		By    string
+		Reply ReplyEnv
+		Last  bool // the node was told that it was the last turn
+	}
+	// Urged says that a guard wants a new plan, and why.
+	Urged struct{ Message string }
+	// StepStarted says that a step runs.
+	StepStarted struct {
+		Step    Step
+		Attempt int
+	}
+	// StepEnded says how a step ended.
+	StepEnded struct{ Record StepRecord }
+	// ModelCalled says what a model call consumed.
+	ModelCalled struct {
+		Model  string
+		Tokens Tokens
+		Cost   float64
+	}
+	// ToolCalled counts a tool call.
+	ToolCalled struct{ Record ToolRecord }
+	// Answered says what the run answers.
+	Answered struct{ Answer Answer }
+	// Warned adds a warning to the result.
+	Warned struct{ Text string }
+	// Said adds messages to the conversation a result can include.
+	Said struct{ Messages []Message }
+)
+
+func (HistoryRead) fact() {}
+func (PlanTaken) fact()   {}
+func (Replied) fact()     {}
+func (Urged) fact()       {}
+func (StepStarted) fact() {}
+func (StepEnded) fact()   {}
+func (ModelCalled) fact() {}
+func (ToolCalled) fact()  {}
+func (Answered) fact()    {}
+func (Warned) fact()      {}
+func (Said) fact()        {}
+
+// Apply returns the state after f.
+func (s State) Apply(f Fact) State {
+	switch f := f.(type) {
+	case HistoryRead:
+		s.History = f.Interactions
+	case PlanTaken:
+		s = s.takePlan(f)
+	case Replied:
+		s = s.hear(f)
+	case Urged:
+		s.Urge = f.Message
+	case StepStarted:
+		if f.Attempt == 1 {
+			s.Executed++
+		}
+	case StepEnded:
+		s = s.endStep(f.Record)
+	case ModelCalled:
+		s.Usage = s.Usage.add(f)
+	case ToolCalled:
+		s.Usage.ToolCalls++
+	case Answered:
+		s.Answer = &f.Answer
+	case Warned:
+		s.Warnings = append(slices.Clip(s.Warnings), f.Text)
+	case Said:
+		s.Messages = append(s.Messages, f.Messages...)
+	}
+	return s
+}
+
+// takePlan keeps the steps that are done, in order, and puts f's behind them.
+func (s State) takePlan(f PlanTaken) State {
+	kept := make([]Step, 0, len(s.Steps)+len(f.Steps))
+	for _, st := range s.Plan.Steps {
+		if s.Done(st.ID) {
+			kept = append(kept, st)
+		}
+	}
+	for _, st := range f.Steps {
+		if n, err := strconv.Atoi(strings.TrimPrefix(st.ID, "s")); err == nil {
+			s.Numbered = max(s.Numbered, n)
+		}
+	}
+	s.Plan = Plan{Version: s.Plan.Version + 1, Steps: append(kept, f.Steps...)}
+	if f.Replan {
+		s.Replans++
+	}
+	return s
+}
+
+func (s State) endStep(r StepRecord) State {
+	if r.Status == StepOK && !s.repeats(r) {
+		s.NoProgress = 0
+	} else if r.Status != StepSkipped {
+		s.NoProgress++
+	}
+	at := len(s.Steps) // plan order; what is not of the plan comes as it ends
+	for pos := s.position(r.ID); pos >= 0 && at > 0 && s.position(s.Steps[at-1].ID) > pos; {
+		at--
+	}
+	steps := make([]StepRecord, 0, len(s.Steps)+4)
+	steps = append(append(append(steps, s.Steps[:at]...), r), s.Steps[at:]...)
+	for i := range steps {
+		steps[i].last = i == at
+	}
+	steps[at].fresh = true
+	s.Steps = steps
+	return s
+}
+
+// hear takes over a reply; what happened before it is no longer fresh.
+func (s State) hear(f Replied) State {
+	s.Reply, s.Urge = f.Reply, ""
+	for i := range s.Steps {
+		if s.Steps[i].fresh {
+			s.Steps = slices.Clone(s.Steps)
+			for j := range s.Steps {
+				s.Steps[j].fresh = false
+			}
+			break
+		}
+	}
+	return s
+}
+
+// repeats says that an earlier step gave the same result to the same goal.
+func (s State) repeats(r StepRecord) bool {
+	return slices.ContainsFunc(s.Steps, func(o StepRecord) bool {
+		return o.Goal == r.Goal && o.Result == r.Result
+	})
+}
+
+func (s State) position(id string) int {
+	return slices.IndexFunc(s.Plan.Steps, func(st Step) bool { return st.ID == id })
+}
+
+// Done says whether a step has ended.
+func (s State) Done(id string) bool { _, ok := s.Record(id); return ok }
+
+// Record returns what became of a step.
+func (s State) Record(id string) (StepRecord, bool) {
+	for i := len(s.Steps) - 1; i >= 0; i-- {
+		if s.Steps[i].ID == id {
+			return s.Steps[i], true
+		}
+	}
+	return StepRecord{}, false
+}
+
+// Remaining returns the plan's steps that have not ended, in plan order.
+func (s State) Remaining() []Step {
+	if len(s.Plan.Steps) == 0 {
+		return nil
+	}
+	out := make([]Step, 0, max(0, len(s.Plan.Steps)-len(s.Steps)))
+	for _, st := range s.Plan.Steps {
+		if !s.Done(st.ID) {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+func (u Usage) add(f ModelCalled) Usage {
+	u.ModelCalls++
+	u.Tokens = u.Tokens.Plus(f.Tokens)
+	u.CostUSD += f.Cost
+	by := maps.Clone(u.ByModel)
+	if by == nil {
+		by = map[string]ModelUsage{}
+	}
+	m := by[f.Model]
+	m.ModelCalls++
+	m.Tokens = m.Tokens.Plus(f.Tokens)
+	m.CostUSD += f.Cost
+	by[f.Model] = m
+	u.ByModel = by
+	return u
+}
+
+// Plus adds two consumptions.
+func (t Tokens) Plus(o Tokens) Tokens {
+	return Tokens{t.Input + o.Input, t.Output + o.Output, t.Cached + o.Cached, t.Reasoning + o.Reasoning}
+}
+
+// Elapsed in whole milliseconds, as results show it.
+func milliseconds(d time.Duration) int64 { return d.Milliseconds() }

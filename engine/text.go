@@ -1,0 +1,29 @@
+package engine
+
+import "strings"
+
+// Text is prompt text kept as the segments it was made of. A rendered prompt
+// shares most of its segments with the one before it, so a journal that stores
+// segments grows with what is new, not with the whole prompt.
+// A Text is read only once made.
+type Text []string
+
+// String joins the segments.
+func (t Text) String() string {
+	switch len(t) {
+	case 0:
+		return ""
+	case 1:
+		return t[0]
+	}
+	return strings.Join(t, "")
+}
+
+// Len is the length in bytes of the joined text.
+func (t Text) Len() int {
+	n := 0
+	for _, s := range t {
+		n += len(s)
+	}
+	return n
+}

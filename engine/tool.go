@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Effect says what calling a tool does to the world.
+type Effect string
+
+// The effects. A tool that does not say is taken for Write.
+const (
+	ReadEffect       Effect = "read"       // changes nothing
+	IdempotentEffect Effect = "idempotent" // may run again with the same key
+	WriteEffect      Effect = "write"      // never repeated by itself
+)
+
+// ToolInfo is what a tool says about itself.
+type ToolInfo struct {
+	Name        string
+	Description string
+	Input       json.RawMessage // JSON Schema of the arguments, an object
+	Effect      Effect
+}
+
+// Tool is something a step can call. Call is used from many goroutines at once.
+// Making a Tool opens nothing: files, processes and sockets are opened by Call.
+type Tool interface {
+	Info() ToolInfo
+	// Call runs the tool with arguments that fit Info().Input. An error is the
+	// tool's failure, shown to the model as data; it must read as a sentence
+	// the model can act on. A tool that outlives ctx is a defect.
+	Call(ctx context.Context, call *Call) (*ToolOutput, error)
+}
+
+// Call is one call of a tool.
+type Call struct {
+	Args     json.RawMessage // a JSON object
+	Key      string          // idempotency key: run and effect path
+	RunID    string
+	Path     string // effect path
+	Context  string // where in the plan the run is and what earlier steps gave; for guided steps
+	Progress func(message string)
+	Lookup   component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
+}
+
+// ToolOutput is what a tool gave. Data, if set, is the output as JSON and Text
+// its readable form; else Text is all there is.
+type ToolOutput struct {
+	Text string          `json:"text"`
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// ToolSettings is what our code passes to a tool's factory.
+type ToolSettings struct {
+	Name        string              // the tool's name in the spec
+	Description string              // the author's description, or ""
+	Dir         string              // folder of the spec: relative roots and commands start here
+	Root        string              // project root: file roots stay below it
+	Allow       []string            // further folders that --allow-path opened
+	Env         func(string) string // the machine's environment, for names the spec declares
+	UserAgent   string
+	Now         func() time.Time // nil = time.Now
+}
+
+// RetryPolicy is how often and how patiently a call is repeated.
+type RetryPolicy struct {
+	MaxAttempts  int // calls in all; 0 or 1 = no retry
+	InitialDelay time.Duration
+	MaxDelay     time.Duration
+	Jitter       bool // full jitter: a random delay between 0 and the computed one
+}

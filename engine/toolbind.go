@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// info is what models and guards know of a bound tool: the author's words
+// stand before the tool's own, under the name the spec gave it.
+func (t *HostTool) info() ToolInfo {
+	i := t.Tool.Info()
+	if t.Spec == nil {
+		return i
+	}
+	i.Name = t.Spec.Name
+	if t.Spec.Description != "" {
+		i.Description = t.Spec.Description
+	}
+	i.Effect = t.effect()
+	return i
+}
+
+func (t *HostTool) effect() Effect {
+	if t.Spec != nil && t.Spec.Effect != "" {
+		return t.Spec.Effect
+	}
+	if e := t.Tool.Info().Effect; e != "" {
+		return e
+	}
+	return WriteEffect
+}
+
+func (t *HostTool) maxOutput() int {
+	if t.Spec != nil && t.Spec.MaxOutputBytes > 0 {
+		return t.Spec.MaxOutputBytes
+	}
+	return DefaultToolOutput
+}
+
+// arguments makes the arguments a tool is called with: an object that fits its
+// schema, with the author's fixed values on top.
+func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
+		return nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.info().Name, clip(string(raw), 200))
+	}
+	if t.Spec != nil && len(t.Spec.With) > 0 {
+		for _, f := range t.Spec.With {
+			m[f.Name] = f.value(s.r.lookup(raw))
+		}
+		merged, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		raw = merged
+	}
+	if t.Fit == nil {
+		return raw, nil
+	}
+	fit, err := t.Fit(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.info().Name, err)
+	}
+	return fit, nil
+}
+
+func (f *Fixed) value(l component.Lookup) json.RawMessage {
+	if f.Template == nil {
+		return f.Value
+	}
+	b, _ := json.Marshal(f.Template.Render(l)) // a string always marshals
+	return b
+}
+
+// lookup finds values for a tool's own templates.
+func (r *run) lookup(args json.RawMessage) component.Lookup {
+	var m map[string]any
+	parameters := r.state.Parameters // the effect runs beside the run, which owns its state
+	return func(ns, name string) (any, bool) {
+		switch ns {
+		case "args":
+			if m == nil {
+				_ = json.Unmarshal(args, &m) // checked before
+			}
+			v, ok := m[name]
+			return v, ok
+		case "parameters":
+			v, ok := parameters[name]
+			return v, ok
+		case "env":
+			if r.host.Env == nil {
+				return nil, false
+			}
+			v := r.host.Env(name)
+			return v, v != ""
+		}
+		return nil, false
+	}
+}
+
+func (r *run) unknownTool(name string) string {
+	names := make([]string, 0, len(r.tools))
+	for n := range r.tools {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	if len(names) == 0 {
+		return fmt.Sprintf("there is no tool %q: this agent has no tools", name)
+	}
+	return fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))
+}
+
+// fail makes the record that of a call that did not succeed.
+func (rec *ToolRecord) fail(status CallStatus, message string) {
+	rec.Status, rec.Result, rec.text = status, message, message
+}
+
+// Text is the record's result as a model reads it.
+func (rec ToolRecord) Text() string {
+	if rec.text != "" {
+		return rec.text
+	}
+	switch v := rec.Result.(type) {
+	case string:
+		return v
+	case json.RawMessage:
+		return string(v)
+	}
+	b, _ := json.Marshal(rec.Result)
+	return string(b)
+}
+
+func (o *ToolOutput) value() any {
+	if len(o.Data) > 0 {
+		return o.Data
+	}
+	return o.Text
+}
+
+func (o *ToolOutput) json() []byte {
+	if len(o.Data) > 0 {
+		return o.Data
+	}
+	return []byte(o.Text)
+}
+
+func (o *ToolOutput) text() string {
+	if o.Text != "" {
+		return o.Text
+	}
+	return string(o.Data)
+}
+
+// valid gives raw where it is JSON, else the text as a JSON string, so that a
+// record always is JSON.
+func valid(raw json.RawMessage) json.RawMessage {
+	if json.Valid(raw) {
+		return raw
+	}
+	b, _ := json.Marshal(string(raw))
+	return b
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// View is what a node may read: the program, the state as it is now, and the
+// tools there are. It is a copy; nothing in it is to be changed.
+type View struct {
+	Program *Program
+	State   State
+	Tools   []ToolInfo // in spec order
+	Started time.Time
+	Elapsed time.Duration
+	Files   []string
+	Stop    *StopReason // why the run ends, while its finalizer writes the answer
+}
+
+// Model returns the llm of a name.
+func (v View) Model(name string) *ModelSpec {
+	for i := range v.Program.Models {
+		if v.Program.Models[i].Name == name {
+			return &v.Program.Models[i]
+		}
+	}
+	return nil
+}
+
+// Env is the values an expression sees everywhere at run time. What the
+// source does not mention is left out: a plan is not copied for `run.replans > 2`.
+func (v View) Env(source string) map[string]any {
+	env := map[string]any{"parameters": v.State.Parameters}
+	if strings.Contains(source, "run") {
+		env["run"] = v.runEnv()
+	}
+	if strings.Contains(source, "plan") {
+		env["plan"] = v.planEnv()
+	}
+	if strings.Contains(source, "reply") {
+		env["reply"] = v.State.Reply
+	}
+	if strings.Contains(source, "step") {
+		env["step"] = v.lastStep()
+	}
+	return env
+}
+
+// StepEnv is Env with a step.
+func (v View) StepEnv(source string, rec StepRecord) map[string]any {
+	env := v.Env(source)
+	env["step"] = v.stepEnv(rec)
+	return env
+}
+
+// OutputEnv is Env with a final answer.
+func (v View) OutputEnv(source string, output any) map[string]any {
+	env := v.Env(source)
+	env["output"] = output
+	return env
+}
+
+func (v View) runEnv() RunEnv {
+	st := &v.State
+	return RunEnv{
+		StepsExecuted: st.Executed, Replans: st.Replans, Tokens: st.Usage.Total(),
+		Cost: st.Usage.CostUSD, Elapsed: v.Elapsed.Seconds(), ModelCalls: st.Usage.ModelCalls,
+		ToolCalls: st.Usage.ToolCalls, NoProgress: st.NoProgress,
+	}
+}
+
+func (v View) planEnv() PlanEnv {
+	p := PlanEnv{Version: v.State.Plan.Version}
+	for _, st := range v.State.Plan.Steps {
+		if rec, ok := v.State.Record(st.ID); ok {
+			p.Completed = append(p.Completed, v.stepEnv(rec))
+			p.Steps = append(p.Steps, p.Completed[len(p.Completed)-1])
+			continue
+		}
+		e := StepEnv{ID: st.ID, Goal: st.Goal, Tools: st.Tools}
+		p.Remaining = append(p.Remaining, e)
+		p.Steps = append(p.Steps, e)
+	}
+	return p
+}
+
+func (v View) lastStep() StepEnv {
+	for i := range v.State.Steps {
+		if v.State.Steps[i].last {
+			return v.stepEnv(v.State.Steps[i])
+		}
+	}
+	return StepEnv{}
+}
+
+func (v View) stepEnv(rec StepRecord) StepEnv {
+	e := StepEnv{
+		ID: rec.ID, Goal: rec.Goal, Status: string(rec.Status), Attempts: rec.Attempts,
+		Result: rec.Result, Output: rec.Output(), Error: rec.Error, ToolCalls: len(rec.ToolCalls),
+	}
+	for _, c := range rec.ToolCalls {
+		e.Tools = append(e.Tools, c.Tool)
+	}
+	return e
+}
+
+// Output is the result parsed as JSON where it is a JSON object, array,
+// number, boolean or string; else the text.
+func (r StepRecord) Output() any {
+	if !looksLikeJSON(r.Result) {
+		return r.Result
+	}
+	var v any
+	if err := json.Unmarshal([]byte(r.Result), &v); err != nil {
+		return r.Result
+	}
+	return v
+}
+
+// looksLikeJSON spares most texts a failed parse.
+func looksLikeJSON(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case ' ', '\t', '\n', '\r':
+			continue
+		case '{', '[', '"', '-', 't', 'f', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
