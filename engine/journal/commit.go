@@ -1,0 +1,185 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// group is the appends that share one write and one sync.
+type group struct {
+	ticket Ticket
+	buf    []byte
+}
+
+// Append encodes one tick on the caller's goroutine. Under Sync a commit is
+// begun if none is under way; else the tick is written at once.
+func (f *File) Append(recs []Record) (*Ticket, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return nil, f.err
+	}
+	if f.home.durability != Sync {
+		b, err := f.encode(f.spare[:0], recs)
+		f.spare = b
+		if err != nil {
+			return nil, err
+		}
+		return nil, f.write(b)
+	}
+	if f.next == nil {
+		f.next = &group{buf: f.spare[:0], ticket: Ticket{done: make(chan struct{})}}
+		f.spare = nil
+	}
+	b, err := f.encode(f.next.buf, recs)
+	if f.next.buf = b; err != nil {
+		return nil, err
+	}
+	f.last = &f.next.ticket
+	if !f.busy {
+		f.busy = true
+		go f.commits()
+	}
+	return f.last, nil
+}
+
+// encode writes records behind b, or none of them.
+func (f *File) encode(b []byte, recs []Record) ([]byte, error) {
+	n, tail, err := len(b), f.tail, error(nil)
+	for i := range recs {
+		if b, tail, err = AppendLine(b, &recs[i], tail); err != nil {
+			return b[:n], err
+		}
+	}
+	f.tail, f.fresh, f.records = tail, false, nil
+	return b, nil
+}
+
+// write is the append of Async and Exit.
+func (f *File) write(b []byte) error {
+	if _, err := f.disk.Write(b); err != nil {
+		_ = f.disk.Truncate(f.good)
+		f.err = appendError(f.run, err)
+		return f.err
+	}
+	f.good += int64(len(b))
+	if f.home.durability == Async {
+		f.home.behind.add(f, f.made)
+		f.made = false
+	}
+	return nil
+}
+
+// commits writes group after group until none is waiting.
+func (f *File) commits() {
+	for {
+		f.mu.Lock()
+		g, err := f.next, f.err
+		f.next, f.busy = nil, g != nil
+		made, good := f.made, f.good
+		f.mu.Unlock()
+		if g == nil {
+			return
+		}
+		if err == nil {
+			err = f.commit(g.buf, made, good)
+		}
+		f.mu.Lock()
+		if f.err = err; err == nil {
+			f.good += int64(len(g.buf))
+			f.made = false
+		}
+		f.spare = g.buf
+		f.mu.Unlock()
+		g.ticket.err = err
+		close(g.ticket.done)
+	}
+}
+
+// commit makes one group durable. Behind a failure nothing is synced again,
+// for what a second sync says is not to be trusted: the file is cut back to
+// what is durable, and the next Open verifies it.
+func (f *File) commit(b []byte, made bool, good int64) error {
+	f.home.lanes <- struct{}{}
+	defer func() { <-f.home.lanes }()
+	_, err := f.disk.Write(b)
+	if err == nil {
+		err = f.disk.Sync()
+	}
+	if err == nil && made {
+		err = f.home.syncNames(f.path)
+	}
+	if err != nil {
+		_ = f.disk.Truncate(good)
+		return appendError(f.run, err)
+	}
+	return nil
+}
+
+// leave is what is left to sync when a file is closed. A failure that Append
+// told of is not told again.
+func (f *File) leave() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.home.durability != Exit || f.err != nil || f.good == 0 {
+		return nil
+	}
+	f.home.lanes <- struct{}{}
+	defer func() { <-f.home.lanes }()
+	err := f.disk.Sync()
+	if err == nil && f.made {
+		err = f.home.syncNames(f.path)
+	}
+	if err != nil {
+		return appendError(f.run, err)
+	}
+	return nil
+}
+
+// names makes the names of new runs durable.
+type names struct {
+	dir         string
+	count       sync.Mutex // guards made
+	sync        sync.Mutex // guards saved, held over a sync
+	made, saved int64      // runs created; how many of them the last sync covers
+}
+
+// syncNames makes a new file's own name and its folder's durable.
+func (h *Home) syncNames(path string) error {
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return h.names.save()
+}
+
+// save returns after a sync that began after its call: runs that start
+// together share one.
+func (n *names) save() error {
+	n.count.Lock()
+	n.made++
+	mine := n.made
+	n.count.Unlock()
+	n.sync.Lock()
+	defer n.sync.Unlock()
+	if n.saved >= mine {
+		return nil
+	}
+	n.count.Lock()
+	covers := n.made
+	n.count.Unlock()
+	if err := syncDir(n.dir); err != nil {
+		return err
+	}
+	n.saved = covers
+	return nil
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}

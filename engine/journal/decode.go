@@ -1,0 +1,52 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// ErrCorrupt says that a line is missing, doubled or damaged.
+var ErrCorrupt = errors.New("journal is corrupt")
+
+// Contents is what a journal's bytes hold.
+type Contents struct {
+	Records []Record // their bodies are pieces of the bytes read
+	Good    int      // length of the whole lines: what lies behind is a torn last line
+	Tail    Chain    // of the last whole line
+}
+
+// Decode verifies and reads a whole journal. What it returns beside an error
+// is what stands before the damage, whose line, byte and sequence numbers the
+// error names.
+func Decode(b []byte) (c Contents, err error) {
+	c.Records = make([]Record, 0, bytes.Count(b, []byte{'\n'})+1)
+	for seq := uint64(1); c.Good < len(b); seq++ {
+		line, _, ended := bytes.Cut(b[c.Good:], []byte{'\n'})
+		next, ok := verify(line, c.Tail)
+		if !ok && !ended && torn(line, c.Tail) {
+			break
+		}
+		r, err := parse(line)
+		if !ok {
+			err = damage(seq, r.Seq)
+		} else if err == nil && r.Seq != seq {
+			err = fmt.Errorf("%w: the line says seq %d", ErrCorrupt, r.Seq)
+		}
+		if err != nil {
+			return c, fmt.Errorf("line %d (byte %d): %w", seq, c.Good, err)
+		}
+		c.Records, c.Tail, c.Good = append(c.Records, r), next, c.Good+len(line)
+		if ended {
+			c.Good++
+		}
+	}
+	return c, nil
+}
+
+func damage(want, got uint64) error {
+	if got > want {
+		return fmt.Errorf("%w: seq %d to %d missing or damaged", ErrCorrupt, want, got-1)
+	}
+	return fmt.Errorf("%w: the line is damaged or does not belong here", ErrCorrupt)
+}

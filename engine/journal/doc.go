@@ -1,0 +1,14 @@
+// Package journal holds the records of a run and keeps them in a file.
+//
+// A run is re-runnable because every touch of the world is two records here:
+// an intent before it, a result after it. The line number of a record is its
+// sequence number, and each line carries a hash of all lines before it, so
+// damage is found and named, never read past.
+//
+//	Home.Create/Open -> File (locked) -> Load: records of earlier sessions
+//	                                  -> Append: a tick of records, a Ticket for its durability
+//	Segments: requests that share text with earlier ones, as references
+//
+// The package knows nothing of plans, models or tools, and does not decide what
+// a record means for a run: package kernel does.
+package journal

@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// disk is what a File writes to.
+type disk interface {
+	Write([]byte) (int, error)
+	Sync() error
+	Truncate(int64) error
+	Close() error
+}
+
+// File is the open, locked journal of one run.
+type File struct {
+	home    *Home
+	run     string
+	path    string
+	lock    *os.File
+	disk    disk
+	records []Record // read when the file was opened, for the first Load
+	fresh   bool     // records are still those of the file
+	tail    Chain
+	dropped int
+
+	mu    sync.Mutex // guards what follows
+	next  *group
+	spare []byte // a group's buffer, to be used again
+	last  *Ticket
+	busy  bool
+	made  bool  // the file is new: its folders are not yet synced
+	good  int64 // durable length
+	err   error // the first failure ends the journal: nothing is written behind a hole
+}
+
+var _ Journal = (*File)(nil)
+
+// open locks a run's file and reads it.
+func (h *Home) open(run string) (*File, error) {
+	dir := h.Folder(run)
+	lock, err := acquire(filepath.Join(dir, "lock"), run)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{home: h, run: run, path: filepath.Join(dir, fileName), lock: lock}
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		release(lock)
+		return nil, appendError(run, err)
+	}
+	f.disk = file
+	if h.wrap != nil {
+		f.disk = h.wrap(file)
+	}
+	if err := f.read(); err != nil {
+		f.abandon()
+		return nil, err
+	}
+	return f, nil
+}
+
+// read takes over what the file holds and cuts off a torn last line.
+func (f *File) read() error {
+	b, err := os.ReadFile(f.path)
+	if err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	c, err := Decode(b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	f.records, f.fresh, f.tail, f.dropped = c.Records, true, c.Tail, len(b)-c.Good
+	f.good, f.made = int64(c.Good), c.Good == 0
+	if f.dropped > 0 {
+		err = f.disk.Truncate(f.good)
+	}
+	if err == nil && c.Good > 0 && b[c.Good-1] != '\n' { // cut just before the newline: the record is whole
+		_, err = f.disk.Write([]byte{'\n'})
+		f.good++
+	}
+	if err != nil {
+		return appendError(f.run, err)
+	}
+	return nil
+}
+
+// Dropped is the length of the torn last line that was cut off when the file
+// was read.
+func (f *File) Dropped() int { return f.dropped }
+
+// Load gives the records of earlier sessions.
+func (f *File) Load() ([]Record, error) {
+	f.settle()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return nil, f.err
+	}
+	if !f.fresh {
+		if err := f.read(); err != nil {
+			return nil, err
+		}
+	}
+	recs := f.records
+	f.records, f.fresh = nil, false
+	return recs, nil
+}
+
+// Close waits for the last commit and gives the run back.
+func (f *File) Close() error {
+	f.settle()
+	err := f.leave()
+	if cerr := f.disk.Close(); err == nil {
+		err = cerr
+	}
+	release(f.lock)
+	return err
+}
+
+// abandon closes a file that was not used.
+func (f *File) abandon() {
+	_ = f.disk.Close()
+	release(f.lock)
+}
+
+func (f *File) settle() {
+	f.mu.Lock()
+	t := f.last
+	f.mu.Unlock()
+	_ = t.Wait() // whoever appended was told
+}
+
+// begun says whether a file holds a whole record.
+func begun(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(f).ReadBytes('\n') // io.EOF: the newline may be missing
+	_, ok := verify(bytes.TrimSuffix(line, []byte{'\n'}), Chain{})
+	return ok
+}

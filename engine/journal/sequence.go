@@ -1,0 +1,94 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// maxSequence bounds what references may expand to: a hostile journal could
+// double it with every line.
+const maxSequence = 1 << 24
+
+var errReference = errors.New("reference to what does not stand before it")
+
+// reference is one item, or a run of them that stood side by side before.
+type reference struct {
+	item        int32 // 0 = a run
+	from, count int
+}
+
+// MarshalJSON is the item's id, or [place, length] of a run.
+func (r reference) MarshalJSON() ([]byte, error) {
+	if r.item != 0 {
+		return json.Marshal(r.item)
+	}
+	return json.Marshal([2]int{r.from, r.count})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *reference) UnmarshalJSON(b []byte) error {
+	*r = reference{}
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, &r.item)
+	}
+	var run [2]int
+	err := json.Unmarshal(b, &run)
+	r.from, r.count = run[0], run[1]
+	return err
+}
+
+// sequence is all items so far, in order.
+type sequence struct {
+	items []int32
+	last  map[int32]int // where an item stood last
+}
+
+// pack writes ids as references into the sequence, and adds them to it.
+func (s *sequence) pack(ids []int32) []reference {
+	refs := []reference{}
+	for i := 0; i < len(ids); {
+		from, ok := s.last[ids[i]]
+		n := 1
+		for ok && from+n < len(s.items) && i+n < len(ids) && s.items[from+n] == ids[i+n] {
+			n++
+		}
+		if n == 1 {
+			refs = append(refs, reference{item: ids[i]})
+		} else {
+			refs = append(refs, reference{from: from, count: n})
+		}
+		i += n
+	}
+	s.add(ids)
+	return refs
+}
+
+// unpack is the reverse of pack; items are ids from 1 to max.
+func (s *sequence) unpack(refs []reference, limit int) ([]int32, error) {
+	ids := []int32{}
+	for _, r := range refs {
+		switch {
+		case r.item > 0 && int(r.item) <= limit:
+			ids = append(ids, r.item)
+		case r.item == 0 && r.from >= 0 && r.count > 0 && r.count <= len(s.items)-r.from:
+			ids = append(ids, s.items[r.from:r.from+r.count]...)
+		default:
+			return nil, errReference
+		}
+		if len(s.items)+len(ids) > maxSequence {
+			return nil, errors.New("references expand to too much")
+		}
+	}
+	s.add(ids)
+	return ids, nil
+}
+
+func (s *sequence) add(ids []int32) {
+	if s.last == nil {
+		s.last = map[int32]int{}
+	}
+	for _, id := range ids {
+		s.last[id] = len(s.items)
+		s.items = append(s.items, id)
+	}
+}

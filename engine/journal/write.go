@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// version of the line format; fields may be added without a new one.
+const version = 1
+
+var (
+	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end"}
+	classes  = []string{"", "read", "idempotent", "write", "timer", "question"}
+	statuses = []string{"", "failed", "skipped"}
+)
+
+// AppendLine writes r behind b: a body that is JSON as it is, any other as text.
+func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
+	at := len(b)
+	if err := r.EnsureBody(); err != nil {
+		return b, c, fmt.Errorf("record %d (%q) has no JSON form: %w", r.Seq, r.Path, err)
+	}
+	if !writable(r) {
+		return b, c, fmt.Errorf("record %d (%q) has no JSON form", r.Seq, r.Path)
+	}
+	b = number(append(b, `{"v":1`...), `,"seq":`, r.Seq)
+	b = word(b, `,"kind":"`, kinds[r.Kind])
+	b = word(b, `,"class":"`, classes[r.Class])
+	b = word(b, `,"status":"`, statuses[r.Status])
+	if r.Held {
+		b = append(b, `,"held":true`...)
+	}
+	if r.Attempt != 0 {
+		b = number(b, `,"attempt":`, uint64(r.Attempt))
+	}
+	b = number(b, `,"at":`, uint64(r.At))
+	if r.Wall != 0 {
+		b = time.Unix(0, r.Wall).UTC().AppendFormat(append(b, `,"wall":"`...), time.RFC3339Nano)
+		b = append(b, '"')
+	}
+	b = quote(append(b, `,"path":`...), r.Path)
+	if r.Digest != ([32]byte{}) {
+		b = append(hex.AppendEncode(append(b, `,"digest":"`...), r.Digest[:]), '"')
+	}
+	b = body(b, r)
+	line, c := Seal(b[at:], c)
+	return append(b[:at], line...), c, nil
+}
+
+func writable(r *Record) bool {
+	return r.Kind != 0 && int(r.Kind) < len(kinds) && int(r.Class) < len(classes) && int(r.Status) < len(statuses) &&
+		r.At >= 0 && utf8.ValidString(r.Path) && utf8.Valid(r.Body)
+}
+
+func body(b []byte, r *Record) []byte {
+	if len(r.Body) == 0 {
+		return b
+	}
+	if !json.Valid(r.Body) {
+		return quote(append(b, `,"text":`...), string(r.Body))
+	}
+	key := `,"result":`
+	switch r.Kind {
+	case Start:
+		key = `,"input":`
+	case Intent:
+		key = `,"request":`
+	}
+	b = append(b, key...)
+	if bytes.IndexByte(r.Body, '\n') < 0 && bytes.IndexByte(r.Body, '\r') < 0 {
+		return append(b, r.Body...)
+	}
+	w := bytes.NewBuffer(b)
+	_ = json.Compact(w, r.Body) // it is valid
+	return w.Bytes()
+}
+
+func number(b []byte, key string, v uint64) []byte {
+	return strconv.AppendUint(append(b, key...), v, 10)
+}
+
+func word(b []byte, key, v string) []byte {
+	if v == "" {
+		return b
+	}
+	return append(append(append(b, key...), v...), '"')
+}
+
+// quote writes s, which is valid UTF-8, as a JSON string.
+func quote(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			q, _ := Encode(s) // a string always encodes
+			return append(b, q...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}

@@ -1,0 +1,125 @@
+package kernel
+
+import "iter"
+
+// branch is a coroutine. The first one has no yield: it runs the scheduler
+// itself while it waits.
+type branch struct {
+	run    *run
+	parent *branch
+	kids   []*branch
+	live   int // kids that have not ended
+	next   func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+	err    error
+}
+
+// stopped unwinds a branch when the session ends.
+type stopped struct{}
+
+func (r *run) spawn(parent *branch, s *Scope, f func(*Scope) error) *branch {
+	b := &branch{run: r, parent: parent}
+	s.b = b
+	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {
+		b.yield = yield
+		defer func() {
+			if p := recover(); p != nil {
+				r.caught(p)
+			}
+		}()
+		b.err = f(s)
+	})
+	r.ready.push(b)
+	return b
+}
+
+// park blocks the branch until it is ready again, or unwinds it.
+func (b *branch) park() {
+	if b.yield == nil {
+		b.run.schedule()
+		return
+	}
+	if !b.yield(struct{}{}) {
+		panic(stopped{})
+	}
+}
+
+// unwind ends a branch and those below it.
+func (b *branch) unwind() {
+	if b == nil {
+		return
+	}
+	for _, k := range b.kids {
+		k.unwind()
+	}
+	if b.stop != nil {
+		b.stop()
+	}
+}
+
+// schedule runs until the first branch is ready: each branch until it waits,
+// then exactly one delivery.
+func (r *run) schedule() {
+	for {
+		b := r.ready.pop()
+		if b == nil {
+			b = r.awakened()
+		}
+		if b == r.root && b != nil {
+			r.cur = b
+			return
+		}
+		if b == nil {
+			r.cur = nil
+			if err := r.deliver(); err != nil {
+				r.fail(err)
+			}
+			continue
+		}
+		r.resume(b)
+	}
+}
+
+func (r *run) resume(b *branch) {
+	r.cur = b
+	_, waits := b.next()
+	r.cur = nil
+	if r.fatal != nil {
+		panic(stopped{})
+	}
+	if waits {
+		return
+	}
+	if b.parent.live--; b.parent.live == 0 {
+		r.ready.push(b.parent)
+	}
+}
+
+// deliver lets one thing happen: the journal's next, or the world's.
+func (r *run) deliver() error {
+	if r.pos < len(r.replay) {
+		return r.deliverRecorded()
+	}
+	return r.deliverLive()
+}
+
+// queue is the branches that are ready, first in, first out.
+type queue struct {
+	branches []*branch
+	head     int
+}
+
+func (q *queue) push(b *branch) { q.branches = append(q.branches, b) }
+
+func (q *queue) pop() *branch {
+	if q.head == len(q.branches) {
+		return nil
+	}
+	b := q.branches[q.head]
+	q.branches[q.head] = nil
+	if q.head++; q.head == len(q.branches) {
+		q.branches, q.head = q.branches[:0], 0
+	}
+	return b
+}

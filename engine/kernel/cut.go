@@ -1,0 +1,63 @@
+package kernel
+
+import "github.com/pexctl/pex/engine/journal"
+
+// Cut ends every wait below the scope with err, in the order in which they
+// began, and every later one. A write under way is waited for all the same:
+// its outcome must be known. The first cut of a scope counts.
+func (s *Scope) Cut(err error) {
+	if r := s.b.run; !r.over {
+		r.cut(s, err)
+	}
+}
+
+func (r *run) cut(s *Scope, err error) {
+	if s.cutBy() != nil {
+		return
+	}
+	s.cut = err
+	for e := r.open.first; e != nil; e = e.next {
+		if e.class == journal.Write || e.fire != nil || !e.scope.under(s) {
+			continue
+		}
+		e.cut = err
+		r.close(e)
+		r.ready.push(e.b)
+	}
+	kept := r.conds[:0]
+	for _, c := range r.conds {
+		if !c.scope.under(s) {
+			kept = append(kept, c)
+			continue
+		}
+		c.cut = err
+		r.ready.push(c.b)
+	}
+	clear(r.conds[len(kept):])
+	r.conds = kept
+}
+
+// cancelled is the decision to cancel, live or recorded.
+func (r *run) cancelled() {
+	r.o.Cancel = nil
+	r.cut(r.top, ErrCancelled)
+}
+
+// cutBy is the error of the nearest cut that holds for the scope.
+func (s *Scope) cutBy() error {
+	for ; s != nil; s = s.up {
+		if s.cut != nil {
+			return s.cut
+		}
+	}
+	return nil
+}
+
+func (s *Scope) under(t *Scope) bool {
+	for ; s != nil; s = s.up {
+		if s == t {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,115 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Effect is one touch of the world.
+type Effect[T any] struct {
+	Name   string // unique within its scope
+	Class  journal.Class
+	Digest [32]byte // of the request: a re-run with another one is drift
+	// Request is the JSON kept with the intent; it is called only when the
+	// intent is appended. Nil = the digest alone is kept.
+	Request func() []byte
+	// Recorded is told, on a re-run, what the intent holds.
+	Recorded func(request []byte)
+	// Delay is the virtual time that the effect takes; live, Perform is called
+	// that much later.
+	Delay time.Duration
+	// Perform runs on a goroutine of its own, with an idempotency key of run
+	// and path; ctx ends when nobody waits any more. An error becomes a
+	// *journal.Failure. A panic ends the session.
+	Perform func(ctx context.Context, key string) (T, error)
+}
+
+// call is an effect with the type of its result.
+type call[T any] struct {
+	effect
+	do func(context.Context, string) (T, error)
+}
+
+// Do performs an effect, or gives its recorded result. An error is a
+// *journal.Failure, the same live and re-run, or the error of a cut.
+func Do[T any](s *Scope, e Effect[T]) (T, error) {
+	var zero T
+	if err := s.cutBy(); err != nil {
+		return zero, err
+	}
+	c := &call[T]{do: e.Perform}
+	c.class, c.delay, c.work = e.Class, e.Delay, c
+	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Recorded})
+	s.b.park()
+	if c.cut != nil {
+		return zero, c.cut
+	}
+	return c.result()
+}
+
+func (c *call[T]) perform(ctx context.Context, key string) outcome {
+	v, err := c.do(ctx, key)
+	if err != nil {
+		return failed(err)
+	}
+	if c.run.keeps {
+		return outcome{value: v}
+	}
+	body, err := journal.Encode(v)
+	if err != nil {
+		return outcome{fatal: fmt.Errorf("result of %s has no JSON form: %w", c.path, err)}
+	}
+	return outcome{body: body}
+}
+
+// result is the value: what the journal keeps is decoded, so that node code
+// sees the same live and re-run.
+func (c *call[T]) result() (T, error) {
+	if kept, ok := c.out.value.(T); ok {
+		return kept, nil
+	}
+	return decoded[T](c.path, c.out)
+}
+
+func decoded[T any](path string, out outcome) (v T, err error) {
+	switch out.status {
+	case journal.Failed:
+		return v, journal.DecodeFailure(out.body)
+	case journal.Skipped:
+		return v, &journal.Failure{Code: "skipped", Message: "skipped by a person"}
+	case journal.OK:
+	}
+	if len(out.body) == 0 && out.value != nil { // a journal of Go values, read with another type
+		if out.body, err = journal.Encode(out.value); err != nil {
+			return v, fmt.Errorf("result of %s: %w", path, err)
+		}
+	}
+	if len(out.body) == 0 {
+		return v, nil
+	}
+	if err := json.Unmarshal(out.body, &v); err != nil {
+		return v, fmt.Errorf("result of %s: %w", path, err)
+	}
+	return v, nil
+}
+
+// Ask journals a question and waits for a person's answer, which may come in
+// a later session.
+func Ask[T any](s *Scope, name string, digest [32]byte, request func() []byte) (T, error) {
+	var zero T
+	if err := s.cutBy(); err != nil {
+		return zero, err
+	}
+	c := &call[T]{}
+	c.class = journal.Question
+	s.issue(&c.effect, name, intent{digest, request, nil})
+	s.b.park()
+	if c.cut != nil {
+		return zero, c.cut
+	}
+	return c.result()
+}

@@ -1,0 +1,109 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Errors that end a session; the run goes on when it is resumed.
+var (
+	ErrSuspended   = errors.New("suspended")
+	ErrInterrupted = errors.New("waiting for a person")
+)
+
+// Errors that node code sees from every wait below a scope that was cut.
+var (
+	ErrTimeout   = errors.New("timeout")
+	ErrCancelled = errors.New("cancelled")
+)
+
+// ErrDeadlock says that every branch waits for another one.
+var ErrDeadlock = errors.New("every branch waits and no effect is open")
+
+// Open is an open effect that waits for a person.
+type Open struct {
+	Path    string
+	Request []byte // as its intent holds it
+}
+
+// Parked ends a session in which nothing is left to do but to answer
+// questions. It is an ErrInterrupted.
+type Parked struct{ Questions []Open }
+
+// Error names the questions by path.
+func (p *Parked) Error() string { return ErrInterrupted.Error() + ": " + paths(p.Questions) }
+
+// Unwrap makes it an ErrInterrupted.
+func (p *Parked) Unwrap() error { return ErrInterrupted }
+
+// NeedsReview ends a session whose run holds writes of which nobody knows
+// whether they took effect. Options.Resolve says what becomes of them.
+type NeedsReview struct {
+	Path   string // the first of them
+	Writes []Open
+}
+
+// Error names the writes by path.
+func (n *NeedsReview) Error() string { return "needs review: " + paths(n.Writes) }
+
+func paths(open []Open) string {
+	names := make([]string, len(open))
+	for i, o := range open {
+		names[i] = o.Path
+	}
+	return strings.Join(names, ", ")
+}
+
+// DriftClass says how code and journal differ.
+type DriftClass string
+
+// The drift classes.
+const (
+	DriftRun     DriftClass = "run"     // the journal is another run's
+	DriftRequest DriftClass = "request" // the same effect with another request or class
+	DriftOrder   DriftClass = "order"   // an effect that the journal has elsewhere
+	DriftExtra   DriftClass = "extra"   // an effect that the journal does not have
+	DriftMissing DriftClass = "missing" // the journal has an effect that the code did not make
+)
+
+// Drift ends a re-run whose code does something else than the journal says.
+type Drift struct {
+	Class   DriftClass
+	Path    string // of the effect
+	Message string
+}
+
+// Error names class and path.
+func (d *Drift) Error() string {
+	at := ""
+	if d.Path != "" {
+		at = " at " + d.Path
+	}
+	return fmt.Sprintf("code and journal differ (%s)%s: %s", d.Class, at, d.Message)
+}
+
+// PanicError is a panic in node code or in an effect, with its own stack.
+type PanicError struct {
+	Path  string // of the effect; "" in node code
+	Value any
+	Stack []byte
+}
+
+// Error names the value.
+func (p *PanicError) Error() string {
+	if p.Path != "" {
+		return fmt.Sprintf("panic in effect %s: %v", p.Path, p.Value)
+	}
+	return fmt.Sprintf("panic in node code: %v", p.Value)
+}
+
+// StoreError says that the journal could not be read or appended to. It ends
+// the session and is never seen by node code.
+type StoreError struct{ Err error }
+
+// Error is the journal's error.
+func (s *StoreError) Error() string { return s.Err.Error() }
+
+// Unwrap gives the journal's error.
+func (s *StoreError) Unwrap() error { return s.Err }

@@ -1,0 +1,163 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// deliverLive is reached when all branches wait and the journal is used up:
+// the tick is committed, what it asks for is started, and the first thing that
+// happens is delivered.
+func (r *run) deliverLive() error {
+	if r.cancelNow() {
+		return nil
+	}
+	if !r.reopened {
+		if done, err := r.reopen(); done || err != nil {
+			return err
+		}
+	}
+	if r.answered() {
+		return nil
+	}
+	t, err := r.flush()
+	if err != nil {
+		return err
+	}
+	if r.o.Strict {
+		if err := t.Wait(); err != nil {
+			return &StoreError{err}
+		}
+	}
+	for _, e := range r.queued {
+		if !e.gone {
+			r.start(e, t)
+		}
+	}
+	clear(r.queued)
+	r.queued = r.queued[:0]
+	r.put(t)
+	if r.working == 0 && (r.guards == 0 || len(r.questions) > 0) {
+		return r.stuck()
+	}
+	return r.await()
+}
+
+// stuck ends a session in which only people, or nobody, can go on. The timer
+// of a Timeout keeps nobody waiting: time does not pass while a run is parked.
+func (r *run) stuck() error {
+	if len(r.questions) == 0 {
+		return ErrDeadlock
+	}
+	p := &Parked{}
+	for _, e := range r.questions {
+		p.Questions = append(p.Questions, Open{e.path, e.request})
+	}
+	if err := r.mark(); err != nil {
+		return err
+	}
+	return p
+}
+
+// reopen deals with the effects that earlier sessions left open; done says
+// that something was delivered and the rest is still to do.
+func (r *run) reopen() (done bool, err error) {
+	if n := r.inDoubt(); n != nil {
+		return false, n
+	}
+	for e := r.open.first; e != nil; e = e.next {
+		if how := r.o.Resolve[e.path]; e.class == journal.Write && r.inherited(e) && how != "redo" {
+			delete(r.recorded, e.path)
+			r.record(e, resolution(how))
+			return true, nil
+		}
+	}
+	for e := r.open.first; e != nil; e = e.next {
+		if e.class == journal.Question || !r.inherited(e) {
+			continue
+		}
+		if e.class != journal.Timer {
+			e.attempt++
+			r.add(journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt})
+		}
+		r.queued = append(r.queued, e)
+	}
+	r.reopened, r.recorded = true, nil
+	return false, nil
+}
+
+// inherited says that an earlier session issued the effect.
+func (r *run) inherited(e *effect) bool { return r.recorded[e.path] == e }
+
+// inDoubt is the open writes about which nobody has decided, or nil.
+func (r *run) inDoubt() error {
+	n := &NeedsReview{}
+	for e := r.open.first; e != nil; e = e.next {
+		if e.class == journal.Write && r.inherited(e) && r.o.Resolve[e.path] == "" {
+			n.Writes = append(n.Writes, Open{e.path, e.request})
+		}
+	}
+	if len(n.Writes) == 0 {
+		return nil
+	}
+	n.Path = n.Writes[0].Path
+	return n
+}
+
+// resolution is the outcome that a person gave to a write in doubt.
+func resolution(how string) outcome {
+	if body, ok := strings.CutPrefix(how, "done:"); ok {
+		return outcome{body: []byte(body)}
+	}
+	return outcome{status: journal.Skipped}
+}
+
+// answered delivers the first open question to which there is an answer.
+func (r *run) answered() bool {
+	for _, e := range r.questions {
+		if a, ok := r.o.Answers[e.path]; ok {
+			r.record(e, outcome{body: a})
+			return true
+		}
+	}
+	return false
+}
+
+// record journals an outcome and hands it to whoever waits.
+func (r *run) record(e *effect, out outcome) {
+	if r.o.Virtual {
+		r.now = max(r.now, e.due)
+	}
+	e.out = out
+	r.add(journal.Record{Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Value: out.value})
+	r.hand(e)
+}
+
+// put asks a person the next question, one at a time.
+func (r *run) put(t *journal.Ticket) {
+	if r.o.Ask == nil || r.asking != nil {
+		return
+	}
+	for _, e := range r.questions {
+		if !e.declined {
+			r.asking = e
+			e.work = question{e}
+			r.start(e, t)
+			return
+		}
+	}
+}
+
+// question is put to a person in place.
+type question struct{ *effect }
+
+func (q question) perform(ctx context.Context, _ string) outcome {
+	a, err := q.run.o.Ask(ctx, q.path, q.request)
+	if err != nil || len(a) == 0 || !json.Valid(a) {
+		return outcome{declined: true}
+	}
+	return outcome{body: a}
+}

@@ -1,0 +1,59 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Options of one session of a run.
+type Options struct {
+	RunID   string          // "" when resuming = the journal's
+	Start   []byte          // body of a new run's start record: JSON
+	Journal journal.Journal // of this run alone
+	Virtual bool            // virtual time: delays cost nothing, and two fresh runs give the same journal
+	Strict  bool            // every tick waits for its commit; else only writes, questions and the end do
+
+	Answers map[string]json.RawMessage // to questions, by path
+	Resolve map[string]string          // writes in doubt, by path: done:<json>, redo or skip
+
+	Clock  func() time.Duration // monotonic; nil = the machine's
+	Wall   func() time.Time     // nil = time.Now; 1970 in virtual time
+	Cancel <-chan struct{}      // closed by a decision to cancel
+	Grace  time.Duration        // how long open effects may go on once ctx is done
+
+	// Ask asks a person in place, one question at a time. Nil, an error or a
+	// nil answer leave the question open.
+	Ask func(ctx context.Context, path string, request []byte) (json.RawMessage, error)
+}
+
+// Stats of one session.
+type Stats struct {
+	Replayed  int // results taken from the journal
+	Performed int // effects started
+	Commits   int // ticks appended
+}
+
+func (o *Options) complete() error {
+	for path, how := range o.Resolve {
+		body, done := strings.CutPrefix(how, "done:")
+		if how != "redo" && how != "skip" && !(done && json.Valid([]byte(body))) {
+			return fmt.Errorf("resolve %s: use done:<json>, redo or skip, not %q", path, how)
+		}
+	}
+	if o.Clock == nil {
+		began := time.Now()
+		o.Clock = func() time.Duration { return time.Since(began) }
+	}
+	if o.Wall == nil {
+		o.Wall = time.Now
+		if o.Virtual {
+			o.Wall = func() time.Time { return time.Unix(0, 0) }
+		}
+	}
+	return nil
+}

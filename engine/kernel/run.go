@@ -1,0 +1,179 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// run is one session. Only the branch that runs touches it, except for done.
+type run struct {
+	o      Options
+	outer  context.Context // its end suspends the session
+	ctx    context.Context // of effects: ends when the session is over
+	keeps  bool            // the journal keeps Go values
+	stats  Stats
+	replay []journal.Record
+	pos    int       // next record of replay
+	seq    uint64    // of the last record
+	began  time.Time // wall time of the run's start
+
+	root  *branch
+	top   *Scope
+	cur   *branch // the one that runs
+	ready queue
+	conds []*condition
+	fatal error // ends the session
+	over  bool  // the session has ended, branches are unwinding
+
+	seen      map[string]struct{} // paths of all effects
+	recorded  map[string]*effect  // open effects by path, while the journal is used up
+	open      effects             // in issue order
+	queued    []*effect           // to be started when the tick is committed
+	questions []*effect
+	asking    *effect // the question that is put in place
+	reopened  bool    // open effects of earlier sessions are dealt with
+	working   int     // started effects that a branch waits for
+	guards    int     // started timers of Timeout
+	virtual   timetable
+	issued    uint64
+
+	now    time.Duration // active time of the last delivered record
+	base   time.Duration // active time of earlier sessions
+	clock0 time.Duration
+
+	tick  []journal.Record
+	last  *journal.Ticket
+	fresh bool // records were appended since the last marker
+	emits []func()
+	told  []batch // emits whose commit is under way
+
+	taken []*effect // of done, and how many of them were looked at
+	head  int
+	mu    sync.Mutex
+	done  []*effect // ended effects, in the order of their end
+	wake  chan struct{}
+}
+
+// Run runs or resumes main, which gets the body of the start record: that of
+// the options in the first session, the journal's in later ones. An error is
+// main's own, or says why the session ended before main did: ErrSuspended,
+// *Parked, *NeedsReview, *Drift, *PanicError, *StoreError. Run may be called
+// many times at once, with a journal each.
+func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error) (Stats, error) {
+	if err := o.complete(); err != nil {
+		return Stats{}, err
+	}
+	if ctx.Err() != nil {
+		return Stats{}, ErrSuspended
+	}
+	recs, err := o.Journal.Load()
+	if err != nil {
+		return Stats{}, &StoreError{err}
+	}
+	effectCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r := &run{
+		o: o, outer: ctx, ctx: effectCtx, replay: recs,
+		seen: map[string]struct{}{}, wake: make(chan struct{}, 1), clock0: o.Clock(),
+	}
+	if k, ok := o.Journal.(journal.ValueKeeper); ok {
+		r.keeps = k.KeepsValues()
+	}
+	defer cancel()
+	defer r.end() // also when node code ends the goroutine
+	start, err := r.begin()
+	if err != nil {
+		return Stats{}, err
+	}
+	err = r.first(main, start)
+	if r.fatal == nil {
+		err = r.finish(err)
+	} else {
+		err = r.fatal
+	}
+	return r.stats, err
+}
+
+// begin writes or reads the start record.
+func (r *run) begin() ([]byte, error) {
+	if len(r.replay) == 0 {
+		wall := r.o.Wall()
+		r.began = wall
+		r.add(journal.Record{Kind: journal.Start, Path: r.o.RunID, Wall: wall.UnixNano(), Body: r.o.Start})
+		return r.o.Start, nil
+	}
+	first, last := &r.replay[0], &r.replay[len(r.replay)-1]
+	if r.o.RunID == "" {
+		r.o.RunID = first.Path
+	}
+	if first.Kind != journal.Start || first.Path != r.o.RunID {
+		return nil, &Drift{Class: DriftRun, Message: fmt.Sprintf("the journal is of run %q, this is %q", first.Path, r.o.RunID)}
+	}
+	r.began = time.Unix(0, first.Wall)
+	r.seq, r.base, r.pos = last.Seq, time.Duration(last.At), 1
+	r.recorded = map[string]*effect{}
+	return first.Body, nil
+}
+
+// first runs the first branch, on the caller's goroutine.
+func (r *run) first(main func(*Scope, []byte) error, start []byte) (err error) {
+	r.root = &branch{run: r}
+	r.cur = r.root
+	defer func() {
+		if p := recover(); p != nil {
+			r.caught(p)
+		}
+	}()
+	r.top = &Scope{b: r.root}
+	return main(r.top, start)
+}
+
+// caught takes a panic of a branch; one that only unwinds it is no panic.
+func (r *run) caught(p any) {
+	if _, ok := p.(stopped); !ok && r.fatal == nil {
+		r.fatal = &PanicError{Value: p, Stack: debug.Stack()}
+	}
+}
+
+// fail ends the session from inside a branch.
+func (r *run) fail(err error) {
+	if r.fatal == nil {
+		r.fatal = err
+	}
+	panic(stopped{})
+}
+
+// finish writes or finds the end record.
+func (r *run) finish(err error) error {
+	if r.pos < len(r.replay) {
+		rec := &r.replay[r.pos]
+		if rec.Kind == journal.End {
+			return err
+		}
+		return &Drift{Class: DriftMissing, Path: rec.Path, Message: "the code has ended, the journal goes on"}
+	}
+	end := journal.Record{Kind: journal.End}
+	if err != nil {
+		end.Status, end.Body = journal.Failed, journal.AsFailure(err).Encode()
+	}
+	r.add(end)
+	if serr := r.settle(); serr != nil {
+		return serr
+	}
+	return err
+}
+
+// end unwinds what still waits; nothing is journaled any more.
+func (r *run) end() {
+	_ = r.last.Wait()
+	_ = r.tell() // the session ends in any case
+	r.over = true
+	r.root.unwind()
+	for e := r.open.first; e != nil; e = e.next {
+		e.abandon()
+	}
+}
