@@ -1,0 +1,14 @@
+package node
+
+import (
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// All lists every node kind.
+func All() component.Set[engine.NodeSettings, engine.Node] {
+	return component.Set[engine.NodeSettings, engine.Node]{
+		Planner, Executor, Reflector, Finalizer,
+		Agent, Tool, Transform, Router, Human,
+	}
+}

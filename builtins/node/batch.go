@@ -1,0 +1,186 @@
+package node
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// batchRun is one visit of the executor: it hands the steps whose dependencies
+// are done to a few workers. Workers are branches of one run, so they share it
+// without locks.
+type batchRun struct {
+	x       *executor
+	format  string
+	started map[string]bool
+	quota   int // steps this visit may start
+	running int
+	failed  string // id of the step that failed, once one did
+	replan  bool   // a guard wants a new plan
+	stop    error
+}
+
+// run works until nothing more is to start, then settles what a failure means.
+func (b *batchRun) run(s *engine.Scope, workers int) error {
+	var err error
+	if workers <= 1 || b.format != formatDag {
+		err = b.work(s)
+	} else {
+		err = s.Parallel(workers, func(i int) string { return "" }, func(_ int, s *engine.Scope) error { return b.work(s) })
+	}
+	if b.stop != nil {
+		return b.stop
+	}
+	if err != nil {
+		return err
+	}
+	if b.failed != "" && b.x.take == engine.TakeAll && b.x.cfg.OnStepError == onReflect {
+		b.skip(s, "step "+b.failed+" failed before it", func(engine.Step) bool { return true })
+	}
+	if b.replan {
+		return engine.ErrReplan
+	}
+	return nil
+}
+
+// work takes ready steps, one after another.
+func (b *batchRun) work(s *engine.Scope) error {
+	for {
+		if b.stop != nil {
+			return nil
+		}
+		st, ok := b.next(s)
+		if !ok {
+			if b.running == 0 || b.ended(s) {
+				return nil
+			}
+			running := b.running
+			if err := s.Await(func() bool { return b.running != running || b.stop != nil }); err != nil {
+				return err
+			}
+			continue
+		}
+		b.started[st.ID] = true
+		b.quota--
+		b.running++
+		rec, err := b.x.step(s, st)
+		b.running--
+		if err := b.took(s, rec, err); err != nil {
+			return err
+		}
+	}
+}
+
+// took looks at how a step ended.
+func (b *batchRun) took(s *engine.Scope, rec engine.StepRecord, err error) error {
+	if errors.Is(err, engine.ErrReplan) {
+		b.replan, err = true, nil
+	}
+	if err != nil {
+		b.stop = err
+		return err
+	}
+	if rec.Status == engine.StepOK {
+		return nil
+	}
+	switch b.x.cfg.OnStepError {
+	case onFail:
+		b.stop = failedRun(rec)
+		return b.stop
+	case onContinue:
+		b.skip(s, "it depends on step "+rec.ID+", which failed", func(st engine.Step) bool { return b.blocked(s, st) })
+	default:
+		b.failed = rec.ID
+	}
+	return nil
+}
+
+func failedRun(rec engine.StepRecord) error {
+	if rec.Status == engine.StepLoop {
+		return engine.AtLimit(engine.StopLoop, "executor.on_step_error", "step %s (%s) repeats itself: %s", rec.ID, rec.Goal, rec.Error)
+	}
+	return engine.Fail(engine.StopStepFailed, "executor.on_step_error", "step %s (%s) ended %s: %s", rec.ID, rec.Goal, rec.Status, rec.Error)
+}
+
+// ended says that no further step may start in this visit.
+func (b *batchRun) ended(s *engine.Scope) bool {
+	v := s.View()
+	return b.quota <= 0 || b.replan || b.failed != "" || v.State.Executed >= v.Program.Limits.MaxSteps
+}
+
+// next is the first remaining step that is ready.
+func (b *batchRun) next(s *engine.Scope) (engine.Step, bool) {
+	if b.ended(s) {
+		return engine.Step{}, false
+	}
+	v := s.View()
+	for _, st := range v.State.Remaining() {
+		if b.started[st.ID] {
+			if b.format != formatDag {
+				return engine.Step{}, false // in order
+			}
+			continue
+		}
+		if b.depsDone(v, st) || b.format != formatDag {
+			return st, true
+		}
+	}
+	return engine.Step{}, false
+}
+
+// ready counts the steps that could start now.
+func (b *batchRun) ready(s *engine.Scope) int {
+	v := s.View()
+	if b.format != formatDag {
+		return 1
+	}
+	n := 0
+	for _, st := range v.State.Remaining() {
+		if b.depsDone(v, st) {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// depsDone says that every dependency has ended, however it did: a step whose
+// dependency failed runs, and is told so, unless continue has skipped it.
+func (b *batchRun) depsDone(v engine.View, st engine.Step) bool {
+	for _, dep := range st.DependsOn {
+		if !v.State.Done(dep) {
+			return false
+		}
+	}
+	return true
+}
+
+// blocked says that a dependency of the step did not end ok.
+func (b *batchRun) blocked(s *engine.Scope, st engine.Step) bool {
+	for _, dep := range st.DependsOn {
+		if rec, ok := s.View().State.Record(dep); ok && rec.Status != engine.StepOK {
+			return true
+		}
+	}
+	return false
+}
+
+// skip marks the remaining steps that which holds for, and those behind them.
+func (b *batchRun) skip(s *engine.Scope, why string, which func(engine.Step) bool) {
+	for again := true; again; {
+		again = false
+		for _, st := range s.View().State.Remaining() {
+			if b.started[st.ID] || !which(st) {
+				continue
+			}
+			b.started[st.ID] = true
+			again = true
+			s.Record(engine.StepEnded{Record: engine.StepRecord{
+				ID: st.ID, Goal: st.Goal, Status: engine.StepSkipped, Error: why,
+			}})
+		}
+	}
+}
+
+// turnName is the path of a turn: "turn.3".
+func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }

@@ -1,0 +1,179 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// maxPlan is how many steps a plan may have (DESIGN section 6).
+const maxPlan = 100
+
+// The plan formats.
+const (
+	formatList  = "list"
+	formatSteps = "steps"
+	formatDag   = "dag"
+)
+
+// number gives ids to steps that have none. A step that remains from the plan
+// before keeps its id; an id that a step had which is done is never given again.
+func number(v engine.View, steps []engine.Step) []engine.Step {
+	st := v.State
+	next := 1
+	used := map[string]bool{}
+	for _, old := range st.Plan.Steps {
+		used[old.ID] = true
+	}
+	for _, rec := range st.Steps {
+		used[rec.ID] = true
+	}
+	for _, s := range steps {
+		used[s.ID] = true
+	}
+	fresh := func() string {
+		for used["s"+strconv.Itoa(next)] || next <= st.Numbered {
+			next++
+		}
+		id := "s" + strconv.Itoa(next)
+		used[id] = true
+		return id
+	}
+	remaining := st.Remaining()
+	for i := range steps {
+		if steps[i].ID != "" && !st.Done(steps[i].ID) {
+			continue
+		}
+		old := steps[i].ID
+		at := slices.IndexFunc(remaining, func(r engine.Step) bool { return r.Goal == steps[i].Goal })
+		if at >= 0 && old == "" {
+			steps[i].ID = remaining[at].ID
+			remaining = slices.Delete(slices.Clone(remaining), at, at+1)
+			continue
+		}
+		steps[i].ID = fresh()
+	}
+	return steps
+}
+
+// depend adds to each step's dependencies the steps whose results it uses.
+func depend(steps []engine.Step) []engine.Step {
+	for i := range steps {
+		for _, ref := range stepRefs(steps[i]) {
+			if !slices.Contains(steps[i].DependsOn, ref) {
+				steps[i].DependsOn = append(slices.Clip(steps[i].DependsOn), ref)
+			}
+		}
+	}
+	return steps
+}
+
+// checkPlan lists everything that keeps a plan from running.
+func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
+	v := s.View()
+	var wrong []string
+	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if len(steps) > maxPlan {
+		add("the plan has %d steps, at most %d are allowed", len(steps), maxPlan)
+		return wrong
+	}
+	tools := executorOf(v).visible(v)
+	seen := map[string]int{}
+	for i, st := range steps {
+		if strings.TrimSpace(st.Goal) == "" {
+			add("step %d (%s) has no goal", i+1, st.ID)
+		}
+		if _, twice := seen[st.ID]; twice {
+			add("two steps have the id %q", st.ID)
+		}
+		seen[st.ID] = i
+		for _, t := range st.Tools {
+			if !slices.ContainsFunc(tools, func(info engine.ToolInfo) bool { return info.Name == t }) {
+				add("step %s names the tool %q, which there is not; the tools are: %s", st.ID, t, strings.Join(names(tools), ", "))
+			}
+		}
+		if err := fits(s, st); err != nil {
+			add("step %s: %v", st.ID, err)
+		}
+	}
+	for i, st := range steps {
+		for _, dep := range st.DependsOn {
+			at, planned := seen[dep]
+			switch {
+			case !planned && !v.State.Done(dep):
+				add("step %s depends on %q, which is no step", st.ID, dep)
+			case planned && format != formatDag && at >= i:
+				add("step %s uses step %s, which comes after it", st.ID, dep)
+			}
+		}
+	}
+	if cycle := findCycle(steps); cycle != "" {
+		add("the dependencies form a cycle: %s", cycle)
+	}
+	return wrong
+}
+
+// fits checks arguments that hold no references against the first tool's schema.
+func fits(s *engine.Scope, st engine.Step) error {
+	if len(st.Args) == 0 || len(st.Tools) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(st.Args)
+	if err != nil || strings.Contains(string(b), "${steps.") || strings.Contains(string(b), "$<steps.") {
+		return err
+	}
+	if err := s.Fits(st.Tools[0], b); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
+		return err
+	}
+	return nil
+}
+
+// findCycle returns a cycle of dependencies as "a -> b -> a", or "".
+func findCycle(steps []engine.Step) string {
+	at := map[string]int{}
+	for i, st := range steps {
+		at[st.ID] = i
+	}
+	state := make([]int, len(steps)) // 0 not seen, 1 on the path, 2 done
+	var path []string
+	var visit func(int) string
+	visit = func(i int) string {
+		path = append(path, steps[i].ID)
+		state[i] = 1
+		for _, dep := range steps[i].DependsOn {
+			j, ok := at[dep]
+			if !ok || state[j] == 2 {
+				continue
+			}
+			if state[j] == 1 {
+				return strings.Join(append(path[slices.Index(path, dep):], dep), " -> ")
+			}
+			if c := visit(j); c != "" {
+				return c
+			}
+		}
+		state[i] = 2
+		path = path[:len(path)-1]
+		return ""
+	}
+	for i := range steps {
+		if state[i] == 0 {
+			if c := visit(i); c != "" {
+				return c
+			}
+		}
+	}
+	return ""
+}
+
+func names(tools []engine.ToolInfo) []string {
+	out := make([]string, len(tools))
+	for i, t := range tools {
+		out[i] = t.Name
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package node
+
+import (
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// opening is the conversation a step begins with: who the executor is, the
+// newest earlier steps as pairs of question and report, and the step itself.
+// Tool calls of earlier steps are not in it, so none is ever orphaned.
+func (x *executor) opening(v engine.View, st engine.Step) []engine.Message {
+	pairs := reported(v.State.Steps)
+	if n := v.Program.Limits.ExecutorMessageHistoryLimit; len(pairs) > n {
+		pairs = pairs[len(pairs)-n:]
+	}
+	out := make([]engine.Message, 0, 2*len(pairs)+6)
+	out = append(out, engine.Message{Role: engine.System, Text: x.system(v)})
+	for _, rec := range pairs {
+		report := rec.Result
+		if rec.Status != engine.StepOK {
+			report = "[" + string(rec.Status) + "] " + rec.Error + "\n" + report
+		}
+		out = append(out,
+			engine.Message{Role: engine.User, Text: engine.Text{executorStep, rec.Goal}},
+			engine.Message{Role: engine.Assistant, Text: engine.Text{report}})
+	}
+	return append(out, engine.Message{Role: engine.User, Text: task(v, st)})
+}
+
+// reported is the steps that ran, in plan order.
+func reported(steps []engine.StepRecord) []engine.StepRecord {
+	for i := range steps {
+		if steps[i].Status == engine.StepSkipped {
+			var out []engine.StepRecord
+			for _, rec := range steps {
+				if rec.Status != engine.StepSkipped {
+					out = append(out, rec)
+				}
+			}
+			return out
+		}
+	}
+	return steps
+}
+
+func (x *executor) system(v engine.View) engine.Text {
+	own := x.cfg.ExecutorSystemPrompt
+	if own.IsZero() {
+		if m := v.Model(x.cfg.LLM.Name); m != nil {
+			own = m.SystemPrompt
+		}
+	}
+	if own.IsZero() {
+		return withDatetime(v, engine.Text{executorSystem})
+	}
+	return withDatetime(v, engine.Text(own.Render(newValues(v).lookup)))
+}
+
+// task is the step as the executor is given it.
+func task(v engine.View, st engine.Step) engine.Text {
+	text := engine.Text{executorStep, st.Goal, "\n"}
+	if len(st.Tools) > 0 {
+		text = append(text, "Tools planned for it: ")
+		for i, t := range st.Tools {
+			if i > 0 {
+				text = append(text, ", ")
+			}
+			text = append(text, t)
+		}
+		text = append(text, "\n")
+	}
+	if st.Success != "" {
+		text = append(text, "It is done when: ", st.Success, "\n")
+	}
+	if st.Context != "" {
+		text = append(text, "Context: ", st.Context, "\n")
+	}
+	if len(st.Args) > 0 {
+		text = append(text, "Arguments the planner gave: ", string(compactJSON(st.Args)), "\n")
+	}
+	return append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")
+}
+
+// situation says where in the plan a guided step is and what the last steps gave.
+func (a *attempt) situation(v engine.View) []string {
+	const newest = 5
+	out := []string{"Objective: ", v.State.Question, "\nPlan:\n"}
+	for i, st := range v.State.Plan.Steps {
+		mark := "pending"
+		if rec, ok := v.State.Record(st.ID); ok {
+			mark = string(rec.Status)
+		}
+		if st.ID == a.st.ID {
+			mark = "current"
+		}
+		out = append(out, strconv.Itoa(i+1)+". ["+mark+"] ", st.Goal, "\n")
+	}
+	done := v.State.Steps
+	if len(done) > newest {
+		done = done[len(done)-newest:]
+	}
+	for _, rec := range done {
+		out = append(out, "Result of "+rec.ID+" ["+string(rec.Status)+"]: ", rec.Result, "\n")
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package node
+
+import (
+	"path"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// ExecutorConfig is `executor:`.
+type ExecutorConfig struct {
+	LLM                  component.ModelRef  `yaml:"llm" doc:"The llm that executes steps; the planner's by default."`
+	Agent                component.AgentRef  `yaml:"agent" doc:"Another spec that executes the steps instead."`
+	ExecutorSystemPrompt component.PromptRef `yaml:"executor_system_prompt" vars:"parameters,@system" doc:"Who the executor is. Replaces the default and the llm's own."`
+	Tools                []string            `yaml:"tools" doc:"The tools steps can use, by name or glob; all by default."`
+	ExcludeTools         []string            `yaml:"exclude_tools" doc:"Tools left out, by name or glob."`
+	Mode                 string              `yaml:"mode" enum:"function_calling|react_text|guided" doc:"How a step calls tools: by the provider's tool API, by text, or its first tool directly."`
+	MaxParallelSteps     int                 `yaml:"max_parallel_steps" min:"1" max:"64" doc:"How many steps of a dag plan run side by side."`
+	ParallelToolCalls    bool                `yaml:"parallel_tool_calls" doc:"Whether the tool calls of one turn run side by side."`
+	StepTimeout          time.Duration       `yaml:"step_timeout" min:"0s" doc:"Active time one step may take."`
+	StepAttempts         int                 `yaml:"step_attempts" min:"1" max:"20" doc:"How often a failed step is tried; one that wrote is not tried again."`
+	OnStepError          string              `yaml:"on_step_error" enum:"reflect|continue|fail" doc:"What a failed step leads to: the reflector, the steps that do not depend on it, or the end of the run."`
+	Verify               component.GuardRef  `yaml:"verify" words:"none|judge" env:"@verify" doc:"Whether a step did what it was to do: none, judge (a model checks its success criterion), or an expression."`
+}
+
+// The modes and error policies.
+const (
+	functionCalling = "function_calling"
+	reactText       = "react_text"
+	guided          = "guided"
+	onReflect       = "reflect"
+	onContinue      = "continue"
+	onFail          = "fail"
+)
+
+// Executor runs steps of the plan.
+var Executor = component.New("executor", "Runs the plan's steps with tools.",
+	func() ExecutorConfig {
+		return ExecutorConfig{
+			Mode: functionCalling, MaxParallelSteps: 1, ParallelToolCalls: true, StepAttempts: 1,
+			OnStepError: onReflect, Verify: component.GuardRef{Source: "none"},
+		}
+	},
+	func(c *ExecutorConfig, s engine.NodeSettings) (engine.Node, error) {
+		return &executor{cfg: c, id: s.ID, take: s.Take}, nil
+	})
+
+type executor struct {
+	cfg  *ExecutorConfig
+	id   string
+	take engine.Take
+}
+
+var (
+	_ engine.Node     = (*executor)(nil)
+	_ engine.Prompter = (*executor)(nil)
+)
+
+// Run runs as much of the plan as one visit takes: one step, a round of those
+// that are ready, or all that remain.
+func (x *executor) Run(s *engine.Scope) error {
+	v := s.View()
+	remaining := v.State.Remaining()
+	if len(remaining) == 0 {
+		return nil
+	}
+	if v.State.Executed >= v.Program.Limits.MaxSteps {
+		if _, ok := v.Program.NodeOf("reflector"); ok {
+			return engine.ErrReplan // its last turn
+		}
+		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", v.State.Executed)
+	}
+	b := &batchRun{x: x, format: plannerOf(v).PlanFormat, started: map[string]bool{}, quota: len(remaining)}
+	switch x.take {
+	case engine.TakeOne:
+		b.quota = 1
+	case engine.TakeRound:
+		b.quota = min(b.ready(s), x.cfg.MaxParallelSteps)
+	}
+	return b.run(s, min(x.cfg.MaxParallelSteps, b.quota))
+}
+
+// Prompt is what the executor would send for the next step.
+func (x *executor) Prompt(v engine.View) []engine.Message {
+	st := engine.Step{ID: "s1", Goal: "(the step's goal)"}
+	if remaining := v.State.Remaining(); len(remaining) > 0 {
+		st = remaining[0]
+		if f, err := filled(v, st); err == nil {
+			st = f
+		}
+	}
+	return x.opening(v, st)
+}
+
+// visible is the tools that steps can use, in spec order.
+func (x *executor) visible(v engine.View) []engine.ToolInfo {
+	if len(x.cfg.Tools) == 0 && len(x.cfg.ExcludeTools) == 0 {
+		return v.Tools
+	}
+	var out []engine.ToolInfo
+	for _, t := range v.Tools {
+		if (len(x.cfg.Tools) == 0 || matches(x.cfg.Tools, t.Name)) && !matches(x.cfg.ExcludeTools, t.Name) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func matches(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		ok, err := path.Match(g, name)
+		return ok && err == nil
+	})
+}
+
+// executorOf is the executor whose tools the planner plans with.
+func executorOf(v engine.View) *executor {
+	if x, ok := v.Program.Nodes["executor"].(*executor); ok {
+		return x
+	}
+	if id, ok := v.Program.NodeOf("executor"); ok {
+		if x, ok := v.Program.Nodes[id].(*executor); ok {
+			return x
+		}
+	}
+	return &executor{cfg: Executor.Config().(*ExecutorConfig)}
+}

@@ -1,0 +1,109 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// FinalizerConfig is `finalizer:`.
+type FinalizerConfig struct {
+	LLM                     component.ModelRef  `yaml:"llm" doc:"The llm that writes the answer; the planner's by default."`
+	SystemPrompt            component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who the finalizer is."`
+	FinalizerPromptTemplate component.PromptRef `yaml:"finalizer_prompt_template" vars:"parameters,@finalizer" doc:"The user prompt."`
+	ReserveTokens           int                 `yaml:"reserve_tokens" min:"0" doc:"Tokens of limits.max_tokens kept for the final answer; 0 = 20% of it, at most 2000."`
+}
+
+// Finalizer writes the answer when the planner did not.
+var Finalizer = component.New("finalizer", "Writes the answer from what the steps gave, when the planner did not.",
+	func() FinalizerConfig {
+		return FinalizerConfig{FinalizerPromptTemplate: component.Inline(finalizerTemplate)}
+	},
+	func(c *FinalizerConfig, s engine.NodeSettings) (engine.Node, error) { return &finalizer{c, s.ID}, nil })
+
+type finalizer struct {
+	cfg *FinalizerConfig
+	id  string
+}
+
+var (
+	_ engine.Node     = (*finalizer)(nil)
+	_ engine.Prompter = (*finalizer)(nil)
+)
+
+// Run asks for the answer, and again with what is wrong with it where a schema
+// wants more.
+func (f *finalizer) Run(s *engine.Scope) error {
+	s = s.Child(s.Nth("final"))
+	v := s.View()
+	left := 0
+	var schema *engine.ReplySchema
+	if out := v.Program.Output; out != nil {
+		left = out.MaxAttempts
+		if !out.Schema.IsZero() {
+			schema = &engine.ReplySchema{Name: "answer", Schema: out.Schema.JSON}
+		}
+	}
+	messages := f.Prompt(v)
+	for n := 1; ; n++ {
+		r, err := s.Model(numbered("model", n), engine.ModelCall{
+			Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages, Schema: schema,
+		})
+		if err != nil {
+			return err
+		}
+		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}}
+		s.Record(engine.Said{Messages: []engine.Message{messages[len(messages)-1], said}})
+		if r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail {
+			return engine.Fail(engine.StopRefused, "finalizer", "the model refused (%s): %s", r.Stop, r.Text)
+		}
+		a, wrong := accept(s, strings.TrimSpace(r.Text), nil)
+		if wrong == "" && a.Text == "" {
+			wrong = "the answer is empty"
+		}
+		if wrong == "" {
+			s.Record(engine.Replied{By: f.id, Reply: engine.ReplyEnv{Text: r.Text, Result: a.Text}})
+			s.Record(engine.Answered{Answer: a})
+			return nil
+		}
+		if left == 0 {
+			return engine.Fail(engine.StopOutputInvalid, "output.repair.max_attempts", "the finalizer's answer was not usable: %s\nThe answer was:\n%s", wrong, r.Text)
+		}
+		left--
+		s.Record(engine.Warned{Text: "the finalizer's answer was not usable and it was asked again: " + wrong})
+		messages = append(messages, said, engine.Message{
+			Role: engine.User, Text: engine.Text{"That answer cannot be used:\n", wrong, "\nAnswer again."},
+		})
+	}
+}
+
+// Prompt is what the finalizer would send now.
+func (f *finalizer) Prompt(v engine.View) []engine.Message {
+	x := newValues(v)
+	own := f.cfg.SystemPrompt
+	if own.IsZero() {
+		if m := v.Model(f.cfg.LLM.Name); m != nil {
+			own = m.SystemPrompt
+		}
+	}
+	system := engine.Text{finalizerSystem}
+	if !own.IsZero() {
+		system = engine.Text(own.Render(x.lookup))
+	}
+	user := engine.Text(f.cfg.FinalizerPromptTemplate.Render(x.lookup))
+	if v.Stop != nil {
+		user = append(user[:len(user):len(user)], "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
+	}
+	return []engine.Message{
+		{Role: engine.System, Text: withDatetime(v, withSchema(v, system))},
+		{Role: engine.User, Text: user},
+	}
+}
+
+func stopHint(r *engine.StopReason) string {
+	if r.Path == "" {
+		return ""
+	}
+	return " (" + r.Path + ")"
+}

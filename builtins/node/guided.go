@@ -1,0 +1,98 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// direct runs the step's first tool without a model in between: its result is
+// the step's. Arguments come from the step, else its goal is the only required
+// string, else a model finds them.
+func (a *attempt) direct(s *engine.Scope) error {
+	v := s.View()
+	tool := a.st.Tools[0]
+	s = s.Child(turnName(1))
+	args, err := a.arguments(s, v, tool)
+	if err != nil || args == nil {
+		return err
+	}
+	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: tool, Args: args, Context: strings.Join(a.situation(v), "")})
+	if rec.Status != "" {
+		a.book(s, []engine.ToolRecord{rec})
+	}
+	if err != nil {
+		return err
+	}
+	a.end(engine.StepOK, rec.Text())
+	if rec.Status != engine.CallOK {
+		a.fail(engine.StepFailed, fmt.Sprintf("%s: %s", tool, rec.Text()))
+		a.rec.Result = ""
+	}
+	return nil
+}
+
+// arguments finds what to call the tool with; nil ends the step.
+func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (json.RawMessage, error) {
+	if len(a.st.Args) > 0 {
+		return compactJSON(a.st.Args), nil
+	}
+	info, ok := findTool(v.Tools, tool)
+	if !ok {
+		return json.RawMessage("{}"), nil // the call itself says that there is none
+	}
+	if name := onlyString(info.Input); name != "" {
+		return compactJSON(map[string]string{name: a.st.Goal}), nil
+	}
+	if !wantsArguments(info.Input) {
+		return json.RawMessage("{}"), nil
+	}
+	messages := a.x.opening(v, a.st)
+	messages = append(messages, engine.Message{Role: engine.User, Text: engine.Text{guidedArgs}})
+	r, err := a.ask(s, "model", engine.ModelCall{Role: "executor", Messages: messages, Tools: toolDefs([]engine.ToolInfo{info})})
+	if err != nil || r == nil {
+		return nil, err
+	}
+	for _, c := range r.Calls {
+		if c.Name == tool {
+			return c.Args, nil
+		}
+	}
+	a.fail(engine.StepFailed, "the model did not give arguments for "+tool+": "+r.Text)
+	return nil, nil
+}
+
+func findTool(tools []engine.ToolInfo, name string) (engine.ToolInfo, bool) {
+	for _, t := range tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return engine.ToolInfo{}, false
+}
+
+type inputSchema struct {
+	Required   []string `json:"required"`
+	Properties map[string]struct {
+		Type any `json:"type"`
+	} `json:"properties"`
+}
+
+// onlyString is the name of the only required argument where that is a string.
+func onlyString(schema json.RawMessage) string {
+	var in inputSchema
+	if json.Unmarshal(schema, &in) != nil || len(in.Required) != 1 {
+		return ""
+	}
+	if in.Properties[in.Required[0]].Type != "string" {
+		return ""
+	}
+	return in.Required[0]
+}
+
+func wantsArguments(schema json.RawMessage) bool {
+	var in inputSchema
+	return json.Unmarshal(schema, &in) != nil || len(in.Required) > 0
+}

@@ -1,0 +1,48 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// HumanConfig is a `type: human` node.
+type HumanConfig struct {
+	Question component.PromptRef `yaml:"question" required:"true" vars:"parameters,steps,@node" doc:"What the person is asked."`
+}
+
+// Human asks a person and waits for the answer.
+var Human = component.New("human", "Asks a person and waits for the answer, as long as it takes.",
+	func() HumanConfig { return HumanConfig{} },
+	func(c *HumanConfig, s engine.NodeSettings) (engine.Node, error) { return &human{c, s.ID}, nil })
+
+type human struct {
+	cfg *HumanConfig
+	id  string
+}
+
+var _ engine.Node = (*human)(nil)
+
+// Run asks; the answer is the node's result: approve, deny, or the text.
+func (h *human) Run(s *engine.Scope) error {
+	id := visitID(s, h.id)
+	s = s.Child(id)
+	question := strings.Join(h.cfg.Question.Render(newValues(s.View()).lookup), "")
+	rec := started(s, id, question)
+	d, err := s.Ask("ask", engine.Question{Kind: engine.AskHuman, Question: question})
+	if err != nil {
+		return err
+	}
+	rec.Status, rec.Result = engine.StepOK, d.Do
+	switch d.Do {
+	case "text":
+		rec.Result = d.Text
+	case "edit":
+		rec.Result = string(d.Edit)
+	case "deny":
+		rec.Error = d.Reason
+	}
+	gave(s, h.id, rec)
+	return nil
+}

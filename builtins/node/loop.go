@@ -1,0 +1,171 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// protocol is how a model asks for tools and is told their results.
+type protocol interface {
+	// open makes the conversation's beginning fit the protocol and says which
+	// tools go into the request.
+	open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef)
+	// read finds what a reply wants: calls, or the answer. A reply that is
+	// neither comes back as retry: what to tell the model.
+	read(r *engine.Reply, turn int) (calls []engine.ToolCall, answer, retry string)
+	// tell adds a reply and its tool results to the conversation.
+	tell(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message
+}
+
+// loop is the ReAct loop of a step: the model thinks and calls, the tools
+// answer, until the model reports or the turns are used up.
+func (a *attempt) loop(s *engine.Scope, p protocol) error {
+	v := s.View()
+	tools := a.x.visible(v)
+	messages, defs := p.open(a.x.opening(v, a.st), tools)
+	repeats := &repetition{max: v.Program.Limits.MaxConsecutiveToolCalls}
+	for turn := 1; turn <= v.Program.Limits.ExecutorMaxIterations; turn++ {
+		s := s.Child(turnName(turn))
+		r, err := a.ask(s, "model", engine.ModelCall{
+			Role: "executor", Messages: messages, Tools: defs, Parallel: a.x.cfg.ParallelToolCalls,
+		})
+		if err != nil || r == nil {
+			return err
+		}
+		calls, answer, retry := p.read(r, turn)
+		switch {
+		case retry != "":
+			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + retry})
+			messages = append(messages, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
+				engine.Message{Role: engine.User, Text: engine.Text{retry}})
+			continue
+		case len(calls) == 0:
+			a.report(r, answer)
+			return nil
+		}
+		results, looped, err := a.calls(s, calls, repeats)
+		a.book(s, results)
+		if err != nil {
+			return err
+		}
+		if looped != "" {
+			a.fail(engine.StepLoop, looped)
+			return nil
+		}
+		messages = p.tell(messages, r, calls, results)
+	}
+	a.fail(engine.StepLimit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
+	return nil
+}
+
+// report ends the attempt with the model's last words.
+func (a *attempt) report(r *engine.Reply, answer string) {
+	switch r.Stop {
+	case engine.Refusal, engine.ContentFiltered, engine.Guardrail:
+		a.end(engine.StepFailed, answer)
+		a.rec.Error = "the model refused (" + string(r.Stop) + ")"
+	case engine.MaxTokens:
+		a.end(engine.StepLimit, answer)
+		a.rec.Error = "the report was cut off at the output limit"
+	default:
+		a.end(engine.StepOK, answer)
+	}
+}
+
+// calls runs the calls of one turn, side by side where that is allowed, and
+// returns their records in call order. looped says that the model keeps
+// repeating itself.
+func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repetition) (results []engine.ToolRecord, looped string, err error) {
+	results = make([]engine.ToolRecord, len(calls))
+	todo := make([]int, 0, len(calls))
+	for i, c := range calls {
+		warning, again := repeats.see(c)
+		if again {
+			return results[:i], warning, nil
+		}
+		if warning != "" {
+			results[i] = engine.ToolRecord{Tool: c.Name, Args: jsonOr(c.Args), Status: engine.CallError, Result: warning}
+			continue
+		}
+		todo = append(todo, i)
+	}
+	one := func(i int, s *engine.Scope) (err error) {
+		results[i], err = a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{Tool: calls[i].Name, Args: calls[i].Args})
+		return err
+	}
+	if len(todo) < 2 || !a.x.cfg.ParallelToolCalls {
+		for _, i := range todo {
+			if err := one(i, s); err != nil {
+				return made(results), "", err
+			}
+		}
+		return results, "", nil
+	}
+	err = s.Parallel(len(todo), func(int) string { return "" }, func(k int, s *engine.Scope) error { return one(todo[k], s) })
+	if err != nil {
+		return made(results), "", err
+	}
+	return results, "", nil
+}
+
+// made drops the records of calls that were never made.
+func made(results []engine.ToolRecord) []engine.ToolRecord {
+	var out []engine.ToolRecord
+	for _, r := range results {
+		if r.Status != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// repetition counts how often the same call comes in a row.
+type repetition struct {
+	max    int
+	name   string
+	args   []byte
+	count  int
+	warned bool
+}
+
+// see notes a call. The first one beyond the bound gets a warning instead of a
+// result; the next ends the step.
+func (r *repetition) see(c engine.ToolCall) (warning string, again bool) {
+	args := canonical(c.Args)
+	if c.Name != r.name || !bytes.Equal(args, r.args) {
+		*r = repetition{max: r.max, name: c.Name, args: args}
+	}
+	r.count++
+	if r.max <= 0 || r.count <= r.max {
+		return "", false
+	}
+	if r.warned {
+		return fmt.Sprintf("the same call of %s was made %d times in a row (limits.max_consecutive_tool_calls)", c.Name, r.count), true
+	}
+	r.warned = true
+	return fmt.Sprintf("You have made this same call %d times in a row; it was not made again, its result will not change. Do something else, or report what you have.", r.max), false
+}
+
+// canonical writes arguments so that equal ones are equal bytes.
+func canonical(args json.RawMessage) []byte {
+	var v any
+	if json.Unmarshal(args, &v) != nil {
+		return args
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return args
+	}
+	return b
+}
+
+func jsonOr(args json.RawMessage) json.RawMessage {
+	if json.Valid(args) {
+		return args
+	}
+	return json.RawMessage("{}")
+}

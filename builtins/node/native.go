@@ -1,0 +1,60 @@
+package node
+
+import (
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// native is the protocol of providers with a tool API.
+type native struct{}
+
+func (*native) open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef) {
+	return messages, toolDefs(tools)
+}
+
+func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
+	if len(tools) == 0 {
+		return nil
+	}
+	out := make([]engine.ToolDef, len(tools))
+	for i, t := range tools {
+		out[i] = engine.ToolDef{Name: t.Name, Description: t.Description, Input: t.Input}
+	}
+	return out
+}
+
+func (*native) read(r *engine.Reply, turn int) ([]engine.ToolCall, string, string) {
+	for i := range r.Calls {
+		if r.Calls[i].ID != "" {
+			continue
+		}
+		calls := make([]engine.ToolCall, len(r.Calls)) // the reply is the journal's
+		copy(calls, r.Calls)
+		for j := i; j < len(calls); j++ {
+			if calls[j].ID == "" {
+				calls[j].ID = "call_" + strconv.Itoa(turn) + "_" + strconv.Itoa(j)
+			}
+		}
+		return calls, r.Text, ""
+	}
+	return r.Calls, r.Text, ""
+}
+
+func (*native) tell(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
+	messages = append(messages, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls})
+	for i, rec := range results {
+		messages = append(messages, engine.Message{
+			Role: engine.ToolRole, CallID: calls[i].ID, Tool: rec.Tool,
+			Text: engine.Text{rec.Text()}, IsError: rec.Status != engine.CallOK,
+		})
+	}
+	return messages
+}
+
+func textOf(s string) engine.Text {
+	if s == "" {
+		return nil
+	}
+	return engine.Text{s}
+}

@@ -1,0 +1,168 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// PlannerConfig is `planner:`.
+type PlannerConfig struct {
+	LLM                        component.ModelRef  `yaml:"llm" doc:"The llm that plans; the only one of the spec by default."`
+	SystemPrompt               component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who the planner is. Replaces the default and the llm's own; how to answer is added unless the text holds it."`
+	PlannerPrompt              component.PromptRef `yaml:"planner_prompt" vars:"parameters,@system" doc:"What the planner is asked to do."`
+	PlannerPromptTemplate      component.PromptRef `yaml:"planner_prompt_template" vars:"parameters,@planner" doc:"The user prompt of the first plan."`
+	PlannerWithHistoryTemplate component.PromptRef `yaml:"planner_with_history_template" vars:"parameters,@planner_with_history" doc:"The user prompt of the first plan when the conversation has earlier turns."`
+	PlanFormat                 string              `yaml:"plan_format" enum:"list|steps|dag" doc:"What a plan is: a list of texts, steps with tools and criteria, or steps with dependencies."`
+	Repair                     RepairConfig        `yaml:"repair" doc:"What happens when a reply is not a usable plan."`
+	Approval                   component.GuardRef  `yaml:"approval" words:"never|always" env:"@plan_approval" doc:"Whether a person sees the plan, and may edit it, before it runs: never, always, or an expression."`
+}
+
+// RepairConfig is a `repair:` block.
+type RepairConfig struct {
+	MaxAttempts int `yaml:"max_attempts" min:"0" max:"10" doc:"How often the model is asked again, with the error."`
+}
+
+// Planner makes the first plan, or answers at once.
+var Planner = component.New("planner", "Makes the plan: the steps to take, or the answer at once.",
+	func() PlannerConfig {
+		return PlannerConfig{
+			PlannerPrompt:              component.Inline(plannerPrompt),
+			PlannerPromptTemplate:      component.Inline(plannerTemplate),
+			PlannerWithHistoryTemplate: component.Inline(plannerHistoryTemplate),
+			PlanFormat:                 formatList, Repair: RepairConfig{MaxAttempts: 2},
+		}
+	},
+	func(c *PlannerConfig, s engine.NodeSettings) (engine.Node, error) { return &planner{c, s.ID}, nil })
+
+type planner struct {
+	cfg *PlannerConfig
+	id  string
+}
+
+var (
+	_ engine.Node     = (*planner)(nil)
+	_ engine.Prompter = (*planner)(nil)
+)
+
+// Run asks for a plan until it is usable and allowed, and takes it over.
+func (p *planner) Run(s *engine.Scope) error {
+	urge := ""
+	for {
+		s := s.Child(s.Nth("plan"))
+		v := s.View()
+		out, err := planTurn(p.cfg.PlanFormat, p.cfg.Repair).ask(s, "planner", p.cfg.LLM.Name, p.prompt(v, urge))
+		if err != nil {
+			return err
+		}
+		s.Record(engine.Replied{By: p.id, Reply: out.reply})
+		if out.answer != nil {
+			s.Record(engine.Answered{Answer: *out.answer})
+			_, err := s.Guards(engine.AfterPlan, v.Env)
+			return err
+		}
+		steps, denied, err := p.review(s, out.steps)
+		if err != nil {
+			return err
+		}
+		if urge = denied; urge != "" {
+			continue
+		}
+		s.Record(engine.PlanTaken{Steps: steps, By: p.id, Replan: v.State.Plan.Version > 0})
+		verdict, err := s.Guards(engine.AfterPlan, s.View().Env)
+		if err != nil || !verdict.Replan {
+			return err
+		}
+		if st := s.View().State; st.Replans >= v.Program.Limits.MaxReplans {
+			return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", st.Replans, verdict.Message)
+		}
+		urge = verdict.Message
+	}
+}
+
+// review shows the plan to a person where the spec wants that. A denial comes
+// back as what the planner is to do better.
+func (p *planner) review(s *engine.Scope, steps []engine.Step) (out []engine.Step, denied string, err error) {
+	env := func(source string) map[string]any {
+		v := s.View()
+		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
+		return v.Env(source)
+	}
+	ask, err := wanted(p.cfg.Approval, env)
+	if err != nil || !ask {
+		return steps, "", err
+	}
+	d, err := s.Ask("approval", engine.Question{Kind: engine.AskPlan, Args: planJSON(steps), Question: "Run this plan?"})
+	switch {
+	case err != nil:
+		return nil, "", err
+	case d.Do == "edit":
+		return editedPlan(s, d.Edit, p.cfg.PlanFormat)
+	case d.Approved():
+		return steps, "", nil
+	case d.Reason == "" && d.Text == "":
+		return nil, "", engine.Denied("planner.approval", "a person denied the plan")
+	}
+	return nil, "A person looked at the plan and wants it changed: " + d.Reason + d.Text, nil
+}
+
+// wanted evaluates an approval: never (also ""), always, or an expression.
+func wanted(g component.GuardRef, env func(string) map[string]any) (bool, error) {
+	switch g.Source {
+	case "", "never":
+		return false, nil
+	case "always":
+		return true, nil
+	}
+	ok, err := g.Eval(env(g.Source))
+	if err != nil {
+		return false, fmt.Errorf("approval: %w", err)
+	}
+	return ok, nil
+}
+
+// Prompt is what the planner would send now.
+func (p *planner) Prompt(v engine.View) []engine.Message { return p.prompt(v, "") }
+
+func (p *planner) prompt(v engine.View, urge string) []engine.Message {
+	template := p.cfg.PlannerPromptTemplate
+	if len(v.State.History) > 0 {
+		template = p.cfg.PlannerWithHistoryTemplate
+	}
+	x := newValues(v)
+	x.plannerPrompt = p.cfg.PlannerPrompt
+	x.format = p.cfg.PlanFormat
+	user := engine.Text(template.Render(x.lookup))
+	if urge != "" {
+		user = append(user, "\n\n", urgedText, urge)
+	}
+	return []engine.Message{
+		{Role: engine.System, Text: planningSystem(v, x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},
+		{Role: engine.User, Text: user},
+	}
+}
+
+const responseFormatName = "parameters.plan_execute_reflect_response_format"
+
+// planningSystem is the system prompt of planner and reflector: who it is, how
+// to answer, what an answer holds. An author's own text replaces the first and
+// the last; how to answer is added unless author or template placed it.
+func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) engine.Text {
+	if own.IsZero() {
+		if m := v.Model(llm); m != nil {
+			own = m.SystemPrompt
+		}
+	}
+	text := engine.Text{plannerSystem}
+	if !own.IsZero() {
+		text = engine.Text(own.Render(x.lookup))
+	}
+	if !own.Uses(responseFormatName) && !template.Uses(responseFormatName) {
+		text = append(text, "\n", x.responseFormat())
+	}
+	if own.IsZero() && v.Program.Output == nil {
+		text = append(text, "\n", finalReport)
+	}
+	return withDatetime(v, withSchema(v, text))
+}

@@ -1,0 +1,52 @@
+package node
+
+import _ "embed" // the default prompts, one file each
+
+var (
+	//go:embed prompt/planner_system.md
+	plannerSystem string
+	//go:embed prompt/response_list.md
+	responseList string
+	//go:embed prompt/response_steps.md
+	responseSteps string
+	//go:embed prompt/response_dag.md
+	responseDag string
+	//go:embed prompt/final_report.md
+	finalReport string
+	//go:embed prompt/output_schema.md
+	outputSchema string
+	//go:embed prompt/planner_prompt.md
+	plannerPrompt string
+	//go:embed prompt/planner_template.md
+	plannerTemplate string
+	//go:embed prompt/planner_history_template.md
+	plannerHistoryTemplate string
+	//go:embed prompt/reflect_prompt.md
+	reflectPrompt string
+	//go:embed prompt/reflect_template.md
+	reflectTemplate string
+	//go:embed prompt/last_turn.md
+	lastTurnText string
+	//go:embed prompt/urged.md
+	urgedText string
+	//go:embed prompt/executor_system.md
+	executorSystem string
+	//go:embed prompt/executor_step.md
+	executorStep string
+	//go:embed prompt/react_text.md
+	reactProtocol string
+	//go:embed prompt/guided_args.md
+	guidedArgs string
+	//go:embed prompt/finalizer_system.md
+	finalizerSystem string
+	//go:embed prompt/finalizer_template.md
+	finalizerTemplate string
+	//go:embed prompt/finalizer_stopped.md
+	finalizerStopped string
+	//go:embed prompt/judge.md
+	judgePrompt string
+	//go:embed prompt/viability.md
+	viabilityPrompt string
+	//go:embed prompt/router.md
+	routerPrompt string
+)

@@ -1,0 +1,74 @@
+package node
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/node/reply"
+	"github.com/pexctl/pex/engine"
+)
+
+// textual is the protocol of models without a tool API: thought, action and
+// observation as text.
+type textual struct{ tools []engine.ToolInfo }
+
+func (t *textual) open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef) {
+	t.tools = tools
+	text := engine.Text{"\n", reactProtocol}
+	for _, t := range tools {
+		text = append(text, "- "+t.Name+": ", strings.TrimSpace(t.Description), "\n  arguments: ", string(t.Input), "\n")
+	}
+	system := messages[0]
+	system.Text = append(system.Text[:len(system.Text):len(system.Text)], text...)
+	return append([]engine.Message{system}, messages[1:]...), nil
+}
+
+func (t *textual) read(r *engine.Reply, turn int) ([]engine.ToolCall, string, string) {
+	a := reply.React(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
+	switch {
+	case a.Code == reply.Refusal:
+		return nil, r.Text, ""
+	case a.Code != "":
+		return nil, "", a.Message
+	case a.Final:
+		return nil, a.Answer, ""
+	}
+	return []engine.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}, "", ""
+}
+
+// object makes the arguments of an input that is plain text: the value of the
+// tool's only required string.
+func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(input, &text) != nil {
+		return input
+	}
+	if info, ok := findTool(t.tools, tool); ok {
+		if name := onlyString(info.Input); name != "" {
+			return compactJSON(map[string]string{name: text})
+		}
+	}
+	return input
+}
+
+func (*textual) tell(messages []engine.Message, r *engine.Reply, _ []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
+	observation := engine.Text{"Observation"}
+	for _, rec := range results {
+		if rec.Status != engine.CallOK {
+			observation = append(observation, " (", string(rec.Status), ")")
+		}
+		observation = append(observation, ":\n", rec.Text(), "\n")
+	}
+	return append(messages,
+		engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
+		engine.Message{Role: engine.User, Text: observation})
+}
+
+// compactJSON is a value as JSON, for texts and arguments.
+func compactJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return b
+}

@@ -1,0 +1,217 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// ReflectorConfig is `reflector:`.
+type ReflectorConfig struct {
+	LLM                   component.ModelRef  `yaml:"llm" doc:"The llm that reflects; the planner's by default."`
+	SystemPrompt          component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who the reflector is; the planner's by default."`
+	ReflectPrompt         component.PromptRef `yaml:"reflect_prompt" vars:"parameters,@system" doc:"What the reflector is asked to do."`
+	ReflectPromptTemplate component.PromptRef `yaml:"reflect_prompt_template" vars:"parameters,@reflector" doc:"The user prompt after steps have run."`
+	Strategy              string              `yaml:"strategy" enum:"per_step|batch|adaptive|none" doc:"When the plan is looked at again: after each step, after all, when a trigger fires, or never."`
+	When                  component.GuardRef  `yaml:"when" env:"@reflector_when" doc:"adaptive: reflect also after a step for which this holds."`
+	Triggers              TriggerConfig       `yaml:"triggers" doc:"adaptive: what makes the reflector look."`
+}
+
+// TriggerConfig is `reflector.triggers`.
+type TriggerConfig struct {
+	StepFailed  bool            `yaml:"step_failed" doc:"A step that is not ok."`
+	EmptyResult bool            `yaml:"empty_result" doc:"A step without a result."`
+	Keywords    []string        `yaml:"keywords" doc:"Words in a step's result, in any case."`
+	Viability   ViabilityConfig `yaml:"viability" doc:"A model judges after each step whether the rest of the plan still makes sense."`
+}
+
+// ViabilityConfig is `reflector.triggers.viability`.
+type ViabilityConfig struct {
+	Enabled       bool    `yaml:"enabled" doc:"Whether the model is asked."`
+	MinConfidence float64 `yaml:"min_confidence" min:"0" max:"1" doc:"How sure it must be of a replan."`
+}
+
+// Reflector looks at what the steps gave and decides what is left to do.
+var Reflector = component.New("reflector", "Looks at what the steps gave: the steps that remain, or the answer.",
+	func() ReflectorConfig {
+		return ReflectorConfig{
+			ReflectPrompt:         component.Inline(reflectPrompt),
+			ReflectPromptTemplate: component.Inline(reflectTemplate),
+			Strategy:              perStep,
+			Triggers: TriggerConfig{
+				StepFailed: true, EmptyResult: true, Viability: ViabilityConfig{MinConfidence: 0.7},
+			},
+		}
+	},
+	func(c *ReflectorConfig, s engine.NodeSettings) (engine.Node, error) { return &reflector{c, s.ID}, nil })
+
+type reflector struct {
+	cfg *ReflectorConfig
+	id  string
+}
+
+var (
+	_ engine.Node     = (*reflector)(nil)
+	_ engine.Prompter = (*reflector)(nil)
+	_ engine.Wiring   = ReflectorConfig{}
+)
+
+// The strategies.
+const (
+	perStep  = "per_step"
+	batch    = "batch"
+	adaptive = "adaptive"
+	never    = "none"
+)
+
+// Run asks what remains, and takes it over; the last turn of a run must answer.
+func (x *reflector) Run(s *engine.Scope) error {
+	for {
+		s := s.Child(s.Nth("reflect"))
+		v := s.View()
+		last := x.lastTurn(v)
+		turn := planTurn(plannerOf(v).PlanFormat, plannerOf(v).Repair)
+		turn.last = last != nil
+		out, err := turn.ask(s, "reflector", x.cfg.LLM.Name, x.prompt(v, last != nil))
+		if err != nil {
+			return err
+		}
+		s.Record(engine.Replied{By: x.id, Reply: out.reply, Last: last != nil})
+		switch {
+		case out.answer != nil:
+			s.Record(engine.Answered{Answer: *out.answer})
+		case last != nil:
+			return last
+		default:
+			urged := v.State.Urge != ""
+			s.Record(engine.PlanTaken{Steps: out.steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
+		}
+		verdict, err := s.Guards(engine.AfterReflect, s.View().Env)
+		if err != nil || !verdict.Replan || out.answer != nil {
+			return err
+		}
+		s.Record(engine.Urged{Message: verdict.Message})
+	}
+}
+
+// lastTurn is the limit that leaves no room for another step, or nil.
+func (x *reflector) lastTurn(v engine.View) error {
+	l, st := v.Program.Limits, v.State
+	switch {
+	case st.Executed >= l.MaxSteps:
+		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", st.Executed)
+	case st.Replans >= l.MaxReplans && (x.cfg.Strategy != perStep || st.Urge != ""):
+		return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "the plan was changed %d times", st.Replans)
+	}
+	return nil
+}
+
+// Prompt is what the reflector would send now.
+func (x *reflector) Prompt(v engine.View) []engine.Message {
+	return x.prompt(v, x.lastTurn(v) != nil)
+}
+
+func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
+	p := plannerOf(v)
+	vals := newValues(v)
+	vals.plannerPrompt, vals.reflectPrompt, vals.format = p.PlannerPrompt, x.cfg.ReflectPrompt, p.PlanFormat
+	own := x.cfg.SystemPrompt
+	if own.IsZero() {
+		own = p.SystemPrompt
+	}
+	user := engine.Text(x.cfg.ReflectPromptTemplate.Render(vals.lookup))
+	if v.State.Urge != "" {
+		user = append(user, "\n\n", urgedText, v.State.Urge)
+	}
+	if last {
+		user = append(user, "\n\n", lastTurnText)
+	}
+	return []engine.Message{
+		{Role: engine.System, Text: planningSystem(v, vals, x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)},
+		{Role: engine.User, Text: user},
+	}
+}
+
+// plannerOf is the planner's Config, whose format and repairs the reflector shares.
+func plannerOf(v engine.View) *PlannerConfig {
+	if p, ok := v.Program.Nodes["planner"].(*planner); ok {
+		return p.cfg
+	}
+	c := Planner.Config().(*PlannerConfig)
+	return c
+}
+
+// Wire gives the default graph the edges of the strategy.
+func (c ReflectorConfig) Wire() engine.Wires {
+	answered := component.GuardRef{Source: `reply.result != ""`}
+	done := component.GuardRef{Source: `len(plan.remaining) == 0`}
+	w := engine.Wires{Take: engine.TakeAll, Edges: []engine.WireEdge{
+		{From: "planner", To: engine.End, When: answered},
+		{From: "planner", To: "executor"},
+	}}
+	edge := func(from, to string, when component.GuardRef) {
+		w.Edges = append(w.Edges, engine.WireEdge{From: from, To: to, When: when})
+	}
+	always := component.GuardRef{}
+	switch c.Strategy {
+	case never:
+		edge("executor", "finalizer", always)
+		edge("finalizer", engine.End, always)
+		return w
+	case perStep:
+		w.Take = engine.TakeOne
+		edge("executor", "reflector", always)
+	case batch:
+		edge("executor", "reflector", always)
+	case adaptive:
+		w.Take = engine.TakeRound
+		edge("executor", "reflector", done)
+		c.wireTriggers(&w)
+	}
+	edge("reflector", engine.End, answered)
+	edge("reflector", "executor", always)
+	return w
+}
+
+// wireTriggers adds the edges of adaptive: a trigger leads to the reflector,
+// else the plan goes on.
+func (c ReflectorConfig) wireTriggers(w *engine.Wires) {
+	for _, when := range c.triggers() {
+		w.Edges = append(w.Edges, engine.WireEdge{From: "executor", To: "reflector", When: when, EachFresh: true})
+	}
+	if !c.Triggers.Viability.Enabled {
+		w.Edges = append(w.Edges, engine.WireEdge{From: "executor", To: "executor"})
+		return
+	}
+	judge := Router.Config().(*RouterConfig)
+	judge.LLM = c.LLM
+	judge.Prompt = component.Inline(viabilityPrompt)
+	judge.Choices, judge.Default, judge.MinConfidence = []string{"continue", "replan"}, "continue", c.Triggers.Viability.MinConfidence
+	w.Nodes = append(w.Nodes, engine.WireNode{ID: "viability", Type: "router", Config: judge})
+	w.Edges = append(
+		w.Edges,
+		engine.WireEdge{From: "executor", To: "viability"},
+		engine.WireEdge{From: "viability", To: "reflector", When: component.GuardRef{Source: `reply.text == "replan"`}},
+		engine.WireEdge{From: "viability", To: "executor"},
+	)
+}
+
+func (c ReflectorConfig) triggers() []component.GuardRef {
+	var out []component.GuardRef
+	add := func(source string) { out = append(out, component.GuardRef{Source: source}) }
+	if c.Triggers.StepFailed {
+		add(`step.status != "ok"`)
+	}
+	if c.Triggers.EmptyResult {
+		add(`trim(step.result) == ""`)
+	}
+	for _, word := range c.Triggers.Keywords {
+		add(fmt.Sprintf("lower(step.result) contains %q", strings.ToLower(word)))
+	}
+	if !c.When.IsZero() {
+		out = append(out, c.When)
+	}
+	return out
+}

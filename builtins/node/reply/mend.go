@@ -1,0 +1,51 @@
+package reply
+
+// mend is a set of things that were wrong with a text and could be put right
+// without guessing.
+type mend uint32
+
+const (
+	mendUTF8 mend = 1 << iota
+	mendComma
+	mendMissingComma
+	mendQuotes
+	mendInnerQuotes
+	mendBareKey
+	mendLiteral
+	mendNaN
+	mendNumber
+	mendComment
+	mendControl
+	mendEscape
+	mendSpace
+	mendStringified
+)
+
+// mendWords are the words of each mend, in the order of the bits.
+var mendWords = [...]string{
+	"bytes that are not UTF-8 replaced",
+	"stray comma dropped",
+	"missing comma added",
+	"quotes other than \" replaced",
+	"quotes inside a string escaped",
+	"bare key quoted",
+	"literal respelled (True, None, ...)",
+	"NaN, Infinity or undefined read as null",
+	"number respelled",
+	"comment dropped",
+	"raw control character in a string escaped",
+	"invalid escape in a string mended",
+	"unusual white space dropped",
+	"JSON inside a JSON string unwrapped",
+}
+
+// words lists what a set holds.
+func (m mend) words() []string {
+	var out []string
+	for i, w := range mendWords {
+		if m&(1<<i) != 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,294 @@
+package reply
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// fault is why a value could not be read.
+type fault uint8
+
+const (
+	sound  fault = iota
+	broken       // not JSON, nor what can safely be mended
+	cut          // the text ended inside the value
+	deep         // nested beyond the limit
+)
+
+// reader reads one value, mending on the way. Valid JSON passes through it
+// without a mend: every leniency begins where JSON would already be wrong.
+type reader struct {
+	src   string
+	pos   int
+	limit int // of nesting
+	level int
+	stack []value // members and elements of the containers still open
+
+	mends mend
+	count int // of mends, so that a container knows of those inside it
+
+	fault    fault
+	wanted   string // at pos, for the message
+	progress bool   // a member or an element was read: this was meant as JSON
+}
+
+func (r *reader) mend(m mend) { r.mends |= m; r.count++ }
+
+func (r *reader) fail(f fault, wanted string) bool {
+	r.fault, r.wanted = f, wanted
+	return false
+}
+
+// stop fails at the current position: cut at the end of the text, which may
+// be half a comment mark or half a character, else broken.
+func (r *reader) stop(wanted string) bool {
+	switch r.src[min(r.pos, len(r.src)):] {
+	case "", "/", "\uFFFD":
+		return r.fail(cut, wanted)
+	}
+	return r.fail(broken, wanted)
+}
+
+// value reads the value at pos; on failure fault says why.
+func (r *reader) value(v *value) bool {
+	if r.pos >= len(r.src) {
+		return r.fail(cut, "a value")
+	}
+	switch c := r.src[r.pos]; {
+	case c == '"':
+		return r.text(v, false)
+	case c == '{' || c == '[':
+		return r.container(v, c)
+	case c == '-' || c == '+' || c == '.' || '0' <= c && c <= '9':
+		return r.number(v)
+	case isLetter(c):
+		return r.literal(v)
+	}
+	if _, ok := quoteAt(r.src[r.pos:]); ok {
+		return r.text(v, false)
+	}
+	return r.stop("a value")
+}
+
+// container reads an object or an array.
+func (r *reader) container(v *value, open byte) bool {
+	start, before, floor := r.pos, r.count, len(r.stack)
+	if r.level == r.limit {
+		return r.fail(deep, "")
+	}
+	r.level++
+	r.pos++
+	v.kind = array
+	if open == '{' {
+		v.kind = object
+	}
+	if !r.members(v.kind, open+2) { // '{'+2 is '}', '['+2 is ']'
+		return false
+	}
+	r.level--
+	if n := len(r.stack) - floor; n > 0 {
+		v.items = make([]value, n)
+		copy(v.items, r.stack[floor:])
+		clear(r.stack[floor:])
+		r.stack = r.stack[:floor]
+	}
+	v.raw, v.mended = r.src[start:r.pos], r.count != before
+	return true
+}
+
+// members reads what stands between the brackets, up to and with the end.
+func (r *reader) members(k kind, end byte) bool {
+	for first := true; ; first = false {
+		if !r.space() {
+			return false
+		}
+		for r.pos < len(r.src) && r.src[r.pos] == ',' {
+			r.mend(mendComma)
+			r.pos++
+			if !r.space() {
+				return false
+			}
+		}
+		if r.pos < len(r.src) && r.src[r.pos] == end {
+			if !first {
+				r.mend(mendComma)
+			}
+			r.pos++
+			return true
+		}
+		done, ok := r.member(k, end)
+		if done || !ok {
+			return ok
+		}
+	}
+}
+
+// member reads one member or element and the comma or end behind it.
+func (r *reader) member(k kind, end byte) (done, ok bool) {
+	at := len(r.stack)
+	r.stack = append(r.stack, value{})
+	var v value
+	if k == object {
+		key, ok := r.key()
+		if !ok {
+			return false, false
+		}
+		v.key = key
+	}
+	if !r.value(&v) {
+		return false, false
+	}
+	r.progress = true
+	r.stack[at] = v
+	from := r.pos
+	if !r.space() {
+		return false, false
+	}
+	if r.pos >= len(r.src) {
+		return false, r.stop(commaOr(end))
+	}
+	switch c := r.src[r.pos]; {
+	case c == ',':
+		r.pos++
+		return false, true
+	case c == end:
+		r.pos++
+		return true, true
+	case r.commaForgotten(from):
+		r.mend(mendMissingComma)
+		return false, true
+	}
+	return false, r.stop(commaOr(end))
+}
+
+func commaOr(end byte) string {
+	if end == '}' {
+		return "a comma or }"
+	}
+	return "a comma or ]"
+}
+
+// commaForgotten says whether the next member may begin here without a comma:
+// on a line of its own, or after a bracket, and never with a bare word.
+func (r *reader) commaForgotten(from int) bool {
+	if !strings.Contains(r.src[from:r.pos], "\n") && r.src[from-1] != '}' && r.src[from-1] != ']' {
+		return false
+	}
+	c := r.src[r.pos]
+	return c == '"' || c == '{' || c == '['
+}
+
+// key reads a member's key and the colon.
+func (r *reader) key() (string, bool) {
+	if r.pos >= len(r.src) {
+		return "", r.fail(cut, "a key")
+	}
+	var k value
+	c := r.src[r.pos]
+	switch _, quoted := quoteAt(r.src[r.pos:]); {
+	case quoted:
+		if !r.text(&k, true) {
+			return "", false
+		}
+	case isLetter(c) || c == '$' || '0' <= c && c <= '9':
+		k.str = r.word()
+		r.mend(mendBareKey)
+	default:
+		return "", r.stop("a key")
+	}
+	if !r.space() {
+		return "", false
+	}
+	if r.pos >= len(r.src) || r.src[r.pos] != ':' {
+		return "", r.stop("a colon")
+	}
+	r.pos++
+	r.progress = true
+	return k.str, r.space()
+}
+
+// word reads a bare word.
+func (r *reader) word() string {
+	start := r.pos
+	for r.pos < len(r.src) {
+		c := r.src[r.pos]
+		if !isLetter(c) && c != '$' && c != '-' && (c < '0' || c > '9') {
+			break
+		}
+		r.pos++
+	}
+	return r.src[start:r.pos]
+}
+
+// space skips white space and comments.
+func (r *reader) space() bool {
+	for r.pos < len(r.src) {
+		switch c := r.src[r.pos]; {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			r.pos++
+		case c == '/' || c == '#':
+			if !r.comment() {
+				return r.fault == sound
+			}
+		case c == '\v' || c == '\f' || c >= utf8.RuneSelf:
+			n := oddSpace(r.src[r.pos:])
+			if n == 0 {
+				return true
+			}
+			r.mend(mendSpace)
+			r.pos += n
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// comment skips a comment; false without a fault is no comment.
+func (r *reader) comment() bool {
+	rest, end := r.src[r.pos:], "\n"
+	switch {
+	case strings.HasPrefix(rest, "/*"):
+		end = "*/"
+	case !strings.HasPrefix(rest, "//") && rest[0] != '#':
+		return false
+	}
+	n := strings.Index(rest, end)
+	if n < 0 && !r.progress { // "[#12]" in prose
+		return r.fail(broken, "a value")
+	}
+	if n < 0 {
+		r.pos = len(r.src)
+		return r.fail(cut, "the end of a comment")
+	}
+	r.mend(mendComment)
+	r.pos += n + len(end)
+	return true
+}
+
+// oddSpace is the length of white space that JSON does not know.
+func oddSpace(s string) int {
+	c, n := utf8.DecodeRuneInString(s)
+	switch c {
+	case '\v', '\f', '\u00a0', '\u200b', '\u2028', '\u2029', '\u202f', '\u3000', '\ufeff':
+		return n
+	}
+	return 0
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
+
+// where says at which line and column reading stopped, and what stood there.
+func (r *reader) where() string {
+	p := min(r.pos, len(r.src))
+	line := 1 + strings.Count(r.src[:p], "\n")
+	column := 1 + utf8.RuneCountInString(r.src[strings.LastIndexByte(r.src[:p], '\n')+1:p])
+	found := excerpt(r.src[p:], 20)
+	if found == "" {
+		found = "the end"
+	} else {
+		found = quote(found)
+	}
+	return fmt.Sprintf("line %d, column %d: wanted %s, found %s", line, column, r.wanted, found)
+}

@@ -1,0 +1,83 @@
+package node_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+var perInput = engine.Input{RunID: "r", Parameters: map[string]any{"question": "Add up the items."}}
+
+// ignoreTimes compares results apart from what a clock says.
+var ignoreTimes = cmp.Options{
+	cmpopts.IgnoreUnexported(engine.StepRecord{}, engine.ToolRecord{}),
+	cmpopts.IgnoreFields(engine.Result{}, "StartedAt", "DurationMS"),
+}
+
+// TestARunCutAtAnyRecordEndsTheSame cuts a run's journal after each of its
+// records and runs it again: the result is the same, and a finished effect is
+// never performed twice.
+func TestARunCutAtAnyRecordEndsTheSame(t *testing.T) {
+	p := perProgram(t)
+	whole := &journal.Memory{Paranoid: true}
+	want := engine.Run(context.Background(), p, perInput, perHost(3), engine.Options{Journal: whole, Virtual: true})
+	if want.Status != engine.Completed {
+		t.Fatal(want.StopReason)
+	}
+	for n := range len(whole.Records) + 1 {
+		done := map[string]bool{}
+		for _, r := range whole.Records[:n] {
+			if r.Kind == journal.Result {
+				done[r.Path] = true
+			}
+		}
+		j := &journal.Memory{Paranoid: true, Records: append([]journal.Record(nil), whole.Records[:n]...)}
+		counted := &countingModel{perModel: perModel{3}}
+		host := perHost(3)
+		host.Models["main"] = counted
+		got := engine.Run(context.Background(), p, perInput, host, engine.Options{Journal: j, Virtual: true})
+		if diff := cmp.Diff(want, got, ignoreTimes); diff != "" {
+			t.Fatalf("cut after record %d of %d: (-want +got)\n%s", n, len(whole.Records), diff)
+		}
+		for _, key := range counted.keys {
+			if done[strings.TrimPrefix(key, "r/")] {
+				t.Fatalf("cut after record %d: %s was done and was performed again", n, key)
+			}
+		}
+	}
+}
+
+// TestFreshRunsInVirtualTimeWriteTheSameJournal holds two fresh runs to the
+// same bytes.
+func TestFreshRunsInVirtualTimeWriteTheSameJournal(t *testing.T) {
+	p := perProgram(t)
+	lines := func() []string {
+		j := &journal.Memory{Paranoid: true}
+		engine.Run(context.Background(), p, perInput, perHost(3), engine.Options{Journal: j, Virtual: true})
+		var out []string
+		for _, r := range j.Records[1:] { // the start record holds the wall time
+			out = append(out, r.Path+" "+string(r.Body))
+		}
+		return out
+	}
+	if diff := cmp.Diff(lines(), lines()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// countingModel notes the effect path of every call it performs.
+type countingModel struct {
+	perModel
+	keys []string
+}
+
+func (m *countingModel) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	m.keys = append(m.keys, req.Key)
+	return m.perModel.Generate(ctx, req, stream)
+}

@@ -1,0 +1,94 @@
+package node
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/node/reply"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// RouterConfig is a `type: router` node.
+type RouterConfig struct {
+	LLM           component.ModelRef  `yaml:"llm" doc:"The llm that chooses; the planner's by default."`
+	Prompt        component.PromptRef `yaml:"prompt" vars:"parameters,steps,@node" doc:"What the choice is about. Without it the node only branches: its edges' guards choose."`
+	Choices       []string            `yaml:"choices" doc:"The words to choose from; edges look at reply.text."`
+	Default       string              `yaml:"default" doc:"The choice when the model is not sure enough or its reply cannot be read; the first by default."`
+	MinConfidence float64             `yaml:"min_confidence" min:"0" max:"1" doc:"How sure the model must be of another choice than the default."`
+}
+
+// Router chooses where the graph goes on.
+var Router = component.New("router", "Chooses where the graph goes on: by its edges' guards, or by asking a model.",
+	func() RouterConfig { return RouterConfig{} },
+	func(c *RouterConfig, s engine.NodeSettings) (engine.Node, error) { return &router{c, s.ID}, nil })
+
+type router struct {
+	cfg *RouterConfig
+	id  string
+}
+
+var (
+	_ engine.Node     = (*router)(nil)
+	_ engine.Prompter = (*router)(nil)
+)
+
+// Run asks the model for a choice where there is a prompt.
+func (x *router) Run(s *engine.Scope) error {
+	if x.cfg.Prompt.IsZero() {
+		return nil
+	}
+	s = s.Child(s.Nth(x.id))
+	r, err := s.Model("model", engine.ModelCall{
+		Role: "judge", LLM: x.cfg.LLM.Name, Messages: x.Prompt(s.View()), Schema: choiceSchema,
+	})
+	if err != nil {
+		return err
+	}
+	choice, why := x.choose(r.Text)
+	if why != "" {
+		s.Record(engine.Warned{Text: "router " + x.id + ": " + why + "; it goes on with " + choice})
+	}
+	s.Record(engine.Replied{By: x.id, Reply: engine.ReplyEnv{Text: choice}})
+	return nil
+}
+
+// choose reads the model's choice; why says what made it the default.
+func (x *router) choose(text string) (choice, why string) {
+	fallback := x.cfg.Default
+	if fallback == "" && len(x.cfg.Choices) > 0 {
+		fallback = x.cfg.Choices[0]
+	}
+	var got struct {
+		Choice     string   `json:"choice"`
+		Confidence *float64 `json:"confidence"`
+	}
+	value, _, code := reply.JSON(text, reply.Options{})
+	if code != "" || json.Unmarshal(value, &got) != nil {
+		return fallback, "the choice cannot be read"
+	}
+	i := slices.IndexFunc(x.cfg.Choices, func(c string) bool { return strings.EqualFold(c, strings.TrimSpace(got.Choice)) })
+	if i < 0 {
+		return fallback, "there is no choice " + got.Choice
+	}
+	if got.Confidence != nil && *got.Confidence < x.cfg.MinConfidence {
+		return fallback, ""
+	}
+	return x.cfg.Choices[i], ""
+}
+
+// Prompt is what the router would send now.
+func (x *router) Prompt(v engine.View) []engine.Message {
+	system := engine.Text{routerPrompt}
+	for _, c := range x.cfg.Choices {
+		system = append(system, "- "+c+"\n")
+	}
+	return []engine.Message{
+		{Role: engine.System, Text: system},
+		{Role: engine.User, Text: engine.Text(x.cfg.Prompt.Render(newValues(v).lookup))},
+	}
+}
+
+var choiceSchema = &engine.ReplySchema{Name: "choice", Schema: json.RawMessage(
+	`{"type":"object","properties":{"choice":{"type":"string"},"confidence":{"type":"number"},"reason":{"type":"string"}},"required":["choice","confidence","reason"],"additionalProperties":false}`)}

@@ -1,0 +1,144 @@
+package node
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// attempt is one try of a step.
+type attempt struct {
+	x     *executor
+	st    engine.Step // references filled in
+	n     int         // from 1
+	rec   engine.StepRecord
+	wrote bool // a write effect ran or was intended
+}
+
+// step runs one step: as many attempts as the spec allows and it needs, then
+// its verification and the guards after it. How it ended is data in the
+// record; an error is the run's own.
+func (x *executor) step(s *engine.Scope, st engine.Step) (engine.StepRecord, error) {
+	s = s.Child("step." + st.ID)
+	began := s.Now()
+	v := s.View()
+	st, refErr := filled(v, st)
+	a := &attempt{x: x, st: st, rec: engine.StepRecord{ID: st.ID, Goal: st.Goal}}
+	for a.n = 1; ; a.n++ {
+		s.Record(engine.StepStarted{Step: st, Attempt: a.n})
+		a.rec.Attempts = a.n
+		if refErr != nil {
+			a.fail(engine.StepFailed, refErr.Error())
+			break
+		}
+		if err := a.try(s); err != nil {
+			return a.rec, err
+		}
+		if a.rec.Status == engine.StepOK || a.wrote || a.n >= x.cfg.StepAttempts {
+			break
+		}
+	}
+	a.rec.DurationMS = (s.Now() - began).Milliseconds()
+	s.Record(engine.StepEnded{Record: a.rec})
+	verdict, err := s.Guards(engine.AfterStep, func(source string) map[string]any {
+		return s.View().StepEnv(source, a.rec)
+	})
+	if err == nil && verdict.Replan {
+		s.Record(engine.Urged{Message: verdict.Message})
+		err = engine.ErrReplan
+	}
+	return a.rec, err
+}
+
+// try makes one attempt, within the step's time, and verifies it.
+func (a *attempt) try(s *engine.Scope) error {
+	a.rec.Status, a.rec.Error, a.rec.Result, a.rec.Notes = "", "", "", ""
+	if a.n > 1 {
+		s = s.Child("attempt." + strconv.Itoa(a.n))
+	}
+	err := s.Timeout("", a.x.cfg.StepTimeout, func(s *engine.Scope) error {
+		if err := a.execute(s); err != nil {
+			return err
+		}
+		if a.rec.Status == engine.StepOK {
+			return a.verify(s)
+		}
+		return nil
+	})
+	if engine.TimedOut(err) {
+		a.fail(engine.StepTimeout, fmt.Sprintf("the step took longer than %s", a.x.cfg.StepTimeout))
+		return nil
+	}
+	return err
+}
+
+func (a *attempt) execute(s *engine.Scope) error {
+	if !a.x.cfg.Agent.IsZero() {
+		return a.delegate(s)
+	}
+	switch a.x.cfg.Mode {
+	case guided:
+		if len(a.st.Tools) > 0 {
+			return a.direct(s)
+		}
+	case reactText:
+		return a.loop(s, &textual{})
+	}
+	return a.loop(s, &native{})
+}
+
+func (a *attempt) end(status engine.StepStatus, result string) {
+	a.rec.Status, a.rec.Result = status, result
+}
+
+func (a *attempt) fail(status engine.StepStatus, why string) {
+	a.rec.Status, a.rec.Error = status, why
+}
+
+// ask calls the executor's llm for this step. A failed call ends the step, not
+// the run, unless no other step could do better.
+func (a *attempt) ask(s *engine.Scope, name string, c engine.ModelCall) (*engine.Reply, error) {
+	c.StepID, c.Step = a.st.ID, a.st.Goal
+	if c.LLM == "" {
+		c.LLM = a.x.cfg.LLM.Name
+	}
+	r, err := s.Model(name, c)
+	if err == nil {
+		a.rec.Usage.ModelCalls++
+		a.rec.Usage.Tokens = a.rec.Usage.Plus(r.Usage)
+		return r, nil
+	}
+	if m := engine.AsModelError(err); m != nil && !m.Lasting() {
+		a.fail(engine.StepFailed, err.Error())
+		return nil, nil
+	}
+	return nil, err
+}
+
+// call runs one tool for this step and books it.
+func (a *attempt) call(s *engine.Scope, name string, u engine.Invocation) (engine.ToolRecord, error) {
+	u.StepID, u.Step = a.st.ID, a.rec
+	rec, wrote, err := s.Tool(name, u)
+	a.wrote = a.wrote || wrote
+	return rec, err
+}
+
+// book adds finished calls to the record, in call order.
+func (a *attempt) book(s *engine.Scope, recs []engine.ToolRecord) {
+	a.rec.ToolCalls = append(a.rec.ToolCalls, recs...)
+	for _, rec := range recs {
+		if t := toolSpec(s.View(), rec.Tool); t != nil && t.IncludeOutput && rec.Status == engine.CallOK {
+			a.rec.Notes += rec.Tool + ": " + rec.Text() + "\n"
+		}
+	}
+}
+
+func toolSpec(v engine.View, name string) *engine.ToolSpec {
+	for i := range v.Program.Tools {
+		if v.Program.Tools[i].Name == name {
+			return &v.Program.Tools[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// ToolConfig is a `type: tool` node.
+type ToolConfig struct {
+	Tool string                        `yaml:"tool" required:"true" doc:"The tool to call."`
+	Args map[string]component.Template `yaml:"args" vars:"parameters,steps,@node" doc:"Its arguments; a value that is one reference keeps the JSON type of what it refers to."`
+}
+
+// Tool calls one tool of the spec.
+var Tool = component.New("tool", "Calls one tool with fixed arguments.",
+	func() ToolConfig { return ToolConfig{} },
+	func(c *ToolConfig, s engine.NodeSettings) (engine.Node, error) { return &toolNode{c, s.ID}, nil })
+
+type toolNode struct {
+	cfg *ToolConfig
+	id  string
+}
+
+var _ engine.Node = (*toolNode)(nil)
+
+// Run calls the tool; its output is the node's result.
+func (t *toolNode) Run(s *engine.Scope) error {
+	id := visitID(s, t.id)
+	s = s.Child(id)
+	began := s.Now()
+	x := newValues(s.View())
+	args := make(map[string]any, len(t.cfg.Args))
+	for _, k := range sortedKeys(t.cfg.Args) {
+		args[k] = typed(t.cfg.Args[k].Render(x.lookup))
+	}
+	rec := started(s, id, "call "+t.cfg.Tool)
+	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: compactJSON(args), StepID: id, Step: rec})
+	if err != nil {
+		return err
+	}
+	rec.ToolCalls = []engine.ToolRecord{call}
+	rec.Status, rec.Result = engine.StepOK, call.Text()
+	if call.Status != engine.CallOK {
+		rec.Status, rec.Result, rec.Error = engine.StepFailed, "", fmt.Sprintf("%s: %s", t.cfg.Tool, call.Text())
+	}
+	rec.DurationMS = (s.Now() - began).Milliseconds()
+	gave(s, t.id, rec)
+	return nil
+}
+
+// typed gives an argument the JSON type its text has where it is JSON other
+// than a string; the tool's schema has the last word.
+func typed(text string) any {
+	var v any
+	if json.Unmarshal([]byte(text), &v) == nil {
+		if _, isString := v.(string); !isString {
+			return v
+		}
+	}
+	return text
+}

@@ -1,0 +1,64 @@
+package node
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// TransformConfig is a `type: transform` node.
+type TransformConfig struct {
+	Template component.PromptRef `yaml:"template" required:"true" vars:"parameters,steps,@node" doc:"The text it gives, with references to parameters and earlier results."`
+	Filter   component.FilterRef `yaml:"filter" doc:"JSONPath applied to the text as JSON."`
+}
+
+// Transform makes a text of what is known, without a model.
+var Transform = component.New("transform", "Makes a text of parameters and earlier results, without a model.",
+	func() TransformConfig { return TransformConfig{} },
+	func(c *TransformConfig, s engine.NodeSettings) (engine.Node, error) { return &transform{c, s.ID}, nil })
+
+type transform struct {
+	cfg *TransformConfig
+	id  string
+}
+
+var _ engine.Node = (*transform)(nil)
+
+// Run renders the template, and filters it where the spec wants that.
+func (t *transform) Run(s *engine.Scope) error {
+	id := visitID(s, t.id)
+	s = s.Child(id)
+	rec := started(s, id, "transform")
+	text := strings.Join(t.cfg.Template.Render(newValues(s.View()).lookup), "")
+	rec.Status, rec.Result = engine.StepOK, text
+	if !t.cfg.Filter.IsZero() {
+		if out, err := t.filtered(text); err != nil {
+			rec.Status, rec.Result, rec.Error = engine.StepFailed, "", err.Error()
+		} else {
+			rec.Result = out
+		}
+	}
+	gave(s, t.id, rec)
+	return nil
+}
+
+func (t *transform) filtered(text string) (string, error) {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return "", err
+	}
+	found, err := t.cfg.Filter.Apply(v)
+	if err != nil {
+		return "", err
+	}
+	v = found
+	if len(found) == 1 {
+		v = found[0]
+	}
+	if s, ok := v.(string); ok {
+		return s, nil
+	}
+	return string(compactJSON(v)), nil
+}

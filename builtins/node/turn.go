@@ -1,0 +1,163 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/node/reply"
+	"github.com/pexctl/pex/engine"
+)
+
+// turn asks a model for a plan or an answer until it gives a usable one.
+type turn struct {
+	format string
+	plans  int  // re-asks left for replies that are no usable plan
+	last   bool // an answer is wanted: steps are not checked, nothing will run them
+}
+
+func planTurn(format string, repair RepairConfig) turn {
+	return turn{format: format, plans: repair.MaxAttempts}
+}
+
+// outcome is a usable reply: steps or an answer.
+type outcome struct {
+	steps  []engine.Step
+	answer *engine.Answer
+	reply  engine.ReplyEnv
+}
+
+// complaint is why a reply is not usable. answer says that it is the answer
+// that is wrong, which has repairs of its own.
+type complaint struct {
+	text   string
+	answer bool
+}
+
+// ask calls the model, checks its reply, and asks again with what is wrong, as
+// often as the spec allows. A refusal is not asked again.
+func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) (outcome, error) {
+	plans, answers := t.plans, 0
+	if out := s.View().Program.Output; out != nil {
+		answers = out.MaxAttempts
+	}
+	for n := 1; ; n++ {
+		r, err := s.Model(numbered("model", n), engine.ModelCall{
+			Role: role, LLM: llm, Messages: messages, Schema: planSchema(t.format, s.View().Program.Output),
+		})
+		if err != nil {
+			return outcome{}, err
+		}
+		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}}
+		s.Record(engine.Said{Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], said)})
+		out, bad, err := t.read(s, r)
+		if err != nil || bad.text == "" {
+			return out, err
+		}
+		left := &plans
+		if bad.answer {
+			left = &answers
+		}
+		if *left == 0 {
+			return outcome{}, unusable(role, bad, r.Text)
+		}
+		*left--
+		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, bad.text)})
+		messages = append(messages[:len(messages):len(messages)], said, engine.Message{
+			Role: engine.User, Text: engine.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},
+		})
+	}
+}
+
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s.%d", name, n)
+}
+
+func unusable(role string, bad complaint, raw string) error {
+	code, path := engine.StopPlannerInvalid, "planner.repair.max_attempts"
+	if bad.answer {
+		code, path = engine.StopOutputInvalid, "output.repair.max_attempts"
+	}
+	return engine.Fail(code, path, "the %s's reply was not usable: %s\nThe reply was:\n%s", role, bad.text, raw)
+}
+
+// read turns a reply into an outcome, or says what is wrong with it.
+func (t turn) read(s *engine.Scope, r *engine.Reply) (outcome, complaint, error) {
+	if r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail {
+		return outcome{}, complaint{}, engine.Fail(engine.StopRefused, "planner", "the model refused (%s): %s", r.Stop, r.Text)
+	}
+	if len(r.Calls) > 0 {
+		return outcome{}, complaint{text: "it calls a tool (" + r.Calls[0].Name + "); a plan names tools, the executor calls them"}, nil
+	}
+	p := reply.Parse(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
+	if p.Repaired {
+		s.Record(engine.Warned{Text: "a reply was not valid JSON as it stood; mended: " + strings.Join(p.Repairs, ", ")})
+	}
+	for _, w := range p.Warnings {
+		s.Record(engine.Warned{Text: "a planning reply is " + strings.ReplaceAll(w, "_", " ")})
+	}
+	switch p.Kind {
+	case reply.Final:
+		return t.readAnswer(s, r, p)
+	case reply.Plan:
+		return t.readPlan(s, r, p)
+	}
+	if p.Code == reply.Refusal {
+		return outcome{}, complaint{}, engine.Fail(engine.StopRefused, "planner", "the model refused: %s", r.Text)
+	}
+	return outcome{}, complaint{text: p.Message}, nil
+}
+
+func (t turn) readAnswer(s *engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
+	a, wrong := accept(s, p.Result, p.ResultValue)
+	if wrong != "" {
+		return outcome{}, complaint{text: wrong, answer: true}, nil
+	}
+	return outcome{answer: &a, reply: engine.ReplyEnv{Text: r.Text, Result: a.Text}}, complaint{}, nil
+}
+
+func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
+	steps := number(s.View(), toSteps(p.Steps))
+	if !t.last {
+		steps = depend(steps)
+		if wrong := checkPlan(s, t.format, steps); len(wrong) > 0 {
+			return outcome{}, complaint{text: "- " + strings.Join(wrong, "\n- ")}, nil
+		}
+	}
+	out := outcome{steps: steps, reply: engine.ReplyEnv{Text: r.Text}}
+	for _, st := range steps {
+		out.reply.Steps = append(out.reply.Steps, st.Goal)
+	}
+	return out, complaint{}, nil
+}
+
+func toSteps(in []reply.Step) []engine.Step {
+	out := make([]engine.Step, len(in))
+	for i, st := range in {
+		out[i] = engine.Step(st)
+	}
+	return out
+}
+
+func planJSON(steps []engine.Step) json.RawMessage {
+	b, _ := json.Marshal(struct {
+		Steps []engine.Step `json:"steps"`
+	}{steps}) // texts and JSON that was parsed
+	return b
+}
+
+// editedPlan reads the plan as a person changed it; it is checked like a model's.
+func editedPlan(s *engine.Scope, edit json.RawMessage, format string) ([]engine.Step, string, error) {
+	p := reply.Parse(string(edit), reply.Options{})
+	if p.Kind != reply.Plan {
+		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot be read: %s", p.Message)
+	}
+	steps := depend(number(s.View(), toSteps(p.Steps)))
+	if wrong := checkPlan(s, format, steps); len(wrong) > 0 {
+		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot run: %s", strings.Join(wrong, "; "))
+	}
+	return steps, "", nil
+}

@@ -1,0 +1,59 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pexctl/pex/builtins/node/reply"
+	"github.com/pexctl/pex/engine"
+)
+
+// verify checks whether an attempt did what the step was to do.
+func (a *attempt) verify(s *engine.Scope) error {
+	switch rule := a.x.cfg.Verify; rule.Source {
+	case "", "none":
+		return nil
+	case "judge":
+		return a.judge(s)
+	default:
+		ok, err := rule.Eval(s.View().StepEnv(rule.Source, a.rec))
+		if err != nil {
+			return fmt.Errorf("executor.verify: %w", err)
+		}
+		if !ok {
+			a.fail(engine.StepFailed, "the step's result does not satisfy `"+rule.Source+"`")
+		}
+		return nil
+	}
+}
+
+// judge asks a model whether the report meets the step's criterion.
+func (a *attempt) judge(s *engine.Scope) error {
+	if a.st.Success == "" {
+		return nil
+	}
+	messages := []engine.Message{
+		{Role: engine.System, Text: engine.Text{judgePrompt}},
+		{Role: engine.User, Text: engine.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n", a.rec.Result}},
+	}
+	r, err := a.ask(s, "judge", engine.ModelCall{Role: "judge", Messages: messages, Schema: verdictSchema})
+	if err != nil || r == nil {
+		return err
+	}
+	var verdict struct {
+		Met    *bool  `json:"met"`
+		Reason string `json:"reason"`
+	}
+	value, _, code := reply.JSON(r.Text, reply.Options{})
+	if code != "" || json.Unmarshal(value, &verdict) != nil || verdict.Met == nil {
+		a.fail(engine.StepFailed, "the judge's verdict cannot be read: "+r.Text)
+		return nil
+	}
+	if !*verdict.Met {
+		a.fail(engine.StepFailed, "the success criterion is not met: "+verdict.Reason)
+	}
+	return nil
+}
+
+var verdictSchema = &engine.ReplySchema{Name: "verdict", Schema: json.RawMessage(
+	`{"type":"object","properties":{"met":{"type":"boolean"},"reason":{"type":"string"}},"required":["met","reason"],"additionalProperties":false}`)}
