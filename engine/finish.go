@@ -102,6 +102,7 @@ func (r *run) result(began time.Time) *Result {
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.open, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages,
 	}
+	res.Usage.ByModel = r.spent
 	if st.Answer != nil {
 		res.Output = st.Answer.Output
 	}

@@ -26,6 +26,8 @@ type HostTool struct {
 	// Fit checks arguments against the tool's schema and mends what is
 	// harmless ("3" for 3); its error tells a model what to change. Nil = any.
 	Fit func(args json.RawMessage) (json.RawMessage, error)
+
+	known Effect // effect, asked once a run
 }
 
 // Input is what one run is given.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -66,6 +67,37 @@ type ToolCall struct {
 	ID   string          `json:"id,omitempty"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
+}
+
+// toolCallJSON is a ToolCall on paper: arguments that are not JSON are text.
+type toolCallJSON struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+	Text *string         `json:"args_text,omitempty"`
+}
+
+// MarshalJSON keeps arguments of every kind, JSON or not.
+func (c ToolCall) MarshalJSON() ([]byte, error) {
+	out := toolCallJSON{ID: c.ID, Name: c.Name, Args: c.Args}
+	if len(c.Args) > 0 && !json.Valid(c.Args) {
+		text := strings.ToValidUTF8(string(c.Args), "\uFFFD")
+		out.Args, out.Text = nil, &text
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON is the reverse of MarshalJSON.
+func (c *ToolCall) UnmarshalJSON(b []byte) error {
+	var in toolCallJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*c = ToolCall{ID: in.ID, Name: in.Name, Args: in.Args}
+	if in.Text != nil {
+		c.Args = json.RawMessage(*in.Text)
+	}
+	return nil
 }
 
 // ToolDef is what a model is told of a tool.

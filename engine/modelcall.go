@@ -79,7 +79,9 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 		}
 	}
 	started := s.k.Now()
-	s.event(Event{Type: ModelStarted, Path: name, Model: m.spec.Name, Role: c.Role, Step: s.stepRef(c)})
+	if r.emit.on() {
+		s.event(Event{Type: ModelStarted, Path: name, Model: m.spec.Name, Role: c.Role, Step: stepRef(c)})
+	}
 	reply, err := kernel.Do(s.k, s.modelEffect(name, m, req))
 	if err != nil {
 		r.consumed.settle(held, reservation{})
@@ -90,15 +92,17 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 		s.Record(Warned{fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
 	}
 	s.Record(ModelCalled{Model: m.spec.Name, Tokens: reply.Usage, Cost: cost})
-	s.event(Event{
-		Type: ModelCompleted, Path: name, Model: m.spec.Name, Role: c.Role, Step: s.stepRef(c), Usage: &reply.Usage,
-		CostUSD: cost, Status: string(reply.Stop), Duration: milliseconds(s.k.Now() - started),
-	})
+	if r.emit.on() {
+		s.event(Event{
+			Type: ModelCompleted, Path: name, Model: m.spec.Name, Role: c.Role, Step: stepRef(c), Usage: &reply.Usage,
+			CostUSD: cost, Status: string(reply.Stop), Duration: milliseconds(s.k.Now() - started),
+		})
+	}
 	return reply, nil
 }
 
-func (s *Scope) stepRef(c ModelCall) *StepEvent {
-	if c.StepID == "" || !s.r.emit.on() {
+func stepRef(c ModelCall) *StepEvent {
+	if c.StepID == "" {
 		return nil
 	}
 	return &StepEvent{ID: c.StepID, Goal: c.Step, Status: StepRunning}
@@ -139,9 +143,10 @@ func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effe
 	if seq, ok := model.(SequencedModel); ok {
 		model = seq.Choose(req)
 	}
-	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read, Request: func() []byte { return requestJSON(req) }}
+	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read}
 	if s.r.journaled() {
-		e.Digest = digest(requestJSON(req))
+		body := requestJSON(req)
+		e.Digest, e.Request = digest(body), func() []byte { return body }
 	}
 	if d, ok := model.(DelayedModel); ok {
 		e.Delay = d.Delay()
@@ -150,11 +155,6 @@ func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effe
 	e.Perform = func(ctx context.Context, key string) (*Reply, error) {
 		if model == nil {
 			return nil, failure(&ModelError{Kind: NotFound, Message: "llm " + m.spec.Name + " is not connected"})
-		}
-		if m.spec.Timeout > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, m.spec.Timeout)
-			defer cancel()
 		}
 		call := *req
 		call.Key = key

@@ -58,6 +58,7 @@ type run struct {
 	started  time.Time
 	elapsed  time.Duration
 	ids      identity
+	spent    map[string]ModelUsage
 	parent   *run // of a nested agent
 	depth    int
 }
@@ -86,7 +87,7 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 		program: p, host: h, input: in, opts: o,
 		models: make(map[string]boundModel, len(p.Models)),
 		tools:  make(map[string]*HostTool, len(h.Tools)),
-		calls:  map[callKey]int{}, counts: map[string]int{},
+		calls:  map[callKey]int{}, counts: map[string]int{}, spent: map[string]ModelUsage{},
 	}
 	for i := range p.Models {
 		m := h.Models[p.Models[i].Name]
@@ -95,10 +96,11 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 		}
 		r.models[p.Models[i].Name] = boundModel{&p.Models[i], m}
 	}
-	for i := range h.Tools {
-		t := &h.Tools[i]
+	r.infos = make([]ToolInfo, 0, len(h.Tools))
+	for _, t := range h.Tools {
 		info := t.info()
-		r.tools[info.Name] = t
+		t.known = info.Effect
+		r.tools[info.Name] = &t
 		r.infos = append(r.infos, info)
 	}
 	r.consumed = newBudget(p.Limits)

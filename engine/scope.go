@@ -87,11 +87,12 @@ func (s *Scope) View() View {
 // watches is told when it is durable.
 func (s *Scope) Record(f Fact) {
 	s.r.state = s.r.state.Apply(f)
-	switch f.(type) {
-	case ModelCalled, ToolCalled: // a nested agent spends its parents' budget
-		for r := s.r.parent; r != nil; r = r.parent {
-			r.state = r.state.Apply(f)
-		}
+	switch f := f.(type) {
+	case ModelCalled:
+		s.r.spend(f)
+		s.r.charge(f)
+	case ToolCalled:
+		s.r.charge(f)
 	}
 	if s.r.emit.on() {
 		s.tell(f)
@@ -123,4 +124,24 @@ func (s *Scope) Fits(tool string, args json.RawMessage) error {
 	}
 	_, err := t.arguments(s, args)
 	return err
+}
+
+// charge books on the parents what a nested agent consumes.
+func (r *run) charge(f Fact) {
+	for r = r.parent; r != nil; r = r.parent {
+		r.state = r.state.Apply(f)
+		if m, ok := f.(ModelCalled); ok {
+			r.spend(m)
+		}
+	}
+}
+
+// spend books a call on its llm; kept beside the state, which would have to
+// copy it at every call.
+func (r *run) spend(f ModelCalled) {
+	m := r.spent[f.Model]
+	m.ModelCalls++
+	m.Tokens = m.Tokens.Plus(f.Tokens)
+	m.CostUSD += f.Cost
+	r.spent[f.Model] = m
 }

@@ -8,14 +8,15 @@ import (
 
 // ModelSettings is what our code passes to a provider's factory.
 type ModelSettings struct {
-	Name      string // the llm entry in the spec
-	Model     string // the provider's name of the model
-	BaseURL   string // "" = the provider's own
-	APIKey    string // "" = none
-	Timeout   time.Duration
+	Name      string        // the llm entry in the spec
+	Model     string        // the provider's name of the model
+	BaseURL   string        // "" = the provider's own
+	APIKey    string        // "" = none
+	Timeout   time.Duration // of one attempt
 	Retry     RetryPolicy
 	RateLimit RateLimit
 	UserAgent string
+	Env       func(string) string // the machine's environment, for names the spec declares; nil = none
 }
 
 // RateLimit bounds the calls of one llm by this process; zero = unbounded.

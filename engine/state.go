@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,16 +219,6 @@ func (u Usage) add(f ModelCalled) Usage {
 	u.ModelCalls++
 	u.Tokens = u.Tokens.Plus(f.Tokens)
 	u.CostUSD += f.Cost
-	by := maps.Clone(u.ByModel)
-	if by == nil {
-		by = map[string]ModelUsage{}
-	}
-	m := by[f.Model]
-	m.ModelCalls++
-	m.Tokens = m.Tokens.Plus(f.Tokens)
-	m.CostUSD += f.Cost
-	by[f.Model] = m
-	u.ByModel = by
 	return u
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"sort"
@@ -13,6 +14,7 @@ import (
 // stand before the tool's own, under the name the spec gave it.
 func (t *HostTool) info() ToolInfo {
 	i := t.Tool.Info()
+	i.Effect = t.effect()
 	if t.Spec == nil {
 		return i
 	}
@@ -20,11 +22,13 @@ func (t *HostTool) info() ToolInfo {
 	if t.Spec.Description != "" {
 		i.Description = t.Spec.Description
 	}
-	i.Effect = t.effect()
 	return i
 }
 
 func (t *HostTool) effect() Effect {
+	if t.known != "" {
+		return t.known
+	}
 	if t.Spec != nil && t.Spec.Effect != "" {
 		return t.Spec.Effect
 	}
@@ -44,11 +48,14 @@ func (t *HostTool) maxOutput() int {
 // arguments makes the arguments a tool is called with: an object that fits its
 // schema, with the author's fixed values on top.
 func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, error) {
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
 		return nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.info().Name, clip(string(raw), 200))
 	}
 	if t.Spec != nil && len(t.Spec.With) > 0 {
+		m := map[string]json.RawMessage{}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return nil, err
+		}
 		for _, f := range t.Spec.With {
 			m[f.Name] = f.value(s.r.lookup(raw))
 		}

@@ -37,7 +37,8 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 	t, ok := s.r.tools[u.Tool]
 	if !ok {
 		rec.fail(CallError, s.r.unknownTool(u.Tool))
-		return rec, false, s.called(name, u, rec)
+		s.called(name, u, rec)
+		return rec, false, nil
 	}
 	if max := s.r.program.Limits.MaxToolCalls; max > 0 && s.r.state.Usage.ToolCalls >= max {
 		return rec, false, s.stop(&StopError{StopReason{
@@ -49,13 +50,14 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 	if err != nil {
 		rec.Args = valid(rec.Args)
 		rec.fail(CallError, err.Error())
-		return rec, false, s.called(name, u, rec)
+		s.called(name, u, rec)
+		return rec, false, nil
 	}
 	rec.Args = args
 	allowed, err := s.allowed(name, t, u, &rec)
 	if err != nil || !allowed {
 		if err == nil {
-			err = s.called(name, u, rec)
+			s.called(name, u, rec)
 		}
 		return rec, false, err
 	}
@@ -63,21 +65,20 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 	if err := s.perform(name, t, u, &rec); err != nil {
 		return rec, wrote, err
 	}
-	if err := s.called(name, u, rec); err != nil {
-		return rec, wrote, err
-	}
+	s.called(name, u, rec)
 	_, err = s.Guards(AfterTool, s.toolEnv(t, u, &rec))
 	return rec, wrote, err
 }
 
 // called counts a finished call and tells of it.
-func (s *Scope) called(name string, u Invocation, rec ToolRecord) error {
+func (s *Scope) called(name string, u Invocation, rec ToolRecord) {
 	s.Record(ToolCalled{rec})
-	s.event(Event{
-		Type: ToolCompleted, Path: name, Tool: rec.Tool, Args: rec.Args, Status: string(rec.Status),
-		Text: rec.Text(), Duration: rec.DurationMS, Step: &StepEvent{ID: u.StepID, Status: StepRunning},
-	})
-	return nil
+	if s.r.emit.on() {
+		s.event(Event{
+			Type: ToolCompleted, Path: name, Tool: rec.Tool, Args: rec.Args, Status: string(rec.Status),
+			Text: rec.Text(), Duration: rec.DurationMS, Step: &StepEvent{ID: u.StepID, Status: StepRunning},
+		})
+	}
 }
 
 // allowed tries the guards before a tool and the tool's approval.
@@ -155,14 +156,17 @@ func (s *Scope) perform(name string, t *HostTool, u Invocation, rec *ToolRecord)
 		class = journal.Idempotent
 	}
 	path := joinPath(s.Path(), name)
-	s.event(Event{Type: ToolStarted, Path: name, Tool: rec.Tool, Args: rec.Args, Step: &StepEvent{ID: u.StepID, Status: StepRunning}})
+	if s.r.emit.on() {
+		s.event(Event{Type: ToolStarted, Path: name, Tool: rec.Tool, Args: rec.Args, Step: &StepEvent{ID: u.StepID, Status: StepRunning}})
+	}
 	call := Call{
 		Args: rec.Args, RunID: s.r.input.RunID, Path: path, Context: u.Context,
 		Lookup: s.r.lookup(rec.Args), Progress: s.progress(name, rec.Tool),
 	}
-	e := kernel.Effect[*ToolOutput]{Name: name, Class: class, Request: func() []byte { return toolRequest(rec.Tool, call.Args) }}
+	e := kernel.Effect[*ToolOutput]{Name: name, Class: class}
 	if s.r.journaled() {
-		e.Digest = digest(e.Request())
+		body := toolRequest(rec.Tool, rec.Args)
+		e.Digest, e.Request = digest(body), func() []byte { return body }
 	}
 	e.Perform = func(ctx context.Context, key string) (*ToolOutput, error) {
 		c := call

@@ -24,38 +24,31 @@ const (
 // before keeps its id; an id that a step had which is done is never given again.
 func number(v engine.View, steps []engine.Step) []engine.Step {
 	st := v.State
-	next := 1
-	used := map[string]bool{}
-	for _, old := range st.Plan.Steps {
-		used[old.ID] = true
+	next := st.Numbered
+	taken := func(id string) bool {
+		return slices.ContainsFunc(steps, func(s engine.Step) bool { return s.ID == id }) || st.Done(id)
 	}
-	for _, rec := range st.Steps {
-		used[rec.ID] = true
+	var remaining []engine.Step
+	if st.Plan.Version > 0 {
+		remaining = st.Remaining()
 	}
-	for _, s := range steps {
-		used[s.ID] = true
-	}
-	fresh := func() string {
-		for used["s"+strconv.Itoa(next)] || next <= st.Numbered {
-			next++
-		}
-		id := "s" + strconv.Itoa(next)
-		used[id] = true
-		return id
-	}
-	remaining := st.Remaining()
 	for i := range steps {
 		if steps[i].ID != "" && !st.Done(steps[i].ID) {
 			continue
 		}
-		old := steps[i].ID
-		at := slices.IndexFunc(remaining, func(r engine.Step) bool { return r.Goal == steps[i].Goal })
-		if at >= 0 && old == "" {
-			steps[i].ID = remaining[at].ID
-			remaining = slices.Delete(slices.Clone(remaining), at, at+1)
-			continue
+		if steps[i].ID == "" {
+			at := slices.IndexFunc(remaining, func(r engine.Step) bool { return r.Goal == steps[i].Goal })
+			if at >= 0 && !taken(remaining[at].ID) {
+				steps[i].ID = remaining[at].ID
+				continue
+			}
 		}
-		steps[i].ID = fresh()
+		id := ""
+		for id == "" || taken(id) {
+			next++
+			id = "s" + strconv.Itoa(next)
+		}
+		steps[i].ID = id
 	}
 	return steps
 }
@@ -82,15 +75,18 @@ func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
 		return wrong
 	}
 	tools := executorOf(v).visible(v)
-	seen := map[string]int{}
+	planned := func(id string, upTo int) int {
+		return slices.IndexFunc(steps[:upTo], func(s engine.Step) bool { return s.ID == id })
+	}
+	deps := false
 	for i, st := range steps {
+		deps = deps || len(st.DependsOn) > 0
 		if strings.TrimSpace(st.Goal) == "" {
 			add("step %d (%s) has no goal", i+1, st.ID)
 		}
-		if _, twice := seen[st.ID]; twice {
+		if planned(st.ID, i) >= 0 {
 			add("two steps have the id %q", st.ID)
 		}
-		seen[st.ID] = i
 		for _, t := range st.Tools {
 			if !slices.ContainsFunc(tools, func(info engine.ToolInfo) bool { return info.Name == t }) {
 				add("step %s names the tool %q, which there is not; the tools are: %s", st.ID, t, strings.Join(names(tools), ", "))
@@ -100,13 +96,15 @@ func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
 			add("step %s: %v", st.ID, err)
 		}
 	}
+	if !deps {
+		return wrong
+	}
 	for i, st := range steps {
 		for _, dep := range st.DependsOn {
-			at, planned := seen[dep]
-			switch {
-			case !planned && !v.State.Done(dep):
+			switch at := planned(dep, len(steps)); {
+			case at < 0 && !v.State.Done(dep):
 				add("step %s depends on %q, which is no step", st.ID, dep)
-			case planned && format != formatDag && at >= i:
+			case at >= i && format != formatDag:
 				add("step %s uses step %s, which comes after it", st.ID, dep)
 			}
 		}

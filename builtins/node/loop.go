@@ -135,9 +135,8 @@ type repetition struct {
 // see notes a call. The first one beyond the bound gets a warning instead of a
 // result; the next ends the step.
 func (r *repetition) see(c engine.ToolCall) (warning string, again bool) {
-	args := canonical(c.Args)
-	if c.Name != r.name || !bytes.Equal(args, r.args) {
-		*r = repetition{max: r.max, name: c.Name, args: args}
+	if c.Name != r.name || !bytes.Equal(c.Args, r.args) && !bytes.Equal(canonical(c.Args), canonical(r.args)) {
+		*r = repetition{max: r.max, name: c.Name, args: c.Args}
 	}
 	r.count++
 	if r.max <= 0 || r.count <= r.max {

@@ -127,7 +127,7 @@ func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcom
 			return outcome{}, complaint{text: "- " + strings.Join(wrong, "\n- ")}, nil
 		}
 	}
-	out := outcome{steps: steps, reply: engine.ReplyEnv{Text: r.Text}}
+	out := outcome{steps: steps, reply: engine.ReplyEnv{Text: r.Text, Steps: make([]string, 0, len(steps))}}
 	for _, st := range steps {
 		out.reply.Steps = append(out.reply.Steps, st.Goal)
 	}

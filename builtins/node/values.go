@@ -83,10 +83,10 @@ func toolsText(tools []engine.ToolInfo) []string {
 	if len(tools) == 0 {
 		return []string{"There are no tools: steps are reasoning over what is given."}
 	}
-	out := make([]string, 1, 2*len(tools)+2)
+	out := make([]string, 1, 5*len(tools)+2)
 	out[0] = "The tools that steps can use:\n"
 	for _, t := range tools {
-		out = append(out, "- "+t.Name+": ", strings.ReplaceAll(strings.TrimSpace(t.Description), "\n", "\n  ")+"\n")
+		out = append(out, "- ", t.Name, ": ", strings.ReplaceAll(strings.TrimSpace(t.Description), "\n", "\n  "), "\n")
 	}
 	return append(out, "There are no other tools.")
 }
@@ -96,13 +96,13 @@ func planText(st engine.State) []string {
 	if len(st.Plan.Steps) == 0 {
 		return []string{"(no plan)"}
 	}
-	out := make([]string, 0, 3*len(st.Plan.Steps))
+	out := make([]string, 0, 8*len(st.Plan.Steps))
 	for i, step := range st.Plan.Steps {
 		state := "remains"
 		if rec, ok := st.Record(step.ID); ok {
 			state = string(rec.Status)
 		}
-		out = append(out, strconv.Itoa(i+1)+". ["+state+"] "+step.ID+": ", step.Goal, "\n")
+		out = append(out, strconv.Itoa(i+1), ". [", state, "] ", step.ID, ": ", step.Goal, "\n")
 	}
 	return out
 }
@@ -114,15 +114,16 @@ func completedText(v engine.View) []string {
 	if len(st.Steps) == 0 {
 		return []string{"(none yet)"}
 	}
-	out := make([]string, 0, 6*len(st.Steps))
-	for _, rec := range st.Steps {
-		out = append(out, "Step "+rec.ID+" ["+statusText(rec)+"]: ", rec.Goal, "\n")
+	out := make([]string, 0, 13*len(st.Steps))
+	for i := range st.Steps {
+		rec := &st.Steps[i]
+		out = append(out, "Step ", rec.ID, " [", statusText(rec), "]: ", rec.Goal, "\n")
 		result := rec.Result
 		if result == "" {
 			result = "(no result)"
 		}
 		fence := prompt.Fence(result)
-		out = append(out, fence+"\n", result, "\n"+fence+"\n")
+		out = append(out, fence, "\n", result, "\n", fence, "\n")
 		if rec.Error != "" {
 			out = append(out, "Error: ", rec.Error, "\n")
 		}
@@ -133,7 +134,7 @@ func completedText(v engine.View) []string {
 	return out
 }
 
-func statusText(rec engine.StepRecord) string {
+func statusText(rec *engine.StepRecord) string {
 	if rec.Attempts > 1 {
 		return string(rec.Status) + ", " + strconv.Itoa(rec.Attempts) + " attempts"
 	}
@@ -144,17 +145,17 @@ func goalsText(steps []engine.Step) []string {
 	if len(steps) == 0 {
 		return []string{"(none)"}
 	}
-	out := make([]string, 0, 3*len(steps))
+	out := make([]string, 0, 6*len(steps))
 	for i, step := range steps {
-		out = append(out, strconv.Itoa(i+1)+". "+step.ID+": ", step.Goal, "\n")
+		out = append(out, strconv.Itoa(i+1), ". ", step.ID, ": ", step.Goal, "\n")
 	}
 	return out
 }
 
 func failedText(st engine.State) []string {
 	var out []string
-	for _, rec := range st.Steps {
-		if rec.Status != engine.StepOK {
+	for i := range st.Steps {
+		if rec := &st.Steps[i]; rec.Status != engine.StepOK {
 			out = append(out, "- "+rec.ID+" ["+statusText(rec)+"]: ", rec.Goal, ": ", rec.Error, "\n")
 		}
 	}

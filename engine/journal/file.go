@@ -41,8 +41,9 @@ type File struct {
 
 var _ Journal = (*File)(nil)
 
-// open locks a run's file and reads it.
-func (h *Home) open(run string) (*File, error) {
+// open locks a run's file and reads it; taken says whether what it found there
+// is what the caller wants to go on with.
+func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 	dir := h.Folder(run)
 	lock, err := acquire(filepath.Join(dir, "lock"), run)
 	if err != nil {
@@ -58,15 +59,16 @@ func (h *Home) open(run string) (*File, error) {
 	if h.wrap != nil {
 		f.disk = h.wrap(file)
 	}
-	if err := f.read(); err != nil {
-		f.abandon()
+	if err := f.read(taken); err != nil {
+		_ = f.disk.Close()
+		release(lock)
 		return nil, err
 	}
 	return f, nil
 }
 
 // read takes over what the file holds and cuts off a torn last line.
-func (f *File) read() error {
+func (f *File) read(taken func(recs int) error) error {
 	b, err := os.ReadFile(f.path)
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
@@ -74,6 +76,9 @@ func (f *File) read() error {
 	c, err := Decode(b)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	if err := taken(len(c.Records)); err != nil {
+		return err
 	}
 	f.records, f.fresh, f.tail, f.dropped = c.Records, true, c.Tail, len(b)-c.Good
 	f.good, f.made = int64(c.Good), c.Good == 0
@@ -103,7 +108,7 @@ func (f *File) Load() ([]Record, error) {
 		return nil, f.err
 	}
 	if !f.fresh {
-		if err := f.read(); err != nil {
+		if err := f.read(func(int) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -121,12 +126,6 @@ func (f *File) Close() error {
 	}
 	release(f.lock)
 	return err
-}
-
-// abandon closes a file that was not used.
-func (f *File) abandon() {
-	_ = f.disk.Close()
-	release(f.lock)
 }
 
 func (f *File) settle() {

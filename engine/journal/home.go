@@ -70,15 +70,12 @@ func (h *Home) Create(run string) (*File, error) {
 	if err := os.Mkdir(h.Folder(run), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, appendError(run, err)
 	}
-	f, err := h.open(run)
-	if err != nil {
-		return nil, err
-	}
-	if len(f.records) > 0 {
-		f.abandon()
-		return nil, &ExistsError{run}
-	}
-	return f, nil
+	return h.open(run, func(recs int) error {
+		if recs > 0 {
+			return &ExistsError{run}
+		}
+		return nil
+	})
 }
 
 // Open opens and locks a run that exists; the error wraps fs.ErrNotExist when
@@ -91,15 +88,12 @@ func (h *Home) Open(run string) (*File, error) {
 	if _, err := os.Stat(filepath.Join(h.Folder(run), fileName)); err != nil {
 		return nil, missing(run, err)
 	}
-	f, err := h.open(run)
-	if err != nil {
-		return nil, err
-	}
-	if len(f.records) == 0 {
-		f.abandon()
-		return nil, missing(run, fs.ErrNotExist)
-	}
-	return f, nil
+	return h.open(run, func(recs int) error {
+		if recs == 0 {
+			return missing(run, fs.ErrNotExist)
+		}
+		return nil
+	})
 }
 
 // Read gives a run's records without locking it: the run may be under way.

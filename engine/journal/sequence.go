@@ -7,7 +7,7 @@ import (
 
 // maxSequence bounds what references may expand to: a hostile journal could
 // double it with every line.
-const maxSequence = 1 << 24
+const maxSequence = 1 << 22
 
 var errReference = errors.New("reference to what does not stand before it")
 
@@ -40,16 +40,15 @@ func (r *reference) UnmarshalJSON(b []byte) error {
 // sequence is all items so far, in order.
 type sequence struct {
 	items []int32
-	last  map[int32]int // where an item stood last
+	last  []int32 // where an item stood last, counted from 1; 0 = nowhere
 }
 
 // pack writes ids as references into the sequence, and adds them to it.
 func (s *sequence) pack(ids []int32) []reference {
 	refs := []reference{}
 	for i := 0; i < len(ids); {
-		from, ok := s.last[ids[i]]
-		n := 1
-		for ok && from+n < len(s.items) && i+n < len(ids) && s.items[from+n] == ids[i+n] {
+		from, n := s.place(ids[i]), 1
+		for from >= 0 && from+n < len(s.items) && i+n < len(ids) && s.items[from+n] == ids[i+n] {
 			n++
 		}
 		if n == 1 {
@@ -83,12 +82,20 @@ func (s *sequence) unpack(refs []reference, limit int) ([]int32, error) {
 	return ids, nil
 }
 
-func (s *sequence) add(ids []int32) {
-	if s.last == nil {
-		s.last = map[int32]int{}
+// place is where an item stood last, or -1.
+func (s *sequence) place(id int32) int {
+	if int(id) >= len(s.last) {
+		return -1
 	}
+	return int(s.last[id]) - 1
+}
+
+func (s *sequence) add(ids []int32) {
 	for _, id := range ids {
-		s.last[id] = len(s.items)
+		if n := int(id) + 1 - len(s.last); n > 0 {
+			s.last = append(s.last, make([]int32, n)...)
+		}
 		s.items = append(s.items, id)
+		s.last[id] = int32(len(s.items))
 	}
 }

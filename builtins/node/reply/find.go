@@ -154,19 +154,22 @@ func (s *search) attempt() bool {
 		s.pos = r.pos
 		return true
 	}
-	switch r.fault {
-	case deep:
+	if s.detail == "" && (r.progress || s.pos == 0) {
+		s.detail = r.where()
+	}
+	switch {
+	case r.fault == deep:
 		s.ended = TooDeep
 		return false
-	case cut:
+	case r.fault == cut, r.pos >= len(s.src):
 		s.ended = Truncated
+		if r.fault == broken {
+			s.ended = NotJSON
+		}
 		if r.progress {
 			s.found = nil
 		}
 		return false
-	}
-	if s.detail == "" && (r.progress || s.pos == 0) {
-		s.detail = r.where()
 	}
 	s.spent += r.pos - s.pos + len(s.src)/64
 	s.pos++

@@ -1,0 +1,65 @@
+# Housekeeping. `make help` lists the targets; `make check` is all that CI runs.
+SHELL := /bin/bash -o pipefail
+.DEFAULT_GOAL := help
+.PHONY: help build test check lint format arch contract golden generate bench fuzz e2e
+
+GO       ?= go
+TOOL     := $(GO) tool -modfile=internal/tools/go.mod
+UNTOUCHED := internal/tools/untouched
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 60s
+
+help: ## list the targets
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-10s %s\n", $$1, $$2}'
+
+build: ## bin/pexctl, with its version inside
+	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pexctl ./cmd/pexctl
+
+test: ## all tests, plainly
+	$(GO) test ./...
+
+check: ## everything CI wants: format, vet, lint, layout, tests under the race detector, goldens, generated files
+	@$(MAKE) --no-print-directory format
+	$(GO) vet ./...
+	$(GO) vet -tags e2e ./...
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory arch
+	$(UNTOUCHED) "a test wrote into the tree: write goldens with make golden, all else into t.TempDir()" \
+		$(GO) test -race -shuffle=on ./...
+	$(UNTOUCHED) "generated files were stale; they are written now: commit them" \
+		$(MAKE) --no-print-directory generate
+
+format: ## show what gofumpt would change (make format WRITE=1 changes it)
+ifdef WRITE
+	$(TOOL) gofumpt -w .
+else
+	@diff=$$($(TOOL) gofumpt -d .) || exit 1; [ -z "$$diff" ] || { echo "$$diff"; echo "make format WRITE=1 mends it"; exit 1; }
+endif
+
+lint: ## golangci-lint with .golangci.yml
+	$(TOOL) golangci-lint run ./...
+
+arch: ## layout and imports against docs/architecture.md
+	$(GO) test -count=1 ./internal/archtest
+
+contract: ## the language's contract cases, through the real binary
+	$(GO) test -count=1 -run '^TestContract' -v ./cmd/pexctl
+
+golden: ## rewrite the golden files of all tests; read the diff as code
+	env -u CI PEX_GOLDEN=update $(GO) test -count=1 ./...
+	@git status --short | grep -E 'testdata|golden' || echo "no golden changed"
+
+generate: ## rewrite the reference pages, the editor schema and the graph pictures
+	@if [ -d internal/docgen ]; then $(GO) run ./internal/docgen; else echo "generate: nothing to do without internal/docgen"; fi
+
+bench: ## all benchmarks, then those that docs/performance.md names
+	@mkdir -p bin
+	$(GO) test -run '^$$' -bench . -benchmem ./... | tee bin/bench.txt
+	@internal/tools/named-benchmarks docs/performance.md bin/bench.txt
+
+fuzz: ## every fuzz target for FUZZTIME (60s) each
+	@GO='$(GO)' internal/tools/fuzz-all $(FUZZTIME)
+
+e2e: ## against real servers: Ollama with a tiny model, and aimock (set up on first use, some minutes)
+	internal/e2e/setup.sh
+	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 15m -v ./cmd/pexctl ./internal/e2e

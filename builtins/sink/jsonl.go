@@ -1,0 +1,42 @@
+package sink
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// JSONL writes each event as one JSON line. The first write error is kept and
+// ends the writing; Err tells it. Safe for concurrent use.
+type JSONL struct {
+	mu  sync.Mutex
+	enc *json.Encoder
+	err error
+}
+
+var _ engine.Sink = (*JSONL)(nil)
+
+// NewJSONL writes to w, which the caller closes.
+func NewJSONL(w io.Writer) *JSONL {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return &JSONL{enc: e}
+}
+
+// Send writes one line.
+func (j *JSONL) Send(ev engine.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		j.err = j.enc.Encode(ev)
+	}
+}
+
+// Err is the first error of writing.
+func (j *JSONL) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}

@@ -1,0 +1,121 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// about is what a tool says of itself, under the name and in the words of its
+// author where there are any.
+func about(s engine.ToolSettings, typ, description, input string, effect engine.Effect) engine.ToolInfo {
+	return engine.ToolInfo{
+		Name:        cmp.Or(s.Name, typ),
+		Description: cmp.Or(s.Description, description),
+		Input:       json.RawMessage(input),
+		Effect:      effect,
+	}
+}
+
+// arguments reads a call's arguments into the struct A, by the exact names of
+// its json tags: encoding/json alone would take "PATH" for "path" and so let a
+// model override what the author fixed.
+func arguments[A any](ctx context.Context, call *engine.Call) (A, error) {
+	var a A
+	if err := ctx.Err(); err != nil {
+		return a, err
+	}
+	args, err := object(call.Args)
+	if err != nil {
+		return a, err
+	}
+	known := names(reflect.TypeFor[A]())
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !slices.Contains(known, name) {
+			return a, fmt.Errorf("there is no argument %q; the arguments are %s", name, strings.Join(known, ", "))
+		}
+	}
+	exact, err := json.Marshal(args)
+	if err != nil {
+		return a, err
+	}
+	var wrong *json.UnmarshalTypeError
+	if err := json.Unmarshal(exact, &a); errors.As(err, &wrong) {
+		return a, fmt.Errorf("argument %q must be %s, not %s", wrong.Field, kind(wrong.Type), wrong.Value)
+	}
+	return a, err
+}
+
+// object is the arguments by name; none at all is an empty object.
+func object(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	if len(raw) == 0 {
+		return args, nil
+	}
+	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
+		return nil, errors.New("the arguments are no JSON object")
+	}
+	return args, nil
+}
+
+func names(t reflect.Type) []string {
+	out := make([]string, t.NumField())
+	for i := range out {
+		out[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	}
+	return out
+}
+
+// kind is a type in the words of JSON.
+func kind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+// within bounds a number that a model passed; zero means the default.
+func within(name string, n, standard, most int) (int, error) {
+	switch {
+	case n == 0:
+		return min(standard, most), nil
+	case n < 0:
+		return 0, fmt.Errorf("argument %q must be positive, not %d", name, n)
+	}
+	return min(n, most), nil
+}
+
+// size is a number of bytes for people and models.
+func size(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,99 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones on machines that have none
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// ClockConfig is the settings of clock.
+type ClockConfig struct {
+	Timezone string `yaml:"timezone" doc:"Zone used when a call names none: an IANA name such as Europe/Berlin, or an offset such as +02:00."`
+	Format   string `yaml:"format" doc:"How the time is written, in strftime directives; empty = RFC 3339 and the weekday."`
+}
+
+// Clock tells the time.
+var Clock = component.New("clock", "Tells the current date, time and weekday in a time zone.",
+	func() ClockConfig { return ClockConfig{Timezone: "UTC"} }, newClock)
+
+const clockInput = `{"type":"object","properties":{` +
+	`"timezone":{"type":"string","description":"IANA time zone such as Europe/Berlin, or an offset such as +02:00. Left out: the standard zone of this agent."}` +
+	`},"required":[],"additionalProperties":false}`
+
+type clock struct {
+	info   engine.ToolInfo
+	zone   *time.Location
+	format string
+	now    func() time.Time
+}
+
+var _ engine.Tool = (*clock)(nil)
+
+func newClock(c *ClockConfig, s engine.ToolSettings) (engine.Tool, error) {
+	zone, err := location(c.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFormat(c.Format); err != nil {
+		return nil, err
+	}
+	t := &clock{zone: zone, format: c.Format, now: s.Now}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	t.info = about(s, "clock", "Tells the current date, time and weekday. Call it whenever an answer depends on today; never guess the date.",
+		clockInput, engine.ReadEffect)
+	return t, nil
+}
+
+// Info implements engine.Tool.
+func (t *clock) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *clock) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[struct {
+		Timezone string `json:"timezone"`
+	}](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	zone := t.zone
+	if args.Timezone != "" {
+		if zone, err = location(args.Timezone); err != nil {
+			return nil, err
+		}
+	}
+	now := t.now().In(zone)
+	stamp, day := now.Format(time.RFC3339), now.Weekday().String()
+	text := stamp + " " + day
+	if t.format != "" {
+		text = strftime(now, t.format)
+	}
+	data, err := json.Marshal(map[string]any{"time": stamp, "weekday": day, "timezone": zone.String(), "unix": now.Unix(), "text": text})
+	return &engine.ToolOutput{Text: text, Data: data}, err
+}
+
+// location finds a zone by name or offset.
+func location(name string) (*time.Location, error) {
+	if t, err := time.Parse("-07:00", name); err == nil {
+		_, seconds := t.Zone()
+		return time.FixedZone(name, seconds), nil
+	}
+	switch strings.ToUpper(name) {
+	case "", "Z":
+		return time.UTC, nil
+	case "LOCAL":
+		return nil, fmt.Errorf("time zone %q depends on the machine; name one, such as Europe/Berlin", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("there is no time zone %q; use an IANA name such as Europe/Berlin or America/New_York, or an offset such as +02:00", name)
+	}
+	return zone, nil
+}

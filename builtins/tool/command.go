@@ -1,0 +1,114 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tool/folder"
+	"github.com/pexctl/pex/builtins/tool/process"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// CommandConfig is the settings of command.
+type CommandConfig struct {
+	Argv        []component.Template          `yaml:"argv" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments; no shell is in between, and one argument stays one argument whatever a model puts in."`
+	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables on top of PATH, HOME, LANG, TMPDIR and PEX_IDEMPOTENCY_KEY; nothing else of the machine's environment is passed on."`
+	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters,env" doc:"What the program reads from its standard input. Default: nothing."`
+	Cwd         string                        `yaml:"cwd" doc:"Folder to run in; relative to the spec. Default: the spec's folder."`
+	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: each args name used above, a string."`
+}
+
+// Command runs a program of the author's choice. A call ends with the program:
+// what it leaves running behind itself is killed.
+var Command = component.New("command", "Runs a program with arguments of the author's and the model's, without a shell.",
+	func() CommandConfig { return CommandConfig{} }, newCommand)
+
+type command struct {
+	info   engine.ToolInfo
+	config CommandConfig
+	folder *folder.Folder
+	env    func(string) string
+}
+
+var _ engine.Tool = (*command)(nil)
+
+func newCommand(c *CommandConfig, s engine.ToolSettings) (engine.Tool, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	dir, err := folder.New(s, c.Cwd, nil)
+	if err != nil {
+		return nil, err
+	}
+	input := string(c.InputSchema.JSON)
+	if input == "" {
+		input = c.schema()
+	}
+	t := &command{config: *c, folder: dir, env: s.Env}
+	t.info = about(s, "command", "Runs "+c.line()+".", input, engine.WriteEffect)
+	return t, nil
+}
+
+// Info implements engine.Tool.
+func (t *command) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if _, err := object(call.Args); err != nil {
+		return nil, err
+	}
+	// Opened and closed again: it must be a folder that is still where it may be.
+	tree, err := t.folder.Open()
+	if err != nil {
+		return nil, err
+	}
+	tree.Close()
+	look := lookup(call, t.env)
+	c := process.Command{Dir: t.folder.Dir()}
+	for _, arg := range t.config.Argv {
+		c.Argv = append(c.Argv, arg.Render(look))
+	}
+	if c.Env, c.Path, err = t.environment(look, call.Key); err != nil {
+		return nil, err
+	}
+	if t.config.Stdin.Text != "" {
+		text := t.config.Stdin.Render(look)
+		c.Stdin = &text
+	}
+	res, err := process.Run(ctx, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("the command was stopped: %w", err)
+		}
+		return nil, withOutput(err, res)
+	}
+	if res.Code != 0 {
+		return nil, withOutput(exit(res), res)
+	}
+	return &engine.ToolOutput{Text: strings.TrimRight(res.Stdout, "\r\n")}, nil
+}
+
+// exit is how a child ended that did not end well.
+func exit(res process.Result) error {
+	if res.Signal != "" {
+		return fmt.Errorf("ended by signal: %s", res.Signal)
+	}
+	return fmt.Errorf("exit status %d", res.Code)
+}
+
+// withOutput adds what the program said: its errors, else its output.
+func withOutput(err error, res process.Result) error {
+	said := strings.TrimSpace(res.Stderr)
+	if said == "" {
+		said = strings.TrimSpace(res.Stdout)
+	}
+	if said == "" {
+		return err
+	}
+	return fmt.Errorf("%w\n%s", err, said)
+}

@@ -1,0 +1,299 @@
+//go:build unix
+
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/enginetest"
+)
+
+const (
+	childMode = "PEX_TEST_CHILD"
+	quickExit = "atexit_sleep_ms=0" // a child under the race detector would rest for a second
+)
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(childMode); mode != "" {
+		child(mode)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child is what the test binary does when a test runs it as a program.
+func child(mode string) {
+	switch mode {
+	case "record":
+		out, _ := json.Marshal(os.Args[1:])
+		fmt.Println(string(out))
+	case "env":
+		fmt.Println(strings.Join(os.Environ(), "\n"))
+	case "cwd":
+		dir, _ := os.Getwd()
+		fmt.Println(dir)
+	case "fail":
+		fmt.Println("said")
+		fmt.Fprintln(os.Stderr, "oops")
+		os.Exit(3)
+	case "silent":
+		os.Exit(1)
+	case "die":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Minute)
+	case "hang":
+		fmt.Fprintln(os.Stderr, "working on it")
+		time.Sleep(time.Minute)
+	case "bytes":
+		os.Stdout.WriteString("a\xff\x1b[0m\r\n\n")
+	}
+}
+
+// recorder makes a command whose program is this test binary.
+func recorder(t *testing.T, mode string, edit func(*tool.CommandConfig), argv ...string) engine.Tool {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := engine.ToolSettings{Dir: t.TempDir(), Env: machine}
+	return made(t, tool.Command, s, func(c *tool.CommandConfig) {
+		c.Argv = append([]component.Template{template(t, self)}, templates(t, argv...)...)
+		c.Env = map[string]component.Template{childMode: template(t, mode), "GORACE": template(t, quickExit)}
+		if edit != nil {
+			edit(c)
+		}
+	})
+}
+
+func machine(name string) string {
+	return map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "SECRET": canary, "TOKEN": "t0k"}[name]
+}
+
+func TestOneArgumentStaysOneArgument(t *testing.T) {
+	cmd := recorder(t, "record", nil, "--to", "${args.a}", "pre-$<args.b>-post", "${args.c:-none}", "end")
+	hostile := []string{
+		"", " ", "a b", "a\tb", "a\nb", "; rm -rf /", "| cat", "& sleep 1", "&& true", "|| true", "$(id)", "`id`", "$HOME", "${HOME}", "${env.SECRET}", "${args.b}",
+		"$<args.b>", "-", "--", "-o", "--output=/etc/passwd", "-rf", "'", `"`, `'"'"'`, `\`, `\\`, "*", "?", "[a-z]", "~", "~root", "!!", "#x", "%s%n", "{a,b}", "<in", ">out", "2>&1",
+		"ünïcödé", "\u202e\u200b", "\x1b]52;c;x\x07", "\r", strings.Repeat("x", 100_000), `{"json": [1, 2]}`, "--end-of-options", "@file",
+	}
+	for _, value := range hostile {
+		var got []string
+		if err := json.Unmarshal([]byte(text(t, cmd, args{"a": value, "b": value})), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"--to", value, "pre-" + value + "-post", "none", "end"}, got); diff != "" {
+			t.Errorf("%.40q:\n%s", value, diff)
+		}
+	}
+	fails(t, cmd, args{"a": "x\x00y", "b": ""}, "holds a NUL byte")
+	fails(t, cmd, args{"a": strings.Repeat("x", 4<<20), "b": ""}, "pass long text by stdin")
+}
+
+func TestCommandConformance(t *testing.T) {
+	cmd := recorder(t, "record", func(c *tool.CommandConfig) { c.Stdin = template(t, "${args.b:-none}") }, "${args.a}")
+	enginetest.ToolSuite(t, cmd, `{"a":"x"}`, `{"a":"-y","b":"z"}`)
+}
+
+func TestArgumentsThatAreNoTextAreJSON(t *testing.T) {
+	cmd := recorder(t, "record", nil, "${args.v}", "${args.v.list[1]}", "${args.n}", "${args.yes}")
+	got := text(t, cmd, args{"v": args{"b": "<&>", "a": nil, "list": []int{1, 2}}, "n": json.Number("12345678901234567890.10"), "yes": true})
+	want := `["{\"a\":null,\"b\":\"\u003c\u0026\u003e\",\"list\":[1,2]}","2","12345678901234567890.10","true"]`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestInputIsATemplateToo(t *testing.T) {
+	s := engine.ToolSettings{Dir: t.TempDir(), Env: machine}
+	cat := made(t, tool.Command, s, func(c *tool.CommandConfig) {
+		c.Argv, c.Stdin = templates(t, "cat"), template(t, "to: ${args.who}")
+	})
+	if got := text(t, cat, args{"who": "you\n"}); got != "to: you" {
+		t.Errorf("%q", got)
+	}
+	none := made(t, tool.Command, s, func(c *tool.CommandConfig) { c.Argv = templates(t, "cat") })
+	if got := text(t, none, args{}); got != "" {
+		t.Errorf("%q from nothing", got)
+	}
+}
+
+func TestNothingUndeclaredReachesTheChild(t *testing.T) {
+	t.Setenv("SECRET_OF_THE_PROCESS", canary)
+	cmd := recorder(t, "env", func(c *tool.CommandConfig) {
+		c.Env["GIVEN"] = template(t, "${env.TOKEN}-${args.a}")
+	})
+	var got []string
+	for line := range strings.Lines(text(t, cmd, args{"a": "1"})) {
+		if name, _, _ := strings.Cut(line, "="); name == "PEX_CALL" {
+			line = name
+		}
+		got = append(got, strings.TrimSpace(line))
+	}
+	slices.Sort(got)
+	want := []string{
+		"GIVEN=t0k-1", "GORACE=" + quickExit, "HOME=/home/me", "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "PEX_CALL",
+		"PEX_IDEMPOTENCY_KEY=run-1/step.s1", childMode + "=env",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEngineFindsParametersAndEnvironment(t *testing.T) {
+	cmd := recorder(t, "record", nil, "${parameters.p}", "${env.E}", "${args.a}")
+	out, err := cmd.Call(t.Context(), &engine.Call{
+		Args:   json.RawMessage(`{"a":"model"}`),
+		Lookup: func(ns, name string) (any, bool) { return ns + "/" + name, true },
+	})
+	if err != nil || out.Text != `["parameters/p","env/E","model"]` {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestCommandsRunInTheSpecsFolder(t *testing.T) {
+	dir := plant(t, "sub/run.sh", "#!/bin/sh\npwd")
+	if err := os.Chmod(filepath.Join(dir, "sub/run.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ cwd, argv, want string }{
+		{"", "pwd", ""}, {"sub", "pwd", "/sub"}, {"sub", "./run.sh", "/sub"}, {"", "sub/run.sh", ""},
+	} {
+		cmd := made(t, tool.Command, engine.ToolSettings{Dir: dir}, func(c *tool.CommandConfig) {
+			c.Cwd, c.Argv = tt.cwd, templates(t, tt.argv)
+		})
+		got := text(t, cmd, args{})
+		if real, err := filepath.EvalSymlinks(dir); err != nil || got != real+tt.want {
+			t.Errorf("%s in %q: %s, want %s (%v)", tt.argv, tt.cwd, got, real+tt.want, err)
+		}
+	}
+	if _, err := try(tool.Command, engine.ToolSettings{Dir: dir}, func(c *tool.CommandConfig) {
+		c.Cwd, c.Argv = "../..", templates(t, "pwd")
+	}); err == nil {
+		t.Error("a folder outside of the project was taken")
+	}
+}
+
+func TestFailuresSayHowItEnded(t *testing.T) {
+	for mode, want := range map[string]string{
+		"fail": "exit status 3\noops", "silent": "exit status 1", "die": "ended by signal: killed",
+	} {
+		_, err := call(t, recorder(t, mode, nil), args{})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: error %q, want %q", mode, err, want)
+		}
+	}
+	cmd := made(t, tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) { c.Argv = templates(t, "no-such-program") })
+	fails(t, cmd, args{}, "program no-such-program was not found in PATH")
+}
+
+func TestTimeoutTellsWhatWasSaid(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := recorder(t, "hang", nil).Call(ctx, &engine.Call{Args: json.RawMessage("{}")})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the command was stopped") {
+		t.Errorf("error %v, want the deadline", err)
+	}
+}
+
+func TestOutputIsText(t *testing.T) {
+	if got := text(t, recorder(t, "bytes", nil), args{}); got != "a\uFFFD\x1b[0m" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestDefaultSchemaNamesTheArguments(t *testing.T) {
+	cmd := recorder(t, "record", func(c *tool.CommandConfig) {
+		c.Stdin = template(t, "${args.body.text}")
+		c.Env["X"] = template(t, "${args.from:-${args.to}}")
+	}, "${args.to}", "${args.cc:-}", "${parameters.p}")
+	var s struct {
+		Properties           map[string]struct{ Type string } `json:"properties"`
+		Required             []string                         `json:"required"`
+		AdditionalProperties *bool                            `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(cmd.Info().Input, &s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Properties) != 4 || s.Properties["cc"].Type != "string" || s.AdditionalProperties == nil || *s.AdditionalProperties {
+		t.Errorf("%s", cmd.Info().Input)
+	}
+	if diff := cmp.Diff([]string{"to", "body"}, s.Required); diff != "" {
+		t.Error(diff)
+	}
+	own := recorder(t, "record", func(c *tool.CommandConfig) {
+		c.InputSchema = component.SchemaRef{JSON: json.RawMessage(`{"type":"object"}`)}
+	}, "${args.to}")
+	if got := string(own.Info().Input); got != `{"type":"object"}` {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestModelsNeverChooseWhatIsRun(t *testing.T) {
+	tests := []struct {
+		name string
+		argv []string
+		want string // "" = taken
+	}{
+		{"no program", nil, "argv must name a program"},
+		{"program by the model", []string{"${args.x}"}, "a model would choose the program"},
+		{"program below a folder by the model", []string{"bin/$<args.x>"}, "a model would choose the program"},
+		{"script by the model", []string{"sh", "-c", "echo ${args.x}"}, "argv[2] is a script"},
+		{"script with options", []string{"/bin/bash", "-euo", "pipefail", "-lc", "echo ${args.x}"}, "argv[4] is a script"},
+		{"script behind a launcher", []string{"timeout", "5", "sh", "-c", "x ${args.x}"}, "argv[4] is a script"},
+		{"python", []string{"python3.12", "-c", "print(${args.x})"}, "is a script"},
+		{"node", []string{"node", "-e", "${args.x}"}, "is a script"},
+		{"perl", []string{"perl", "-ne", "${args.x}"}, "is a script"},
+		{"behind the script", []string{"sh", "-c", "echo \"$1\"", "sh", "${args.x}"}, ""},
+		{"program by a parameter", []string{"${parameters.x}"}, ""},
+		{"option of another program", []string{"grep", "-c", "${args.x}"}, ""},
+		{"word of another program", []string{"grep", "sh", "-c", "${args.x}"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) { c.Argv = templates(t, tt.argv...) })
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzArgv(f *testing.F) {
+	for _, s := range []string{"a b", "; id", "$(id)", "-o", "'\"", "${args.a}", "\xff", "\n"} {
+		f.Add(s)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		cmd := made(t, tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
+			c.Argv = append([]component.Template{{Text: self}}, templates(t, "${args.a}", "end")...)
+			c.Env = map[string]component.Template{childMode: {Text: "record"}, "GORACE": {Text: quickExit}}
+		})
+		out, err := call(t, cmd, args{"a": value})
+		if strings.ContainsRune(value, 0) != (err != nil) {
+			t.Fatalf("%q: %v", value, err)
+		}
+		var got []string
+		if err == nil && (json.Unmarshal([]byte(out.Text), &got) != nil || len(got) != 2 || got[0] != strings.ToValidUTF8(value, "\uFFFD") && !strings.Contains(got[0], "\uFFFD")) {
+			t.Errorf("%q became %q", value, got)
+		}
+	})
+}

@@ -1,0 +1,13 @@
+// Package tool is the tools that come with pexctl and need no library.
+//
+//	All --> a Factory a tool: Config (what an author writes) + ToolSettings --> engine.Tool
+//	Call: arguments --checked again--> the work, bounded in bytes and time --> text or JSON
+//
+// Each tool stands in the file of its name; what is more than a page of code
+// has a folder of its own: folder (files below a root), grep (lines in
+// streams), process (a child and its group), page (HTML to text), table (rows
+// and exact sums). Failures are sentences that tell a model the way out.
+//
+// It must not know specs, plans, models, or how the engine calls it: retries,
+// approvals, timeouts and the cut of long output are the engine's.
+package tool

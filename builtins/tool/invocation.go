@@ -1,0 +1,166 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// passed are the variables of the machine that every command gets.
+var passed = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+
+// passedOnWindows are those without which hardly a program starts there.
+var passedOnWindows = []string{"SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE"}
+
+const (
+	keyVariable = "PEX_IDEMPOTENCY_KEY"
+	plainPath   = "/usr/local/bin:/usr/bin:/bin"
+	maxLineText = 200 // bytes of a command line in a description
+)
+
+// environment is the whole environment of the child, sorted, and its PATH.
+func (t *command) environment(look component.Lookup, key string) (env []string, path string, err error) {
+	names := passed
+	if runtime.GOOS == "windows" {
+		names = slices.Concat(passed, passedOnWindows)
+	}
+	values := map[string]string{}
+	for _, name := range names {
+		if v := machine(t.env)(name); v != "" {
+			values[name] = v
+		}
+	}
+	if values["PATH"] == "" {
+		values["PATH"] = plainPath
+	}
+	if key != "" {
+		values[keyVariable] = key
+	}
+	for name, value := range t.config.Env {
+		values[name] = value.Render(look)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if strings.ContainsRune(values[name], 0) {
+			return nil, "", fmt.Errorf("environment variable %s holds a NUL byte, which no program can be given", name)
+		}
+		env = append(env, name+"="+values[name])
+	}
+	return env, values["PATH"], nil
+}
+
+// check refuses commands in which a model would choose what is run.
+func (c *CommandConfig) check() error {
+	if len(c.Argv) == 0 || c.Argv[0].Text == "" {
+		return errors.New("argv must name a program")
+	}
+	if len(references(c.Argv[0], "args")) > 0 {
+		return errors.New("argv[0] must not come from args: a model would choose the program; name it and pass args behind it")
+	}
+	if i := c.script(); i > 0 && len(references(c.Argv[i], "args")) > 0 {
+		return fmt.Errorf("argv[%d] is a script, and args in its text would be run as code; pass them behind it instead: "+
+			`["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, i)
+	}
+	for name := range c.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("%q cannot be the name of an environment variable", name)
+		}
+	}
+	return nil
+}
+
+// interpreters are programs that run the text behind an option.
+var interpreters = map[string]*regexp.Regexp{
+	"shell":      regexp.MustCompile(`^-[A-Za-z]*c$`),
+	"python":     regexp.MustCompile(`^-[A-Za-z]*c$`),
+	"javascript": regexp.MustCompile(`^(-e|-p|-pe|--eval|--print)$`),
+	"perl":       regexp.MustCompile(`^-[A-Za-z]*[eEr]$`),
+}
+
+var interpreterNames = map[string]*regexp.Regexp{
+	"shell":      regexp.MustCompile(`^(sh|bash|dash|ash|zsh|ksh|mksh|fish|busybox)$`),
+	"python":     regexp.MustCompile(`^(python|pypy)[0-9.]*$`),
+	"javascript": regexp.MustCompile(`^(node|nodejs|deno|bun)$`),
+	"perl":       regexp.MustCompile(`^(perl|ruby|php)[0-9.]*$`),
+}
+
+// launchers are programs that run the program named behind them.
+var launchers = regexp.MustCompile(`^(env|timeout|nice|nohup|setsid|stdbuf|time|sudo|doas|ionice|xargs|firejail|bwrap|unshare|docker|podman|ssh)$`)
+
+// script is the place of the text that an interpreter in argv runs, or 0.
+func (c *CommandConfig) script() int {
+	language := ""
+	launched := launchers.MatchString(path.Base(c.Argv[0].Text))
+	for i, arg := range c.Argv {
+		if language != "" && i > 0 && interpreters[language].MatchString(c.Argv[i-1].Text) {
+			return i
+		}
+		if language != "" || i > 0 && !launched {
+			continue
+		}
+		for l, names := range interpreterNames {
+			if names.MatchString(strings.TrimSuffix(path.Base(arg.Text), ".exe")) {
+				language = l
+			}
+		}
+	}
+	return 0
+}
+
+var withDefault = regexp.MustCompile(`[{<]\s*args\s*\.\s*([\w-]+)[^}>]*?:-`)
+
+// schema is the input schema of a command that declares none: the arguments
+// that its templates ask for, each a string.
+func (c *CommandConfig) schema() string {
+	templates := append(slices.Clone(c.Argv), c.Stdin)
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		templates = append(templates, c.Env[name])
+	}
+	properties, required := map[string]any{}, []string{}
+	for _, t := range templates {
+		var optional []string
+		for _, m := range withDefault.FindAllStringSubmatch(t.Text, -1) {
+			optional = append(optional, m[1])
+		}
+		for _, name := range references(t, "args") {
+			if at := strings.IndexAny(name, ".["); at >= 0 {
+				name = name[:at]
+			}
+			if properties[name] != nil {
+				continue
+			}
+			properties[name] = map[string]string{"type": "string", "description": "Goes into: " + clip(t.Text)}
+			if !slices.Contains(optional, name) {
+				required = append(required, name)
+			}
+		}
+	}
+	// Maps and lists of strings always marshal.
+	out, _ := json.Marshal(map[string]any{
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	})
+	return string(out)
+}
+
+// line is the command as its author wrote it.
+func (c *CommandConfig) line() string {
+	words := make([]string, len(c.Argv))
+	for i, arg := range c.Argv {
+		words[i] = arg.Text
+	}
+	return clip(strings.Join(words, " "))
+}
+
+func clip(s string) string {
+	if len(s) <= maxLineText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxLineText], "") + "…"
+}

@@ -1,0 +1,246 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tool/folder"
+	"github.com/pexctl/pex/builtins/tool/table"
+	"github.com/pexctl/pex/dsl/jsonpath"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// JSONQueryConfig is the settings of json_query.
+type JSONQueryConfig struct {
+	Root     string   `yaml:"root" doc:"Folder whose files are queried; relative to the spec. Default: the spec's folder."`
+	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
+	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"The largest document that is read; it is held in memory."`
+}
+
+// JSONQuery selects from and summarises JSON and tables.
+var JSONQuery = component.New("json_query", "Selects values from JSON, JSON Lines and CSV by JSONPath, and adds them up exactly.",
+	func() JSONQueryConfig { return JSONQueryConfig{Exclude: folder.Hidden(), MaxBytes: 16 << 20} }, newJSONQuery)
+
+const jsonQueryInput = `{"type":"object","properties":{` +
+	`"path":{"type":"string","description":"File to query, below the folder of this tool: .json, .jsonl, .csv or .tsv. Pass either path or json."},` +
+	`"json":{"type":"string","description":"The document itself, as text."},` +
+	`"format":{"type":"string","enum":["json","jsonl","csv","tsv"],"description":"Left out: by the end of the file's name. Lines and tables are a list; a table's rows are objects by column name."},` +
+	`"query":{"type":"string","description":"RFC 9535 JSONPath, such as $[?@.region == 'EU'].amount or $.items[0]. Left out: $ (everything)."},` +
+	`"aggregate":{"type":"object","description":"Sums up what the query selects, one result row a group.","properties":{` +
+	`"op":{"type":"string","enum":["count","sum","min","max","avg"]},` +
+	`"field":{"type":"string","description":"Field of each selected object, dotted for nested ones. Left out: the selected values themselves."},` +
+	`"group_by":{"type":"array","items":{"type":"string"},"description":"Fields whose values make a group, such as [\"region\", \"year\"]."}` +
+	`},"required":["op"],"additionalProperties":false}` +
+	`},"required":[],"additionalProperties":false}`
+
+const maxAnswer = 40 << 10 // bytes of JSON; a longer list is cut with a note
+
+type jsonQuery struct {
+	info   engine.ToolInfo
+	folder *folder.Folder
+	most   int64
+}
+
+var _ engine.Tool = (*jsonQuery)(nil)
+
+func newJSONQuery(c *JSONQueryConfig, s engine.ToolSettings) (engine.Tool, error) {
+	f, err := folder.New(s, c.Root, c.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	return &jsonQuery{about(s, "json_query",
+		"Selects values from a JSON, JSON Lines or CSV file (or from JSON text) by JSONPath, and can count, add up or average them exactly by group. Use it for tables and totals rather than reading the file.",
+		jsonQueryInput, engine.ReadEffect), f, c.MaxBytes}, nil
+}
+
+// Info implements engine.Tool.
+func (t *jsonQuery) Info() engine.ToolInfo { return t.info }
+
+type jsonQueryArgs struct {
+	Path      string     `json:"path"`
+	JSON      string     `json:"json"`
+	Format    string     `json:"format"`
+	Query     string     `json:"query"`
+	Aggregate *aggregate `json:"aggregate"`
+}
+
+type aggregate struct {
+	Op      string   `json:"op"`
+	Field   string   `json:"field"`
+	GroupBy []string `json:"group_by"`
+}
+
+// Call implements engine.Tool.
+func (t *jsonQuery) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[jsonQueryArgs](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	query := cmp.Or(args.Query, "$")
+	path, err := jsonpath.Compile(query)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	document, err := t.document(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	found, err := path.Select(document)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	if args.Aggregate != nil {
+		return args.Aggregate.of(found)
+	}
+	if len(found) == 1 && single(query) {
+		return answer(found[0], "")
+	}
+	return answer(found, "")
+}
+
+// document is what is queried.
+func (t *jsonQuery) document(ctx context.Context, args jsonQueryArgs) (any, error) {
+	name, data := `argument "json"`, []byte(args.JSON)
+	switch {
+	case args.Path != "" && args.JSON != "":
+		return nil, errors.New(`pass either "path" or "json", not both`)
+	case args.Path == "" && args.JSON == "":
+		return nil, errors.New(`pass the "path" of a file, or a document as "json"`)
+	case args.Path != "":
+		var err error
+		if data, err = t.file(args.Path); err != nil {
+			return nil, err
+		}
+		name = fmt.Sprintf("%q", args.Path)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	v, err := table.Decode(data, cmp.Or(args.Format, table.Format(args.Path)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return v, nil
+}
+
+func (t *jsonQuery) file(name string) ([]byte, error) {
+	tree, err := t.folder.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	path, err := tree.Clean(name)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := tree.File(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, t.most+1))
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", path, err)
+	}
+	if int64(len(data)) > t.most {
+		return nil, fmt.Errorf("%q is larger than %d bytes, the most that is queried; search it by lines instead", path, t.most)
+	}
+	return data, nil
+}
+
+// of sums up; a query that selects one list means its elements.
+func (a *aggregate) of(found []any) (*engine.ToolOutput, error) {
+	if len(found) == 1 {
+		if list, ok := found[0].([]any); ok {
+			found = list
+		}
+	}
+	rows, leftOut, err := table.Aggregate(found, table.Summary{Op: a.Op, Field: a.Field, GroupBy: a.GroupBy})
+	if err != nil {
+		return nil, err
+	}
+	note := ""
+	if leftOut > 0 {
+		note = fmt.Sprintf("[%s without %s left out]", plural(leftOut, "row"), cmp.Or(a.Field, "a value"))
+	}
+	if len(a.GroupBy) == 0 {
+		return answer(rows[0], note)
+	}
+	list := make([]any, len(rows))
+	for i, row := range rows {
+		list[i] = row
+	}
+	return answer(list, note)
+}
+
+// answer is a value as JSON. A list that is too long is cut, and is text then:
+// nothing should take a part for the whole.
+func answer(v any, note string) (*engine.ToolOutput, error) {
+	data, err := compact(v)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := v.([]any)
+	switch {
+	case len(data) > maxAnswer && ok:
+		return part(list, note)
+	case note == "":
+		return &engine.ToolOutput{Data: data}, nil
+	}
+	return &engine.ToolOutput{Text: string(data) + "\n" + note, Data: data}, nil
+}
+
+func part(list []any, note string) (*engine.ToolOutput, error) {
+	var out strings.Builder
+	shown := 0
+	for _, v := range list {
+		data, err := compact(v)
+		if err != nil {
+			return nil, err
+		}
+		if out.Len()+len(data) > maxAnswer && shown > 0 {
+			break
+		}
+		out.Write(data)
+		out.WriteByte('\n')
+		shown++
+	}
+	fmt.Fprintf(&out, "[%d of %d values shown, one a line; narrow the query, take a slice such as $[%d:%d], or use aggregate]",
+		shown, len(list), shown, 2*shown)
+	return &engine.ToolOutput{Text: strings.TrimSpace(out.String() + "\n" + note)}, nil
+}
+
+func compact(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// single says whether a query can select one value at most: names and indexes only.
+func single(query string) bool {
+	quote := rune(0)
+	for i, c := range query {
+		switch {
+		case quote != 0:
+			if c == quote && query[i-1] != '\\' {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.ContainsRune("*?:,", c), strings.HasPrefix(query[i:], ".."):
+			return false
+		}
+	}
+	return true
+}

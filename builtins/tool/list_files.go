@@ -1,0 +1,128 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tool/folder"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// ListFilesConfig is the settings of list_files.
+type ListFilesConfig struct {
+	Root       string   `yaml:"root" doc:"Folder whose files are listed; relative to the spec. Default: the spec's folder."`
+	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not shown at any depth, with * as in a shell."`
+	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"How many files and folders one call shows."`
+}
+
+// ListFiles lists files and folders.
+var ListFiles = component.New("list_files", "Lists files and folders with their sizes, by pattern.",
+	func() ListFilesConfig { return ListFilesConfig{Exclude: folder.Hidden(), MaxEntries: 200} }, newListFiles)
+
+const listFilesInput = `{"type":"object","properties":{` +
+	`"path":{"type":"string","description":"Folder to look in, below the folder of this tool. Left out: that folder itself."},` +
+	`"pattern":{"type":"string","description":"Which names to list, seen from path: * and ? within a name, ** for any folders, {a,b} for either. For example *.csv or **/*.{md,txt}. Left out: * (what lies directly in path)."}` +
+	`},"required":[],"additionalProperties":false}`
+
+type listFiles struct {
+	info   engine.ToolInfo
+	folder *folder.Folder
+	most   int
+}
+
+var _ engine.Tool = (*listFiles)(nil)
+
+func newListFiles(c *ListFilesConfig, s engine.ToolSettings) (engine.Tool, error) {
+	f, err := folder.New(s, c.Root, c.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	return &listFiles{about(s, "list_files",
+		"Lists files and folders with their sizes, sorted by name; folders end in a slash. Use it to find out what there is before reading. Pass a pattern with ** to look into folders.",
+		listFilesInput, engine.ReadEffect), f, c.MaxEntries}, nil
+}
+
+// Info implements engine.Tool.
+func (t *listFiles) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *listFiles) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[struct {
+		Path    string `json:"path"`
+		Pattern string `json:"pattern"`
+	}](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	glob, err := folder.ParseGlob(cmp.Or(args.Pattern, "*"))
+	if err != nil {
+		return nil, err
+	}
+	tree, err := t.folder.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	dir, err := tree.Clean(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	var found listing
+	err = tree.Walk(ctx, dir, glob, func(e folder.Entry) error {
+		found.add(e, t.most)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found.output(dir, args.Pattern)
+}
+
+// listing is what was found, up to a number.
+type listing struct {
+	entries []listed
+	total   int
+}
+
+type listed struct {
+	Path string `json:"path"`
+	Size *int64 `json:"size,omitempty"` // nil for a folder
+}
+
+func (l *listing) add(e folder.Entry, most int) {
+	if l.total++; l.total > most {
+		return
+	}
+	if e.Dir {
+		l.entries = append(l.entries, listed{Path: e.Path + "/"})
+	} else {
+		l.entries = append(l.entries, listed{e.Path, &e.Size})
+	}
+}
+
+func (l *listing) output(dir, pattern string) (*engine.ToolOutput, error) {
+	if l.total == 0 {
+		text := fmt.Sprintf("nothing in %s fits %s", dir, cmp.Or(pattern, "*"))
+		if pattern != "" && !strings.Contains(pattern, "**") {
+			text += fmt.Sprintf("; pattern **/%s looks into its folders too", pattern)
+		}
+		return &engine.ToolOutput{Text: text, Data: json.RawMessage("[]")}, nil
+	}
+	var text strings.Builder
+	for _, e := range l.entries {
+		text.WriteString(e.Path)
+		if e.Size != nil {
+			fmt.Fprintf(&text, " (%s)", size(*e.Size))
+		}
+		text.WriteByte('\n')
+	}
+	if more := l.total - len(l.entries); more > 0 {
+		fmt.Fprintf(&text, "[%d of %d shown; narrow the pattern or the path to see the others]\n", len(l.entries), l.total)
+	}
+	data, err := json.Marshal(l.entries)
+	return &engine.ToolOutput{Text: strings.TrimSuffix(text.String(), "\n"), Data: data}, err
+}

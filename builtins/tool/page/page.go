@@ -1,0 +1,173 @@
+package page
+
+import (
+	"html"
+	"net/url"
+	"strings"
+)
+
+// Text reads a page. base resolves the links; nil leaves them as they are.
+func Text(source string, base *url.URL) (title, text string) {
+	r := reader{base: base}
+	for len(source) > 0 {
+		at := strings.IndexByte(source, '<')
+		if at < 0 {
+			r.words(source)
+			break
+		}
+		r.words(source[:at])
+		source = r.markup(source[at:])
+	}
+	r.endLink()
+	return strings.Join(strings.Fields(r.title.String()), " "), tidy(r.out.String())
+}
+
+// reader is the state of one pass.
+type reader struct {
+	base   *url.URL
+	out    strings.Builder
+	title  strings.Builder
+	inside struct{ title, pre bool }
+	link   string // target of the link that is open
+	from   int    // where its text starts in out
+	space  bool   // white space is owed before the next word
+}
+
+// markup reads one tag, comment or stray angle at the start of s and returns
+// what follows it.
+func (r *reader) markup(s string) string {
+	switch {
+	case strings.HasPrefix(s, "<!--"):
+		return after(s[4:], "-->")
+	case strings.HasPrefix(s, "<!"), strings.HasPrefix(s, "<?"):
+		return after(s, ">")
+	}
+	t, rest, ok := parseTag(s)
+	if !ok {
+		r.words("<")
+		return s[1:]
+	}
+	if !t.end && dropped[t.name] {
+		return skip(rest, t.name)
+	}
+	r.tag(t)
+	return rest
+}
+
+// tag acts on one tag.
+func (r *reader) tag(t tag) {
+	switch t.name {
+	case "title":
+		r.inside.title = !t.end && r.title.Len() == 0
+	case "pre":
+		r.inside.pre = !t.end
+		r.newline(1)
+	case "a":
+		r.endLink()
+		if !t.end {
+			r.link, r.from = r.target(t.attr("href")), r.out.Len()
+		}
+	case "img":
+		r.words(" " + t.attr("alt") + " ")
+	case "br":
+		r.out.WriteByte('\n')
+		r.space = false
+	case "li":
+		if !t.end {
+			r.newline(1)
+			r.out.WriteString("- ")
+		}
+	case "td", "th":
+		if t.end {
+			r.out.WriteString(" | ")
+		}
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		r.newline(2)
+		if !t.end {
+			r.out.WriteString(strings.Repeat("#", int(t.name[1]-'0')) + " ")
+		}
+	default:
+		if n := breaks[t.name]; n > 0 {
+			r.newline(n)
+		}
+	}
+}
+
+// words writes text between tags.
+func (r *reader) words(s string) {
+	if s == "" {
+		return
+	}
+	s = html.UnescapeString(s)
+	switch {
+	case r.inside.title:
+		r.title.WriteString(s)
+		return
+	case r.inside.pre:
+		r.out.WriteString(s)
+		return
+	}
+	fields := strings.Fields(s)
+	if len(fields) == 0 || strings.TrimLeft(s, " \t\r\n\u00a0") != s {
+		r.space = true
+	}
+	if len(fields) == 0 {
+		return
+	}
+	if r.space && r.out.Len() > 0 {
+		r.out.WriteByte(' ')
+	}
+	r.out.WriteString(strings.Join(fields, " "))
+	r.space = strings.TrimRight(s, " \t\r\n\u00a0") != s
+}
+
+// newline ends the line, if one is open; n = 2 leaves an empty one behind it.
+func (r *reader) newline(n int) {
+	for !strings.HasSuffix(r.out.String(), "\n\n"[:n]) && r.out.Len() > 0 {
+		r.out.WriteByte('\n')
+	}
+	r.space = false
+}
+
+// target is a link worth keeping, or "".
+func (r *reader) target(href string) string {
+	u, err := url.Parse(strings.TrimSpace(href))
+	if err != nil || href == "" || strings.HasPrefix(href, "#") {
+		return ""
+	}
+	if r.base != nil {
+		u = r.base.ResolveReference(u)
+	}
+	switch u.Scheme {
+	case "http", "https", "mailto", "":
+		return u.String()
+	}
+	return ""
+}
+
+// endLink writes the target behind the text of a link that has any.
+func (r *reader) endLink() {
+	if r.link != "" && strings.TrimSpace(r.out.String()[r.from:]) != "" {
+		r.out.WriteString(" (" + r.link + ")")
+	}
+	r.link = ""
+}
+
+// tidy trims lines and leaves at most one empty line between two.
+func tidy(s string) string {
+	var out strings.Builder
+	empty := 0
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.TrimSuffix(strings.TrimRight(line, " \t\r"), " |")
+		if strings.TrimSpace(line) == "" || strings.TrimSpace(line) == "-" {
+			empty++
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteString("\n\n"[:min(empty+1, 2)])
+		}
+		empty = 0
+		out.WriteString(line)
+	}
+	return strings.ToValidUTF8(out.String(), "\uFFFD")
+}

@@ -1,0 +1,187 @@
+package tool
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tool/folder"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// ReadFileConfig is the settings of read_file.
+type ReadFileConfig struct {
+	Root     string   `yaml:"root" doc:"Folder that files are read from; relative to the spec. Default: the spec's folder."`
+	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
+	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"How much of a file one call gives; more is read by further calls."`
+}
+
+// ReadFile reads text files below a folder.
+var ReadFile = component.New("read_file", "Reads a text file below a folder, in parts when it is long.",
+	func() ReadFileConfig { return ReadFileConfig{Exclude: folder.Hidden(), MaxBytes: 48 << 10} }, newReadFile)
+
+const readFileInput = `{"type":"object","properties":{` +
+	`"path":{"type":"string","description":"Path of the file below the folder of this tool, such as notes/today.txt."},` +
+	`"offset":{"type":"integer","minimum":1,"description":"Number of the first line to read; 1 is the first of the file."},` +
+	`"limit":{"type":"integer","minimum":1,"description":"How many lines to read at most."}` +
+	`},"required":["path"],"additionalProperties":false}`
+
+type readFile struct {
+	info   engine.ToolInfo
+	folder *folder.Folder
+	most   int
+}
+
+var _ engine.Tool = (*readFile)(nil)
+
+func newReadFile(c *ReadFileConfig, s engine.ToolSettings) (engine.Tool, error) {
+	f, err := folder.New(s, c.Root, c.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	return &readFile{about(s, "read_file",
+		"Reads a text file. A long file comes in parts: the answer then says which lines it holds and how to read on. Does not read binary files.",
+		readFileInput, engine.ReadEffect), f, c.MaxBytes}, nil
+}
+
+// Info implements engine.Tool.
+func (t *readFile) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *readFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[struct {
+		Path   string `json:"path"`
+		Offset int    `json:"offset"`
+		Limit  int    `json:"limit"`
+	}](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if args.Path == "" {
+		return nil, errors.New(`argument "path" is missing; pass the path of a file`)
+	}
+	if args.Offset < 0 || args.Limit < 0 {
+		return nil, errors.New(`"offset" and "limit" count lines and must be positive`)
+	}
+	tree, err := t.folder.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	path, err := tree.Clean(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	f, info, err := tree.File(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	part := excerpt{from: max(args.Offset, 1), lines: args.Limit, most: t.most}
+	if err := part.read(ctx, f); err != nil {
+		return nil, fmt.Errorf("%q: %w", path, err)
+	}
+	text, err := part.text(info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", path, err)
+	}
+	return &engine.ToolOutput{Text: text}, nil
+}
+
+// excerpt is some lines of a file.
+type excerpt struct {
+	from, lines int // first line; how many at most, 0 = no bound
+	most        int // bytes
+
+	out   bytes.Buffer
+	next  int  // number of the line that is read next
+	last  int  // number of the last line that was read
+	more  bool // the file goes on after it
+	split bool // its last line is cut
+}
+
+var errBinary = errors.New("it is not a text file, so it is not read")
+
+// read passes over the lines before the excerpt and keeps those in it. The
+// rest of the file is not looked at.
+func (e *excerpt) read(ctx context.Context, r io.Reader) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	start, err := in.Peek(8 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if bytes.IndexByte(start, 0) >= 0 {
+		return errBinary
+	}
+	if bytes.HasPrefix(start, []byte("\xEF\xBB\xBF")) {
+		_, _ = in.Discard(3) // they were peeked at
+	}
+	e.next = 1
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		piece, err := in.ReadSlice('\n')
+		if len(piece) > 0 {
+			e.last = e.next
+		}
+		if len(piece) > 0 && !e.take(piece) {
+			e.more = true
+			return nil
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return err
+		default:
+			e.next++
+		}
+	}
+}
+
+// take keeps a line, or a piece of one; false = it does not belong here any more.
+func (e *excerpt) take(piece []byte) bool {
+	switch {
+	case e.next < e.from:
+		return true
+	case e.lines > 0 && e.next-e.from >= e.lines:
+		return false
+	}
+	room := e.most - e.out.Len()
+	if len(piece) <= room {
+		e.out.Write(piece)
+		return true
+	}
+	// What is kept ends with a whole line, unless that one line is too long.
+	if last := bytes.LastIndexByte(e.out.Bytes(), '\n') + 1; last > 0 {
+		e.out.Truncate(last)
+		return false
+	}
+	e.out.Write(piece[:room])
+	e.split = true
+	return false
+}
+
+// text is the excerpt with a last line that says what was left out.
+func (e *excerpt) text(size int64) (string, error) {
+	text := strings.ToValidUTF8(e.out.String(), "\uFFFD")
+	switch {
+	case e.split:
+		return fmt.Sprintf("%s\n[line %d is longer than %d bytes and was cut here; the file has %d bytes. Search it or query it instead, or read on with \"offset\": %d]",
+			text, e.next, e.most, size, e.next+1), nil
+	case e.more:
+		return fmt.Sprintf("%s[lines %d to %d of a file of %d bytes; read on with \"offset\": %d]", text, e.from, e.next-1, size, e.next), nil
+	case text == "" && e.from > 1:
+		return "", fmt.Errorf("there is no line %d: the file ends with line %d", e.from, e.last)
+	case text == "" && size == 0:
+		return "[the file is empty]", nil
+	}
+	return text, nil
+}

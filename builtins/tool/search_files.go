@@ -1,0 +1,240 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tool/folder"
+	"github.com/pexctl/pex/builtins/tool/grep"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// SearchFilesConfig is the settings of search_files.
+type SearchFilesConfig struct {
+	Root       string   `yaml:"root" doc:"Folder whose files are searched; relative to the spec. Default: the spec's folder."`
+	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not searched at any depth, with * as in a shell."`
+	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"How many lines a call may ask for; a call that does not say gets 50."`
+}
+
+// SearchFiles finds lines in files.
+var SearchFiles = component.New("search_files", "Finds lines in the text files below a folder, by text or regular expression.",
+	func() SearchFilesConfig { return SearchFilesConfig{Exclude: folder.Hidden(), MaxResults: 200} }, newSearchFiles)
+
+const searchFilesInput = `{"type":"object","properties":{` +
+	`"query":{"type":"string","description":"Text to look for in each line; with regex true an RE2 regular expression."},` +
+	`"path":{"type":"string","description":"File or folder to search, below the folder of this tool. Left out: all of it."},` +
+	`"pattern":{"type":"string","description":"Search only files that fit, seen from path, such as **/*.log. Left out: all files at any depth."},` +
+	`"regex":{"type":"boolean","description":"query is a regular expression. Default false."},` +
+	`"ignore_case":{"type":"boolean","description":"Capital and small letters are the same. Default false."},` +
+	`"max_results":{"type":"integer","minimum":1,"description":"How many lines to show at most; further ones are counted. Default 50."},` +
+	`"context":{"type":"integer","minimum":0,"maximum":10,"description":"How many lines to show before and after each. Default 0."}` +
+	`},"required":["query"],"additionalProperties":false}`
+
+const (
+	someResults = 50
+	maxContext  = 10
+	maxShown    = 40 << 10 // bytes of lines, whatever their number
+	maxCounts   = 15       // files whose totals are told
+)
+
+type searchFiles struct {
+	info   engine.ToolInfo
+	folder *folder.Folder
+	most   int
+}
+
+var _ engine.Tool = (*searchFiles)(nil)
+
+func newSearchFiles(c *SearchFilesConfig, s engine.ToolSettings) (engine.Tool, error) {
+	f, err := folder.New(s, c.Root, c.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	return &searchFiles{about(s, "search_files",
+		"Finds lines in text files and shows them as file:line: text. It reads files of any size, so use it for logs. When there are more lines than it shows, it tells how many each file has.",
+		searchFilesInput, engine.ReadEffect), f, c.MaxResults}, nil
+}
+
+// Info implements engine.Tool.
+func (t *searchFiles) Info() engine.ToolInfo { return t.info }
+
+type searchArgs struct {
+	Query      string `json:"query"`
+	Path       string `json:"path"`
+	Pattern    string `json:"pattern"`
+	Regex      bool   `json:"regex"`
+	IgnoreCase bool   `json:"ignore_case"`
+	MaxResults int    `json:"max_results"`
+	Context    int    `json:"context"`
+}
+
+// Call implements engine.Tool.
+func (t *searchFiles) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[searchArgs](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if args.Context < 0 {
+		return nil, errors.New(`argument "context" must not be negative`)
+	}
+	most, err := within("max_results", args.MaxResults, someResults, t.most)
+	if err != nil {
+		return nil, err
+	}
+	matcher, err := grep.Compile(grep.Query{
+		Text: args.Query, Regexp: args.Regex, IgnoreCase: args.IgnoreCase, Context: min(args.Context, maxContext),
+	})
+	if err != nil {
+		return nil, err
+	}
+	glob, err := folder.ParseGlob(cmp.Or(args.Pattern, "**"))
+	if err != nil {
+		return nil, err
+	}
+	tree, err := t.folder.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	path, err := tree.Clean(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{tree: tree, matcher: matcher, left: most}
+	if err := s.all(ctx, path, glob); err != nil {
+		return nil, err
+	}
+	return &engine.ToolOutput{Text: s.text(args)}, nil
+}
+
+// search is the state of one call.
+type search struct {
+	tree    *folder.Tree
+	matcher *grep.Matcher
+	out     strings.Builder
+	left    int  // lines that may still be shown
+	full    bool // the answer has no room for more
+	shown   int
+	total   int
+	files   int
+	skipped int // files that are not text
+	counts  []fileCount
+}
+
+type fileCount struct {
+	path string
+	n    int
+}
+
+// all searches a file, or the files below a folder.
+func (s *search) all(ctx context.Context, path string, glob folder.Glob) error {
+	info, err := s.tree.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return s.file(ctx, path)
+	}
+	return s.tree.Walk(ctx, path, glob, func(e folder.Entry) error {
+		if e.Dir {
+			return nil
+		}
+		// One file that cannot be read must not hide what the others hold.
+		if err := s.file(ctx, e.Path); err != nil && ctx.Err() != nil {
+			return err
+		}
+		return nil
+	})
+}
+
+func (s *search) file(ctx context.Context, path string) error {
+	f, _, err := s.tree.File(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s.files++
+	if s.full {
+		s.left = 0
+	}
+	before := s.shown
+	n, err := s.matcher.Scan(ctx, f, s.left, func(l grep.Line) { s.show(path, l) })
+	if errors.Is(err, grep.ErrBinary) {
+		s.skipped++
+		return nil
+	}
+	if n > 0 {
+		s.total += n
+		s.left = max(0, s.left-(s.shown-before))
+		s.count(path, n)
+	}
+	return err
+}
+
+// show writes one line, until the answer is full.
+func (s *search) show(path string, l grep.Line) {
+	mark := "-"
+	if l.Match {
+		mark = ":"
+	}
+	line := fmt.Sprintf("%s%s%d%s %s\n", path, mark, l.Number, mark, l.Text)
+	if s.full = s.full || s.out.Len()+len(line) > maxShown; s.full {
+		return
+	}
+	if l.Gap {
+		s.out.WriteString("--\n")
+	}
+	s.out.WriteString(line)
+	if l.Match {
+		s.shown++
+	}
+}
+
+// count keeps the files that have most matches.
+func (s *search) count(path string, n int) {
+	s.counts = append(s.counts, fileCount{path, n})
+	if len(s.counts) < 100*maxCounts {
+		return
+	}
+	s.rank()
+}
+
+func (s *search) rank() {
+	slices.SortStableFunc(s.counts, func(a, b fileCount) int { return cmp.Compare(b.n, a.n) })
+	s.counts = s.counts[:min(len(s.counts), maxCounts)]
+}
+
+func (s *search) text(args searchArgs) string {
+	if s.total == 0 {
+		text := fmt.Sprintf("no line of %s holds %q", plural(s.files, "file"), args.Query)
+		if !args.IgnoreCase {
+			text += `; "ignore_case": true finds other spellings`
+		}
+		return text + s.binaries()
+	}
+	if s.shown == s.total {
+		return s.out.String() + fmt.Sprintf("[%s in %s%s]", plural(s.total, "matching line"), plural(s.files, "file"), s.binaries())
+	}
+	s.rank()
+	fmt.Fprintf(&s.out, "[%d of %d matching lines shown%s; narrow the query, path or pattern. Lines by file: ", s.shown, s.total, s.binaries())
+	for i, c := range s.counts {
+		if i > 0 {
+			s.out.WriteString(", ")
+		}
+		fmt.Fprintf(&s.out, "%s %d", c.path, c.n)
+	}
+	s.out.WriteString("]")
+	return s.out.String()
+}
+
+func (s *search) binaries() string {
+	if s.skipped == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s not searched: no text", plural(s.skipped, "file"))
+}

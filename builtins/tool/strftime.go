@@ -1,0 +1,65 @@
+package tool
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// directives are the strftime directives and their layouts in package time.
+var directives = map[byte]string{
+	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05",
+	'f': "000000", 'p': "PM", 'j': "002", 'A': "Monday", 'a': "Mon", 'B': "January", 'b': "Jan", 'h': "Jan",
+	'Z': "MST", 'z': "-0700", 'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06",
+	'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
+}
+
+// numbers are the directives that package time has no layout for.
+var numbers = map[byte]func(time.Time) string{
+	's': func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) },
+	'u': func(t time.Time) string { return strconv.Itoa((int(t.Weekday())+6)%7 + 1) },
+	'w': func(t time.Time) string { return strconv.Itoa(int(t.Weekday())) },
+	'V': func(t time.Time) string { _, week := t.ISOWeek(); return fmt.Sprintf("%02d", week) },
+	'G': func(t time.Time) string { year, _ := t.ISOWeek(); return strconv.Itoa(year) },
+	'%': func(time.Time) string { return "%" },
+	'n': func(time.Time) string { return "\n" },
+	't': func(time.Time) string { return "\t" },
+}
+
+// strftime writes a time; the format was checked.
+func strftime(t time.Time, format string) string {
+	var out strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			out.WriteByte(format[i])
+			continue
+		}
+		i++
+		switch write, layout := numbers[format[i]], directives[format[i]]; {
+		case write != nil:
+			out.WriteString(write(t))
+		case format[i] == 'f':
+			fmt.Fprintf(&out, "%06d", t.Nanosecond()/1000)
+		default:
+			out.WriteString(t.Format(layout))
+		}
+	}
+	return out.String()
+}
+
+// checkFormat names the first directive that does not exist.
+func checkFormat(format string) error {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		if i++; i == len(format) {
+			return fmt.Errorf("format %q ends in %%; write %%%% for a per cent sign", format)
+		}
+		if numbers[format[i]] == nil && directives[format[i]] == "" {
+			return fmt.Errorf("format %q: there is no directive %%%c; write for example %%Y-%%m-%%d %%H:%%M", format, format[i])
+		}
+	}
+	return nil
+}

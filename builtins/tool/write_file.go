@@ -1,0 +1,84 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pexctl/pex/builtins/tool/folder"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// WriteFileConfig is the settings of write_file.
+type WriteFileConfig struct {
+	Root     string   `yaml:"root" doc:"Folder that files are written below; relative to the spec, made when missing. Default: the spec's folder."`
+	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
+	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"The largest file that is written."`
+}
+
+// WriteFile writes text files below a folder.
+var WriteFile = component.New("write_file", "Writes a text file below a folder, as a whole.",
+	func() WriteFileConfig { return WriteFileConfig{Exclude: folder.Hidden(), MaxBytes: 10 << 20} }, newWriteFile)
+
+const writeFileInput = `{"type":"object","properties":{` +
+	`"path":{"type":"string","description":"Path of the file below the folder of this tool, such as reports/2026/may.md. Folders that are missing are made."},` +
+	`"content":{"type":"string","description":"The whole new content of the file."}` +
+	`},"required":["path","content"],"additionalProperties":false}`
+
+type writeFile struct {
+	info   engine.ToolInfo
+	folder *folder.Folder
+	most   int
+}
+
+var _ engine.Tool = (*writeFile)(nil)
+
+func newWriteFile(c *WriteFileConfig, s engine.ToolSettings) (engine.Tool, error) {
+	f, err := folder.New(s, c.Root, c.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	return &writeFile{about(s, "write_file",
+		"Writes a text file and replaces what was in it before. Pass the whole content: there is no appending and no editing in place.",
+		writeFileInput, engine.WriteEffect), f, c.MaxBytes}, nil
+}
+
+// Info implements engine.Tool.
+func (t *writeFile) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *writeFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[struct {
+		Path    string  `json:"path"`
+		Content *string `json:"content"`
+	}](ctx, call)
+	switch {
+	case err != nil:
+		return nil, err
+	case args.Path == "":
+		return nil, errors.New(`argument "path" is missing; pass the path of a file`)
+	case args.Content == nil:
+		return nil, errors.New(`argument "content" is missing; pass "" to empty a file`)
+	case len(*args.Content) > t.most:
+		return nil, fmt.Errorf("the content has %d bytes; %d are the most that one file may have", len(*args.Content), t.most)
+	}
+	tree, err := t.folder.Make()
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	path, err := tree.Clean(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	existed, err := tree.Write(ctx, path, []byte(*args.Content))
+	if err != nil {
+		return nil, err
+	}
+	done := "created"
+	if existed {
+		done = "replaced"
+	}
+	return &engine.ToolOutput{Text: fmt.Sprintf("%s %s: %s written", done, path, plural(len(*args.Content), "byte"))}, nil
+}

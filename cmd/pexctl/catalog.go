@@ -1,0 +1,22 @@
+package main
+
+import (
+	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/openai"
+	"github.com/pexctl/pex/providers/scripted"
+)
+
+// catalog is every component that specs can name. A provider is one line here.
+func catalog() engine.Catalog {
+	return engine.Catalog{
+		Models: component.Set[engine.ModelSettings, engine.Model]{
+			openai.OpenAI,
+			scripted.Scripted,
+		},
+		Tools: tool.All(),
+		Nodes: node.All(),
+	}
+}

@@ -1,0 +1,54 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/pexctl/pex/internal/contract"
+)
+
+// notYet are the cases of promises that are still to come, with their reason.
+var notYet = map[string]string{
+	"approval": "comes with Durable runs",
+	"resume":   "comes with Durable runs",
+}
+
+func TestContract(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../testdata/contract/*/case.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no contract case found (%v)", err)
+	}
+	for _, f := range files {
+		c, err := contract.Load(filepath.Dir(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			if why := notYet[c.Name]; why != "" {
+				t.Skip(why)
+			}
+			bad, err := contract.Run(c, contract.Command{Path: self, Env: pexctlEnv()}, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range bad {
+				t.Error(b)
+			}
+		})
+	}
+}
+
+func TestContractListNamesOnlyCases(t *testing.T) {
+	for name := range notYet {
+		if _, err := os.Stat(filepath.Join("../../testdata/contract", name, "case.json")); err != nil {
+			t.Errorf("notYet names %s: %v", name, err)
+		}
+	}
+}

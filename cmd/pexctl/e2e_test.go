@@ -1,0 +1,110 @@
+//go:build e2e && unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/internal/e2e"
+)
+
+// ran is what these tests read of a run's result object.
+type ran struct {
+	exit       int
+	Status     string `json:"status"`
+	Response   string `json:"response"`
+	StopReason struct {
+		Code string `json:"code"`
+	} `json:"stop_reason"`
+	Steps []struct {
+		Status string `json:"status"`
+		Result string `json:"result"`
+	} `json:"steps"`
+	Usage struct {
+		ModelCalls int `json:"model_calls"`
+		ToolCalls  int `json:"tool_calls"`
+	} `json:"usage"`
+}
+
+// runAt runs a spec of internal/e2e against a server.
+func runAt(t *testing.T, base, spec, question string) ran {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, "run", filepath.Join("..", "..", "internal", "e2e", "testdata", spec), question, "-o", "json")
+	cmd.Env = append(os.Environ(), pexctlEnv()...)
+	cmd.Env = append(cmd.Env, "PEX_HOME="+t.TempDir(), "E2E_BASE_URL="+base, "OPENAI_API_KEY=of-nothing")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+		t.Fatalf("pexctl: %v (%v)\n%s", err, ctx.Err(), stderr.String())
+	}
+	r := ran{exit: cmd.ProcessState.ExitCode()}
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
+		t.Fatalf("result: %v\nstdout: %s\nstderr: %s", err, stdout.String(), stderr.String())
+	}
+	return r
+}
+
+const sums = "6 * 7 is 42 and 42 + 1 is 43"
+
+// rightSums says what is wrong with a completed run of calc.yaml, or "".
+func rightSums(r ran) string {
+	if r.exit != 0 || r.Response != sums || len(r.Steps) != 2 || r.Usage.ToolCalls != 2 || r.Usage.ModelCalls != 6 {
+		return fmt.Sprintf("%+v", r)
+	}
+	if r.Steps[0].Result != "the product is 42" || r.Steps[1].Result != "the sum is 43" {
+		return fmt.Sprintf("steps %+v", r.Steps)
+	}
+	return ""
+}
+
+func TestE2ERunOnAServer(t *testing.T) {
+	base := e2e.Aimock(t, "../../internal/e2e/testdata/aimock.json", "--chunk-size", "6")
+	if wrong := rightSums(runAt(t, base, "calc.yaml", "Do two sums.")); wrong != "" {
+		t.Error(wrong)
+	}
+}
+
+// Under chaos a run ends, right or as a failure that says why.
+func TestE2ERunsUnderChaosAreNeverWrong(t *testing.T) {
+	base := e2e.Aimock(t, "../../internal/e2e/testdata/aimock.json", "--chunk-size", "6",
+		"--chaos-ratelimit", "0.05", "--chaos-drop", "0.15", "--chaos-malformed", "0.05", "--chaos-disconnect", "0.1")
+	ends := map[string]int{}
+	for range 25 {
+		r := runAt(t, base, "calc.yaml", "Do two sums.")
+		ends[r.StopReason.Code]++
+		switch {
+		case r.Status == "completed" && r.Response == sums && r.exit == 0:
+		case r.Status == "failed" && r.exit != 0 && r.StopReason.Code != "":
+		default:
+			t.Errorf("neither right nor a failure: %+v", r)
+		}
+	}
+	t.Logf("ends: %v", ends)
+	if ends["answered"] == 0 {
+		t.Errorf("no run got through: %v", ends)
+	}
+}
+
+func TestE2ERunOnRandomWeightsEnds(t *testing.T) {
+	r := runAt(t, e2e.Ollama(t, "../../testdata/models/tiny.gguf"), "tiny.yaml", "What time is it?")
+	if r.Usage.ModelCalls == 0 || r.StopReason.Code == "" || r.StopReason.Code == "internal" || r.StopReason.Code == "provider_error" {
+		t.Errorf("%+v", r)
+	}
+	t.Logf("%s after %d model calls", r.StopReason.Code, r.Usage.ModelCalls)
+}

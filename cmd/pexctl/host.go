@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pexctl/pex/dsl/schema"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/badger"
+)
+
+// hostSettings is where a program's host is built for.
+type hostSettings struct {
+	catalog engine.Catalog
+	dir     string // the spec's folder
+	root    string // the project root
+	allow   []string
+	home    string
+	env     func(string) string
+}
+
+// newHost connects a program to live models, tools and memory. It opens
+// nothing: each opens what it needs when it is first used.
+func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
+	h := engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.env}
+	for i := range p.Models {
+		m, err := newModel(&p.Models[i], s)
+		if err != nil {
+			return h, fmt.Errorf("llms.%s: %w", p.Models[i].Name, err)
+		}
+		h.Models[p.Models[i].Name] = m
+	}
+	for i := range p.Tools {
+		t, err := newTool(&p.Tools[i], s)
+		if err != nil {
+			return h, fmt.Errorf("tools.%s: %w", p.Tools[i].Name, err)
+		}
+		h.Tools = append(h.Tools, t)
+	}
+	if p.Memory.Backend != "none" && s.home != "" {
+		dir := p.Memory.Path
+		if dir == "" {
+			dir = filepath.Join(s.home, "memory")
+		}
+		h.Memory = badger.Open(dir, badger.Options{})
+	}
+	h.Nested = func(p *engine.Program) (engine.Host, error) {
+		inner := s
+		inner.home = "" // an agent within an agent keeps no conversation of its own
+		return newHost(p, inner)
+	}
+	return h, nil
+}
+
+func newModel(spec *engine.ModelSpec, s hostSettings) (engine.Model, error) {
+	f, ok := s.catalog.Models.Find(spec.Provider)
+	if !ok {
+		return nil, fmt.Errorf("there is no provider %q", spec.Provider)
+	}
+	key := spec.APIKeyEnv
+	if key == "" {
+		key = defaultKeyEnv[spec.Provider]
+	}
+	settings := engine.ModelSettings{
+		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
+		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(),
+		BaseURL: spec.BaseURL.Render(func(ns, name string) (any, bool) {
+			v := s.env(name)
+			return v, ns == "env" && v != ""
+		}),
+	}
+	if key != "" {
+		settings.APIKey = s.env(key)
+	}
+	return f.Build(spec.Config, settings)
+}
+
+// defaultKeyEnv is where a provider's key is looked for when the spec names no
+// api_key_env: the variable that the provider's own tools use.
+var defaultKeyEnv = map[string]string{"openai": "OPENAI_API_KEY"}
+
+func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
+	f, ok := s.catalog.Tools.Find(spec.Type)
+	if !ok {
+		return engine.HostTool{}, fmt.Errorf("there is no tool type %q", spec.Type)
+	}
+	t, err := f.Build(spec.Config, engine.ToolSettings{
+		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
+		Env: s.env, UserAgent: "pexctl/" + buildVersion(),
+	})
+	if err != nil {
+		return engine.HostTool{}, err
+	}
+	check, err := schema.Compile(t.Info().Input)
+	if err != nil {
+		return engine.HostTool{}, fmt.Errorf("input schema: %w", err)
+	}
+	return engine.HostTool{Spec: spec, Tool: t, Fit: func(args json.RawMessage) (json.RawMessage, error) { return fit(check, args) }}, nil
+}
+
+// fit mends what is harmless in a tool's arguments and checks the rest.
+func fit(check *schema.Schema, args json.RawMessage) (json.RawMessage, error) {
+	v, err := schema.Decode(args)
+	if err != nil {
+		return nil, err
+	}
+	if check.Validate(v) == nil {
+		return args, nil
+	}
+	v, _ = check.Coerce(v)
+	if err := check.Validate(v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+func environment(name string) string { return os.Getenv(name) }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/component"
+)
+
+func listCommand() *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list the components specs can name, by kind", ArgsUsage: "[KIND]",
+		Description: examples("pexctl list", "pexctl list tool", "pexctl list -o json"),
+		Flags:       []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			wantJSON, err := asJSON(c)
+			if err != nil {
+				return err
+			}
+			found := []component.Info{}
+			kind := c.Args().First()
+			for _, info := range catalog().List() {
+				if kind == "" || info.Kind == kind {
+					found = append(found, info)
+				}
+			}
+			if len(found) == 0 {
+				return usage("there is no kind %q; there are provider, tool and node", kind)
+			}
+			if wantJSON {
+				return printJSON(c, struct {
+					Components []component.Info `json:"components"`
+				}{found})
+			}
+			w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
+			for _, info := range found {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", info.Kind, info.Type, info.Doc)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+func schemaCommand() *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
+		Description: examples("pexctl schema > pex.schema.json"),
+		Action: func(c *cli.Context) error {
+			_, err := fmt.Fprintf(c.App.Writer, "%s\n", dsl.Schema(catalog()))
+			return err
+		},
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// specFlags are the flags of every command that reads a spec.
+func specFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
+		&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
+		&cli.StringSliceFlag{Name: "allow-path", Usage: "a `DIR` outside the project root that tools may use"},
+	}
+}
+
+func specOptions(c *cli.Context) dsl.Options {
+	return dsl.Options{
+		Catalog: catalog(), Root: c.String("root"), Set: c.StringSlice("set"),
+		Environ: os.Environ(), AllowPaths: c.StringSlice("allow-path"),
+	}
+}
+
+// compile compiles the spec of a command and shows what is wrong with it.
+func compile(c *cli.Context) (*engine.Program, *dsl.Spec, error) {
+	path, err := oneSpec(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, spec, found := dsl.Compile(path, specOptions(c))
+	if err := show(c, found); err != nil {
+		return nil, nil, err
+	}
+	return p, spec, nil
+}
+
+// show prints diagnostics: text on stderr, or with -o json an error list on stdout.
+func show(c *cli.Context, found diag.List) error {
+	if c.Bool("quiet") && !found.Failed() {
+		return nil
+	}
+	if c.String("output") == "json" && found.Failed() {
+		if err := printJSON(c, found); err != nil {
+			return err
+		}
+	}
+	fmt.Fprint(c.App.ErrWriter, found.String())
+	return invalid(found)
+}
+
+func printJSON(c *cli.Context, v any) error {
+	e := json.NewEncoder(c.App.Writer)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/engine"
+)
+
+// watch is who looks on while a run goes: progress on stderr, events in a file.
+type watch struct {
+	sinks  []engine.Sink
+	people engine.People
+	closes []func() error
+}
+
+func newWatch(c *cli.Context, wantJSON bool) (*watch, error) {
+	w := &watch{}
+	if name := c.String("events"); name != "" {
+		if name == "-" && wantJSON {
+			return nil, usage("--events - and -o json both want stdout")
+		}
+		if err := w.events(c, name); err != nil {
+			return nil, err
+		}
+	}
+	if !c.Bool("quiet") {
+		w.progress(c)
+	}
+	return w, nil
+}
+
+func (w *watch) events(c *cli.Context, name string) error {
+	if name == "-" {
+		w.sinks = append(w.sinks, sink.NewJSONL(c.App.Writer))
+		return nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return usage("--events: %w", err)
+	}
+	lines := sink.NewJSONL(f)
+	w.sinks = append(w.sinks, lines)
+	w.closes = append(w.closes, func() error { return errors.Join(lines.Err(), f.Close()) })
+	return nil
+}
+
+// progress draws a live tree on a terminal and writes plain lines elsewhere.
+func (w *watch) progress(c *cli.Context) {
+	f, ok := terminal(c.App.ErrWriter)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		w.sinks = append(w.sinks, sink.NewLines(c.App.ErrWriter))
+		return
+	}
+	size := func() (int, int) {
+		columns, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil || columns <= 0 {
+			return 80, 24
+		}
+		return columns, rows
+	}
+	tree := sink.NewTree(f, size, time.Now, os.Getenv("NO_COLOR") == "")
+	w.sinks = append(w.sinks, tree)
+	tick := time.NewTicker(120 * time.Millisecond)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				tree.Tick()
+			case <-done:
+				return
+			}
+		}
+	}()
+	w.closes = append(w.closes, func() error {
+		tick.Stop()
+		close(done)
+		tree.Close()
+		return nil
+	})
+	if in, ok := terminal(c.App.Reader); ok {
+		w.people = &person{in: in, out: f, pause: tree.Pause}
+	}
+}
+
+func (w *watch) close() error {
+	var errs []error
+	for _, f := range w.closes {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// terminal says whether a stream is one.
+func terminal(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// safe makes text fit for a terminal.
+func safe(s string) string { return sink.Safe(s) }
+

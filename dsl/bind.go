@@ -1,0 +1,224 @@
+package dsl
+
+import (
+	"errors"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/jsonpath"
+	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/dsl/schema"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// template compiles a text with the namespaces of its tag and reports what is
+// wrong with it at its place. It is never nil.
+func (c *compiler) template(v *value, tag reflect.StructTag) *prompt.Template {
+	t, problems := prompt.Parse(v.text, c.scope(tag.Get("vars")))
+	for _, p := range problems {
+		code, severity := templateCode(p)
+		d := c.report.add(code, severity, v.within(p.Offset), "%s", p.Message)
+		if d.Hint = p.Hint; p.Code == prompt.UnknownName {
+			d.Hint = elsewhere(v.text[p.Offset:p.Offset+p.Length], d.Hint)
+		}
+	}
+	if len(problems) == 0 {
+		c.cutByComment(v, "text")
+	}
+	return t
+}
+
+var referredName = regexp.MustCompile(`parameters\s*\.\s*(\w+)`)
+
+// elsewhere is the hint for an engine's name in a template that does not have
+// it: where it is.
+func elsewhere(ref, hint string) string {
+	m := referredName.FindStringSubmatch(ref)
+	if m == nil {
+		return hint
+	}
+	var in []string
+	for template, names := range engine.PromptNames {
+		if slices.Contains(names, m[1]) {
+			in = append(in, template)
+		}
+	}
+	if len(in) == 0 {
+		return hint
+	}
+	slices.Sort(in)
+	return "this template does not have it; it is there in: " + strings.Join(in, ", ")
+}
+
+func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {
+	severity := diag.Error
+	if p.Severity == prompt.Warning {
+		severity = diag.Warning
+	}
+	switch p.Code {
+	case prompt.UnknownName:
+		return diag.UnknownName, severity
+	case prompt.OptionalName:
+		return diag.OptionalName, severity
+	case prompt.NearMiss:
+		return diag.NearMiss, severity
+	}
+	return diag.BadTemplate, severity
+}
+
+// scope reads a vars tag: namespaces, and with @ a template whose engine names
+// the namespace parameters has too.
+func (c *compiler) scope(vars string) prompt.Options {
+	var o prompt.Options
+	var own []string
+	for _, w := range strings.FieldsFunc(vars, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if name, ok := strings.CutPrefix(w, "@"); ok {
+			own = append(own, engine.PromptNames[name]...)
+			w = "parameters"
+		}
+		if !slices.Contains(o.Namespaces, w) {
+			o.Namespaces = append(o.Namespaces, w)
+		}
+	}
+	if vars == "" {
+		o.Namespaces = []string{"parameters"}
+	}
+	if !c.library() {
+		o.Known = func(ns, name string) prompt.Knowledge { return c.knowledge(ns, name, own) }
+	}
+	return o
+}
+
+// knowledge is what is known of a name of a template at compile time.
+func (c *compiler) knowledge(ns, name string, own []string) prompt.Knowledge {
+	if ns != "parameters" {
+		return prompt.Knowledge{Declared: true}
+	}
+	names := make([]string, 0, len(c.params)+len(own))
+	for i := range c.params {
+		p := &c.params[i]
+		if p.Name == name {
+			c.used["parameters."+name] = true
+			return prompt.Knowledge{Declared: true, Optional: !p.Required && p.Default == nil}
+		}
+		names = append(names, p.Name)
+	}
+	return prompt.Knowledge{Declared: slices.Contains(own, name), Names: append(names, own...)}
+}
+
+// guardRef compiles an expression in the environment of its tag.
+func (c *compiler) guardRef(v *value, tag reflect.StructTag, g *component.GuardRef) {
+	g.Source = v.text
+	if slices.Contains(words(tag.Get("words")), v.text) {
+		return
+	}
+	env, ok := c.environment(tag.Get("env"))
+	if !ok {
+		return
+	}
+	c.expression(v, env, words(tag.Get("words")), g)
+}
+
+func (c *compiler) expression(v *value, env guard.Env, alternatives []string, g *component.GuardRef) {
+	compiled, p := guard.Compile(v.text, env)
+	if p == nil {
+		g.Bind(compiled.Eval)
+		c.cutByComment(v, "expression")
+		return
+	}
+	d := c.report.error(diag.BadExpression, v.within(p.Offset), "%s", p.Message)
+	d.Hint = p.Hint
+	switch near := nearest(v.text, alternatives); {
+	case strings.HasPrefix(v.comment, "#") && v.style == plain:
+		d.Hint = "everything behind a # is a comment: quote the expression"
+	case near != "":
+		d.Hint = "did you mean " + near + "?"
+	}
+}
+
+// environment reads an env tag: a place of DESIGN section 4, or declarations.
+func (c *compiler) environment(tag string) (guard.Env, bool) {
+	if place, ok := strings.CutPrefix(tag, "@"); ok {
+		return c.guardEnv(place)
+	}
+	env, err := guard.Declared(tag)
+	if err != nil {
+		panic("the env tag " + tag + " cannot be read: " + err.Error())
+	}
+	return env, true
+}
+
+// guardEnv is the environment of a place with the spec's parameters.
+func (c *compiler) guardEnv(place string) (guard.Env, bool) {
+	if env, ok := c.envs[place]; ok {
+		return env, true
+	}
+	var properties map[string]any
+	if !c.library() {
+		properties = c.properties
+	}
+	env, ok := guard.Place(place, properties)
+	if ok {
+		c.envs[place] = env
+	}
+	return env, ok
+}
+
+// bindSchema compiles a schema and reports what is wrong with it.
+func (c *compiler) bindSchema(v *value, s *component.SchemaRef) {
+	compiled, err := schema.Compile(s.JSON)
+	var problems schema.Problems
+	switch {
+	case errors.As(err, &problems):
+		for _, p := range problems {
+			c.report.error(diag.BadSchema, v.pointed(p.Path), "%s", p.Message).Hint = p.Hint
+		}
+	case err != nil:
+		c.report.error(diag.BadSchema, v.place, "%s", err)
+	default:
+		s.Bind(compiled.Validate)
+	}
+}
+
+// pointed is the place that a JSON pointer leads to, or the last on the way.
+func (v *value) pointed(pointer string) place {
+	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		if e := v.find(part); e != nil {
+			v = e.val
+		} else if i := atoi(part); v.kind == list && i < len(v.items) {
+			v = v.items[i]
+		}
+	}
+	return v.place
+}
+
+// filterRef compiles a JSONPath.
+func (c *compiler) filterRef(v *value, f *component.FilterRef) {
+	f.Source = v.text
+	compiled, err := jsonpath.Compile(v.text)
+	var p *jsonpath.Problem
+	switch {
+	case errors.As(err, &p):
+		c.report.error(diag.BadPath, v.within(p.Offset), "%s", p.Message).Hint = p.Hint
+	case err != nil:
+		c.report.error(diag.BadPath, v.place, "%s", err)
+	default:
+		f.Bind(compiled.Select)
+	}
+}
+
+// cutByComment warns when a # without a blank behind it ended a plain text: it
+// may have been meant to belong to it.
+func (c *compiler) cutByComment(v *value, what string) {
+	if v.style != plain || len(v.comment) < 2 || v.comment[0] != '#' || v.comment[1] == ' ' || v.src.kind == resolved {
+		return
+	}
+	c.report.warn(diag.CutByComment, v.within(len(v.text)), "the %s ends before %s, which YAML takes for a comment", what, quoted(v.comment)).
+		Hint = "quote the " + what + " if the # belongs to it; else put a blank behind the #"
+}

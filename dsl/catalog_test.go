@@ -1,0 +1,215 @@
+package dsl_test
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// The catalogue of these tests: Configs in the shape of real ones, with every
+// tag and reference type that the decoder knows.
+
+type replyConfig struct {
+	Role      string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge" doc:"Who asks."`
+	When      component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition."`
+	Text      string             `yaml:"text" doc:"What it says."`
+	ToolCalls []toolCallConfig   `yaml:"tool_calls" doc:"Calls."`
+	Usage     *usageConfig       `yaml:"usage" doc:"Tokens."`
+	Delay     time.Duration      `yaml:"delay" min:"0s" doc:"How long it takes."`
+	Times     *int               `yaml:"times" min:"0" doc:"How often."`
+}
+
+type toolCallConfig struct {
+	Name      string `yaml:"name" required:"true" doc:"The tool."`
+	Arguments any    `yaml:"arguments" doc:"Its arguments."`
+}
+
+type usageConfig struct {
+	InputTokens  int `yaml:"input_tokens" doc:"In."`
+	OutputTokens int `yaml:"output_tokens" doc:"Out."`
+}
+
+type scriptedConfig struct {
+	Replies []replyConfig `yaml:"replies" doc:"The replies."`
+	File    string        `yaml:"file" file:"replies" doc:"A file of replies."`
+}
+
+type openaiConfig struct {
+	ReasoningEffort string                        `yaml:"reasoning_effort" enum:"low|medium|high" doc:"How much it thinks."`
+	Headers         map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers."`
+	ExtraBody       map[string]any                `yaml:"extra_body" doc:"More."`
+}
+
+type plannerConfig struct {
+	LLM           component.ModelRef  `yaml:"llm" doc:"The llm."`
+	SystemPrompt  component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who it is."`
+	PlannerPrompt component.PromptRef `yaml:"planner_prompt" vars:"parameters,@system" doc:"What it does."`
+	Template      component.PromptRef `yaml:"planner_prompt_template" vars:"parameters,@planner" doc:"The user prompt."`
+	PlanFormat    string              `yaml:"plan_format" enum:"list|steps|dag" doc:"What a plan is."`
+	Repair        repairConfig        `yaml:"repair" doc:"Repairs."`
+	Approval      component.GuardRef  `yaml:"approval" words:"never|always" env:"@plan_approval" doc:"Who approves."`
+}
+
+type repairConfig struct {
+	MaxAttempts int `yaml:"max_attempts" min:"0" max:"10" doc:"How often."`
+}
+
+type executorConfig struct {
+	LLM              component.ModelRef  `yaml:"llm" doc:"The llm."`
+	Agent            component.AgentRef  `yaml:"agent" doc:"Another spec."`
+	SystemPrompt     component.PromptRef `yaml:"executor_system_prompt" vars:"parameters,@system" doc:"Who it is."`
+	Tools            []string            `yaml:"tools" doc:"The tools."`
+	ExcludeTools     []string            `yaml:"exclude_tools" doc:"Not these."`
+	Mode             string              `yaml:"mode" enum:"function_calling|react_text|guided" doc:"How it calls tools."`
+	MaxParallelSteps int                 `yaml:"max_parallel_steps" min:"1" max:"64" doc:"Side by side."`
+	StepTimeout      time.Duration       `yaml:"step_timeout" min:"0s" doc:"Time of a step."`
+	Verify           component.GuardRef  `yaml:"verify" words:"none|judge" env:"@verify" doc:"The check."`
+}
+
+type reflectorConfig struct {
+	LLM      component.ModelRef  `yaml:"llm" doc:"The llm."`
+	Template component.PromptRef `yaml:"reflect_prompt_template" vars:"parameters,@reflector" doc:"The user prompt."`
+	Strategy string              `yaml:"strategy" enum:"per_step|batch|adaptive|none" doc:"When it looks."`
+	When     component.GuardRef  `yaml:"when" env:"@reflector_when" doc:"When else."`
+	Triggers triggerConfig       `yaml:"triggers" doc:"What makes it look."`
+}
+
+type triggerConfig struct {
+	StepFailed bool     `yaml:"step_failed" doc:"A failed step."`
+	Keywords   []string `yaml:"keywords" doc:"Words."`
+}
+
+func (c reflectorConfig) Wire() engine.Wires {
+	edge := func(from, to, when string) engine.WireEdge {
+		return engine.WireEdge{From: from, To: to, When: component.GuardRef{Source: when}}
+	}
+	w := engine.Wires{Take: engine.TakeAll, Edges: []engine.WireEdge{
+		edge("planner", "end", `reply.result != ""`), edge("planner", "executor", ""),
+	}}
+	switch c.Strategy {
+	case "none":
+		w.Edges = append(w.Edges, edge("executor", "finalizer", ""), edge("finalizer", "end", ""))
+		return w
+	case "per_step":
+		w.Take = engine.TakeOne
+		w.Edges = append(w.Edges, edge("executor", "reflector", ""))
+	case "batch":
+		w.Edges = append(w.Edges, edge("executor", "reflector", ""))
+	case "adaptive":
+		w.Take = engine.TakeRound
+		w.Edges = append(w.Edges, edge("executor", "reflector", `len(plan.remaining) == 0`))
+		if !c.When.IsZero() {
+			w.Edges = append(w.Edges, engine.WireEdge{From: "executor", To: "reflector", When: c.When, EachFresh: true})
+		}
+		w.Nodes = append(w.Nodes, engine.WireNode{ID: "viability", Type: "router", Config: &routerConfig{LLM: c.LLM, Prompt: component.Inline("${parameters.question}")}})
+		w.Edges = append(w.Edges, edge("executor", "viability", ""), edge("viability", "reflector", `reply.text == "replan"`), edge("viability", "executor", ""))
+	}
+	w.Edges = append(w.Edges, edge("reflector", "end", `reply.result != ""`), edge("reflector", "executor", ""))
+	return w
+}
+
+type finalizerConfig struct {
+	LLM           component.ModelRef  `yaml:"llm" doc:"The llm."`
+	Template      component.PromptRef `yaml:"finalizer_prompt_template" vars:"parameters,@finalizer" doc:"The user prompt."`
+	ReserveTokens int                 `yaml:"reserve_tokens" min:"0" doc:"Kept for it."`
+}
+
+type routerConfig struct {
+	LLM    component.ModelRef  `yaml:"llm" doc:"The llm."`
+	Prompt component.PromptRef `yaml:"prompt" vars:"parameters,steps,@node" doc:"What it chooses."`
+}
+
+type toolNodeConfig struct {
+	Tool string                        `yaml:"tool" required:"true" doc:"The tool."`
+	Args map[string]component.Template `yaml:"args" vars:"parameters,steps,@node" doc:"Its arguments."`
+}
+
+// fakeNode keeps what it was built of.
+type fakeNode struct {
+	config   any
+	settings engine.NodeSettings
+}
+
+func (fakeNode) Run(*engine.Scope) error { return nil }
+
+func node[C any](typ string, defaults C) component.Factory[engine.NodeSettings, engine.Node] {
+	return component.New(typ, "A "+typ+".", func() C { return defaults },
+		func(c *C, s engine.NodeSettings) (engine.Node, error) { return fakeNode{c, s}, nil })
+}
+
+type noConfig struct{}
+
+type fileToolConfig struct {
+	Root string `yaml:"root" doc:"The folder."`
+}
+
+type commandConfig struct {
+	Argv        []component.Template          `yaml:"argv" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments."`
+	Env         map[string]component.Template `yaml:"env" vars:"env,parameters" doc:"Its environment."`
+	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters" doc:"Its input."`
+	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"Its arguments."`
+}
+
+type httpConfig struct {
+	URL            component.Template            `yaml:"url" required:"true" vars:"args,parameters,env" doc:"Where."`
+	Headers        map[string]component.Template `yaml:"headers" vars:"env,parameters" doc:"Headers."`
+	ResponseFilter component.FilterRef           `yaml:"response_filter" doc:"What of it."`
+}
+
+type agentToolConfig struct {
+	Ref component.AgentRef `yaml:"ref" required:"true" doc:"The spec."`
+}
+
+type fakeTool struct {
+	info   engine.ToolInfo
+	config any
+}
+
+func (t fakeTool) Info() engine.ToolInfo { return t.info }
+
+func (fakeTool) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+	return nil, errors.New("not called")
+}
+
+func fake[C any](typ string, effect engine.Effect) component.Factory[engine.ToolSettings, engine.Tool] {
+	return component.New(typ, "A "+typ+".", func() C { var c C; return c },
+		func(c *C, s engine.ToolSettings) (engine.Tool, error) {
+			if f, ok := any(c).(*fileToolConfig); ok && f.Root == "/" {
+				return nil, errors.New("the root / is outside of the project")
+			}
+			return fakeTool{engine.ToolInfo{Name: s.Name, Effect: effect}, c}, nil
+		})
+}
+
+func provider[C any](typ string) component.Factory[engine.ModelSettings, engine.Model] {
+	return component.New(typ, "The provider "+typ+".", func() C { var c C; return c },
+		func(*C, engine.ModelSettings) (engine.Model, error) { return nil, errors.New("not built") })
+}
+
+var catalog = engine.Catalog{
+	Models: component.Set[engine.ModelSettings, engine.Model]{
+		provider[scriptedConfig]("scripted"), provider[openaiConfig]("openai"),
+	},
+	Tools: component.Set[engine.ToolSettings, engine.Tool]{
+		fake[noConfig]("clock", engine.ReadEffect), fake[noConfig]("calculator", engine.ReadEffect),
+		fake[fileToolConfig]("read_file", engine.ReadEffect), fake[fileToolConfig]("write_file", engine.WriteEffect),
+		fake[fileToolConfig]("search_files", engine.ReadEffect), fake[commandConfig]("command", ""),
+		fake[httpConfig]("http", ""), fake[agentToolConfig]("agent", engine.ReadEffect), fake[noConfig]("mcp", ""),
+	},
+	Nodes: component.Set[engine.NodeSettings, engine.Node]{
+		node("planner", plannerConfig{
+			PlannerPrompt: component.Inline("Plan."), PlanFormat: "list", Repair: repairConfig{MaxAttempts: 2},
+			Template: component.Inline("${parameters.planner_prompt} ${parameters.question}"),
+		}),
+		node("executor", executorConfig{Mode: "function_calling", MaxParallelSteps: 1}),
+		node("reflector", reflectorConfig{
+			Strategy: "per_step", Triggers: triggerConfig{StepFailed: true},
+			Template: component.Inline("${parameters.completed_steps}"),
+		}),
+		node("finalizer", finalizerConfig{Template: component.Inline("${parameters.steps}")}),
+		node("router", routerConfig{}), node("tool", toolNodeConfig{}),
+	},
+}

@@ -1,0 +1,100 @@
+package dsl
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// checkUse looks at the llms that nodes use: a cost limit needs their prices,
+// and an entry that none uses is doubtful.
+func (c *compiler) checkUse(named []string) {
+	used := c.usedModels(named)
+	if max := c.doc.Limits.MaxCost; max > 0 {
+		for _, m := range c.models {
+			if slices.Contains(used, m.Name) && m.Cost == nil {
+				c.report.error(diag.NoCost, c.llmValues[m.Name].place, "limits.max_cost cannot hold: the llm %s has no cost", m.Name).
+					Hint = "add cost: {input: 0.4, output: 1.6} with the provider's prices in USD per million tokens"
+			}
+		}
+	}
+	if c.report.list.Failed() {
+		return
+	}
+	for _, name := range c.llmNames {
+		derived := slices.ContainsFunc(used, func(u string) bool { return strings.HasPrefix(u, name+"+") })
+		if e := c.doc.LLMs.find(name); e != nil && !derived && !slices.Contains(used, name) && e.place.src.kind == specFile {
+			c.report.warn(diag.Unused, e.place, "no role uses the llm %s", name)
+		}
+	}
+}
+
+// check reports what only the whole spec shows. before is the length of the
+// report when it began.
+func (c *compiler) check(before int) {
+	if c.report.failedSince(before) {
+		return // what is unused may only be misspelt elsewhere
+	}
+	for _, e := range c.doc.Prompts.entries {
+		if !c.used["prompts."+e.key] && e.place.src.kind == specFile {
+			c.report.warn(diag.Unused, e.place, "nothing uses the prompt %s", e.key)
+		}
+	}
+}
+
+// toolNames checks the names and patterns of tools that nodes write.
+func (c *compiler) toolNames(all []built) {
+	for _, b := range all {
+		switch b.typ {
+		case executor:
+			for _, key := range []string{"tools", "exclude_tools"} {
+				if v := b.value.get(key); v != nil {
+					for _, it := range v.items {
+						c.toolName(it)
+					}
+				}
+			}
+		case "tool":
+			if v := b.value.get("tool"); v != nil {
+				c.toolName(v)
+			}
+		}
+	}
+}
+
+func (c *compiler) toolName(v *value) {
+	if v.kind != text {
+		return
+	}
+	names := c.doc.Tools.keys()
+	_, err := path.Match(v.text, "")
+	switch {
+	case err != nil:
+		c.report.error(diag.UnknownTool, v.place, "%s is no pattern: a [ is not closed", quoted(v.text))
+	case strings.Contains(v.text, "__") && c.serves(v.text):
+	case !slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(v.text, n); return ok }):
+		c.report.error(diag.UnknownTool, v.place, "no tool is called %s", quoted(v.text)).Hint = meant(v.text, names)
+	}
+}
+
+// serves says whether a name server__tool begins with a tool of type mcp, whose
+// tools are known only when it runs.
+func (c *compiler) serves(pattern string) bool {
+	server, _, _ := strings.Cut(pattern, "__")
+	return slices.ContainsFunc(c.doc.Tools.keys(), func(n string) bool {
+		ok, _ := path.Match(server, n)
+		return ok && textAt(c.doc.Tools.get(n), "type") == "mcp"
+	})
+}
+
+// Parameter is found by name; nil = not declared.
+func parameter(p *engine.Program, name string) *engine.Parameter {
+	i := slices.IndexFunc(p.Parameters, func(p engine.Parameter) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &p.Parameters[i]
+}

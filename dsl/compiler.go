@@ -1,0 +1,125 @@
+package dsl
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
+)
+
+// compiler turns one tree into a Program. Its phases run in the order of
+// compile, each for what the later ones refer to.
+type compiler struct {
+	loader *loader
+	report *report
+	tree   *value
+	dir    string
+	doc    document
+
+	params     []engine.Parameter
+	properties map[string]any // the JSON Schema properties of params
+	envs       map[string]guard.Env
+
+	llmValues    map[string]*value
+	llmNames     []string
+	models       []engine.ModelSpec
+	base         string // the llm entry of the role decoded last
+	defaultModel string // the planner's, once it is known
+	brokenModel  bool   // the planner's llm could not be found
+	whichTold    bool
+
+	tools    []engine.ToolSpec
+	program  *engine.Program
+	used     map[string]bool // "prompts.x", "parameters.x"
+	defaults []Origin
+	quiet    bool // what is decoded stands elsewhere too: no defaults are kept
+}
+
+func newCompiler(l *loader, tree *value, dir string) *compiler {
+	return &compiler{
+		loader: l, report: l.report, tree: tree, dir: dir, doc: defaultDocument(),
+		properties: map[string]any{}, envs: map[string]guard.Env{},
+		llmValues: map[string]*value{}, used: map[string]bool{},
+	}
+}
+
+func (c *compiler) library() bool { return c.doc.Kind == "Library" }
+
+// compile runs the phases; the program is of use only when no error was
+// reported. A Library has none.
+func (c *compiler) compile() *engine.Program {
+	c.doc.Kind = textAt(c.tree, "kind")
+	before := len(c.report.list)
+	if !c.kind() {
+		return nil
+	}
+	c.secrets(c.tree, "")
+	c.decode(c.tree, "", &c.doc)
+	c.prompts()
+	if c.library() {
+		c.llms()
+		c.toolSection()
+		return nil
+	}
+	c.program = &engine.Program{
+		Name: c.doc.Metadata.Name, Version: c.doc.Metadata.Version, Description: c.doc.Metadata.Description,
+		Memory: engine.MemorySettings{
+			Backend: c.doc.Memory.Backend, Path: c.doc.Memory.Path,
+			Durability: c.doc.Memory.Durability, History: c.doc.Memory.History,
+		},
+	}
+	if c.doc.InjectDatetime {
+		c.program.Datetime = c.doc.DatetimeFormat
+	}
+	c.parameters()
+	c.llms()
+	c.toolSection()
+	c.limits()
+	c.guards()
+	c.output()
+	c.nodes()
+	c.check(before)
+	c.program.Parameters, c.program.Models, c.program.Tools = c.params, c.models, c.tools
+	c.seal()
+	return c.program
+}
+
+// kind checks that the file is what this package compiles.
+func (c *compiler) kind() bool {
+	e := c.tree.find("kind")
+	switch {
+	case e == nil || slices.Contains([]string{"Agent", "Library"}, c.doc.Kind):
+		return true
+	case c.doc.Kind == "Tests" || c.doc.Kind == "Suite":
+		command := map[string]string{"Tests": "test", "Suite": "eval"}[c.doc.Kind]
+		c.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no agent", c.doc.Kind).Hint = "run it by pexctl " + command
+		return false
+	}
+	c.report.error(diag.WrongKind, e.val.place, "there is no kind %s", quoted(e.val.text)).
+		Hint = meant(e.val.text, []string{"Agent", "Library", "Tests", "Suite"})
+	c.doc.Kind = "Agent"
+	return true
+}
+
+func (c *compiler) limits() {
+	l := c.doc.Limits
+	c.program.Limits = engine.Limits{
+		MaxSteps: l.MaxSteps, ExecutorMaxIterations: l.ExecutorMaxIterations,
+		MessageHistoryLimit: l.MessageHistoryLimit, ExecutorMessageHistoryLimit: l.ExecutorMessageHistoryLimit,
+		MaxReplans: l.MaxReplans, MaxToolCalls: l.MaxToolCalls, MaxConsecutiveToolCalls: l.MaxConsecutiveToolCalls,
+		MaxTokens: l.MaxTokens, MaxCost: l.MaxCost, MaxDuration: l.MaxDuration,
+	}
+}
+
+// seal gives the program its source and digest.
+func (c *compiler) seal() {
+	tree := c.tree.shallow()
+	tree.drop("include", "tests", "evals")
+	c.program.Source = json.RawMessage(tree.appendJSON(nil))
+	sum := sha256.Sum256(c.program.Source)
+	c.program.Digest = "sha256:" + hex.EncodeToString(sum[:])
+}

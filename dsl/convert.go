@@ -1,0 +1,204 @@
+package dsl
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// The bounds of one file.
+const (
+	maxFile    = 1 << 20
+	maxDepth   = 64
+	maxValues  = 50_000
+	maxKeys    = 2_000
+	maxAliases = 100
+	maxScalars = 1 << 20 // bytes of scalars once aliases are expanded
+)
+
+// converter turns the parser's nodes into values within the bounds: aliases
+// expanded, merge keys applied, duplicate and other doubtful keys reported.
+type converter struct {
+	src     *source
+	r       *report
+	values  int
+	aliases int
+	bytes   int
+	open    map[*yaml.Node]bool // anchors being expanded
+	full    bool                // a bound was passed and reported
+}
+
+func newConverter(src *source, r *report) *converter {
+	return &converter{src: src, r: r, open: map[*yaml.Node]bool{}}
+}
+
+func (c *converter) convert(n *yaml.Node) *value { return c.value(n, 1) }
+
+func (c *converter) place(n *yaml.Node) place { return place{c.src, n.Line, max(n.Column, 1)} }
+
+func (c *converter) value(n *yaml.Node, depth int) *value {
+	v := &value{place: c.place(n)}
+	if c.values++; c.full || !c.fits(n, depth) {
+		return v
+	}
+	c.tag(n)
+	switch n.Kind {
+	case yaml.ScalarNode:
+		c.scalar(n, v)
+	case yaml.SequenceNode:
+		v.kind = list
+		for _, it := range n.Content {
+			v.items = append(v.items, c.value(it, depth+1))
+		}
+	case yaml.MappingNode:
+		v.kind = dict
+		c.mapping(n, v, depth)
+	case yaml.AliasNode:
+		return c.alias(n, depth)
+	}
+	v.comment = n.LineComment
+	return v
+}
+
+// fits reports the first bound that is passed.
+func (c *converter) fits(n *yaml.Node, depth int) bool {
+	c.bytes += len(n.Value)
+	switch {
+	case depth > maxDepth:
+		c.pass(diag.TooLarge, n, "values are nested more than %d deep", maxDepth)
+	case c.values > maxValues:
+		c.pass(diag.TooLarge, n, "a file may hold %d values", maxValues)
+	case n.Kind == yaml.MappingNode && len(n.Content) > 2*maxKeys:
+		c.pass(diag.TooLarge, n, "%d keys are more than the %d one mapping may have", len(n.Content)/2, maxKeys)
+	case c.aliases > 0 && c.bytes > maxScalars:
+		c.pass(diag.Alias, n, "aliases expand to more than %d bytes", maxScalars)
+	}
+	return !c.full
+}
+
+func (c *converter) pass(code diag.Code, n *yaml.Node, format string, args ...any) {
+	c.full = true
+	c.r.error(code, c.place(n), format, args...)
+}
+
+// coreTags are the tags that say what the core schema says anyway.
+var coreTags = map[string]bool{
+	"!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!map": true, "!!seq": true,
+}
+
+func (c *converter) tag(n *yaml.Node) {
+	if n.Style&yaml.TaggedStyle == 0 || coreTags[n.ShortTag()] {
+		return
+	}
+	d := c.r.error(diag.CustomTag, c.place(n), "YAML takes %s for a tag, and tags mean nothing here", n.Tag)
+	d.Hint = "remove it"
+	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
+		d.Hint = "remove it; if it is the begin of an expression, quote the whole: '" + strings.TrimSpace(n.Tag+" "+n.Value) + "'"
+	}
+}
+
+func (c *converter) scalar(n *yaml.Node, v *value) {
+	v.text = n.Value
+	v.kind = text
+	switch {
+	case n.Style&yaml.LiteralStyle != 0:
+		v.style = literal
+	case n.Style&yaml.FoldedStyle != 0:
+		v.style = folded
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		v.style = double
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		v.style = single
+	case n.Style&yaml.TaggedStyle != 0 && n.ShortTag() == "!!str":
+	default:
+		v.kind = plainKind(n.Value)
+	}
+}
+
+func (c *converter) alias(n *yaml.Node, depth int) *value {
+	c.aliases++
+	switch {
+	case n.Alias == nil:
+		c.pass(diag.Alias, n, "*%s points to nothing", n.Value)
+	case c.open[n.Alias]:
+		c.pass(diag.Alias, n, "*%s contains itself", n.Value)
+	case c.aliases > maxAliases:
+		c.pass(diag.Alias, n, "a file may use %d aliases", maxAliases)
+	}
+	if c.full {
+		return &value{place: c.place(n)}
+	}
+	c.open[n.Alias] = true
+	defer delete(c.open, n.Alias)
+	return c.value(n.Alias, depth)
+}
+
+func (c *converter) mapping(n *yaml.Node, v *value, depth int) {
+	if n.Anchor != "" {
+		c.open[n] = true
+		defer delete(c.open, n)
+	}
+	seen := make(map[string]*yaml.Node, len(n.Content)/2)
+	var merges []*value
+	for i := 0; i+1 < len(n.Content) && !c.full; i += 2 {
+		k := n.Content[i]
+		if k.Kind == yaml.ScalarNode && k.Value == "<<" && k.Style == 0 {
+			merges = append(merges, c.value(n.Content[i+1], depth+1))
+			continue
+		}
+		if !c.key(k, seen) {
+			continue
+		}
+		v.entries = append(v.entries, &entry{k.Value, c.place(k), c.value(n.Content[i+1], depth+1)})
+	}
+	for _, m := range merges {
+		c.merge(v, m)
+	}
+}
+
+// key checks a key, and that it is the first of its name.
+func (c *converter) key(k *yaml.Node, seen map[string]*yaml.Node) bool {
+	if c.values++; c.full || !c.fits(k, 1) {
+		return false
+	}
+	c.tag(k)
+	if k.Kind != yaml.ScalarNode {
+		c.r.error(diag.KeyNotText, c.place(k), "a key must be text").Hint = "an alias, list or mapping cannot be a key; text in braces wants quotes"
+		return false
+	}
+	if kind := plainKind(k.Value); k.Style == 0 && kind != text {
+		c.r.error(diag.KeyNotText, c.place(k), "the key %q is %s, not text", k.Value, kind).Hint = `quote it: "` + k.Value + `"`
+		return false
+	}
+	if first := seen[k.Value]; first != nil {
+		c.r.error(diag.DuplicateKey, c.place(k), "the key %s stands twice", quoted(k.Value)).
+			Hint = "the first is in line " + itoa(first.Line) + "; remove one"
+		return false
+	}
+	seen[k.Value] = k
+	return true
+}
+
+// merge adds the keys of a merged mapping, or of a list of them, that are not
+// there yet.
+func (c *converter) merge(v, m *value) {
+	if c.full {
+		return
+	}
+	switch m.kind {
+	case list:
+		for _, it := range m.items {
+			c.merge(v, it)
+		}
+	case dict:
+		for _, e := range m.entries {
+			if v.find(e.key) == nil {
+				v.entries = append(v.entries, e)
+			}
+		}
+	default:
+		c.r.error(diag.WrongType, m.place, "<< merges mappings, not %s", m.describe())
+	}
+}

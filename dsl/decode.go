@@ -1,0 +1,182 @@
+package dsl
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// decode fills structs that stand at one level from a mapping, strictly: a key
+// that none of them has is reported. References in them are compiled on the
+// way, those of defaults too. path is the YAML path, for messages and origins.
+func (c *compiler) decode(v *value, path string, into ...any) {
+	targets := make([]reflect.Value, len(into))
+	for i, p := range into {
+		targets[i] = target(p)
+	}
+	c.fields(v, path, targets...)
+}
+
+func (c *compiler) fields(v *value, path string, targets ...reflect.Value) {
+	if v.kind == null {
+		*v = value{place: v.place, kind: dict}
+	}
+	if v.kind != dict {
+		c.wrongType(v, path, "a mapping")
+		return
+	}
+	fields, rest := fieldsOf(targets)
+	c.inlineFiles(v, path, fields)
+	overrides := c.known(v, path, fields, rest)
+	for _, f := range fields {
+		if f.value.Type() != modelRefType {
+			c.field(v, f, path)
+		}
+	}
+	if m := modelField(fields); m != nil {
+		c.modelRef(v, *m, overrides, path)
+	}
+	slices.SortStableFunc(v.entries, func(a, b *entry) int { return order(fields, a.key) - order(fields, b.key) })
+}
+
+// order is where a key stands in the canonical form; unknown ones come last.
+func order(fields []field, key string) int {
+	for _, f := range fields {
+		if f.key == key {
+			return f.order
+		}
+	}
+	return len(fields)
+}
+
+// known reports the keys that no field takes, and returns those that override
+// the llm named beside them.
+func (c *compiler) known(v *value, path string, fields []field, rest reflect.Value) (overrides *value) {
+	overrides = &value{place: v.place, kind: dict}
+	model := modelField(fields)
+	var left []*entry
+	for _, e := range v.entries {
+		switch {
+		case order(fields, e.key) < len(fields):
+		case model != nil && slices.Contains(llmKeys, e.key):
+			if e.val.kind != null {
+				overrides.entries = append(overrides.entries, e)
+			}
+		default:
+			left = append(left, e)
+		}
+	}
+	if rest.IsValid() {
+		c.leftOver(left, path, rest)
+		return overrides
+	}
+	all := keysOf(fields)
+	if model != nil {
+		all = append(all, llmKeys...)
+	}
+	for _, e := range left {
+		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", orSpec(path), quoted(e.key)).Hint = c.keyHint(e.key, path, all)
+	}
+	return overrides
+}
+
+// keyHint suggests a key: one nearly of that name, or the place where this one
+// belongs.
+func (c *compiler) keyHint(key, path string, all []string) string {
+	if near := nearest(key, all); near != "" {
+		return meant(key, all)
+	}
+	for _, home := range homes() {
+		if slices.Contains(home.keys, key) && home.path != path {
+			return key + " belongs under " + home.path
+		}
+	}
+	return meant(key, all)
+}
+
+func (c *compiler) leftOver(left []*entry, path string, rest reflect.Value) {
+	if rest.IsNil() {
+		rest.Set(reflect.MakeMap(rest.Type()))
+	}
+	for _, e := range left {
+		elem := reflect.New(rest.Type().Elem()).Elem()
+		c.value(e.val, join(path, e.key), "", elem)
+		rest.SetMapIndex(reflect.ValueOf(e.key), elem)
+	}
+}
+
+// field decodes one key, or binds its default when it is not written.
+func (c *compiler) field(v *value, f field, path string) {
+	e := v.find(f.key)
+	if e == nil || e.val.kind == null && !takesNull(f.value.Type()) {
+		if f.tag.Get("required") != "" {
+			at := v.place
+			if e != nil {
+				at = e.place
+			}
+			c.report.error(diag.MissingKey, at, "%s has no %s", orSpec(path), f.key).Hint = f.tag.Get("doc")
+		}
+		c.unwritten(f, join(path, f.key))
+		return
+	}
+	if f.tag.Get("later") != "" {
+		c.report.error(diag.NotInVersion, e.place, "%s is not in this version of pexctl", join(path, f.key)).Hint = "remove it"
+		return
+	}
+	c.value(e.val, join(path, f.key), f.tag, f.value)
+}
+
+// takesNull says whether a null means an empty mapping or list.
+func takesNull(t reflect.Type) bool {
+	switch t {
+	case promptRefType, templateType, schemaRefType, guardRefType, filterRefType, agentRefType, modelRefType, valueType:
+		return false
+	}
+	return t.Kind() == reflect.Struct
+}
+
+// unwritten keeps a default: its references are compiled, and Explain shows it.
+func (c *compiler) unwritten(f field, path string) {
+	c.bindDefaults(f.value, f.tag, path)
+	if !c.quiet {
+		c.showDefaults(f.value, path)
+	}
+}
+
+func (c *compiler) showDefaults(v reflect.Value, path string) {
+	if s := defaultText(v); s != "" {
+		c.defaults = append(c.defaults, Origin{Path: path, Value: s, Origin: "default"})
+		return
+	}
+	if v.Kind() != reflect.Struct || knownByName(v.Type()) {
+		return
+	}
+	fields, _ := fieldsOf([]reflect.Value{v})
+	for _, f := range fields {
+		c.showDefaults(f.value, join(path, f.key))
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func orSpec(path string) string {
+	if path == "" {
+		return "the spec"
+	}
+	return path
+}
+
+func (c *compiler) wrongType(v *value, path, wants string) *diag.Diagnostic {
+	d := c.report.error(diag.WrongType, v.place, "%s wants %s, not %s", orSpec(path), wants, v.describe())
+	if strings.HasPrefix(wants, "true") && boolWords[strings.ToLower(v.text)] != "" {
+		d.Hint = "write " + boolWords[strings.ToLower(v.text)]
+	}
+	return d
+}

@@ -1,0 +1,82 @@
+package diag
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+)
+
+// Severity says whether a diagnostic makes a spec unusable.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Diagnostic is one mistake. Line and Column count from 1, columns in
+// characters; Line 0 means the file as a whole.
+type Diagnostic struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Code     Code     `json:"code"`
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint"`
+	Snippet  string   `json:"-"` // the source line, for the text form; secrets are masked
+}
+
+// List is diagnostics. The zero List is empty and ready to use.
+type List []Diagnostic
+
+// Sort puts a list in the order of files (the first reported first), lines and
+// columns, and drops what was reported twice.
+func (l List) Sort() List {
+	order := map[string]int{}
+	for _, d := range l {
+		if _, seen := order[d.File]; !seen {
+			order[d.File] = len(order)
+		}
+	}
+	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message),
+		)
+	})
+	return slices.Compact(l)
+}
+
+// Errors counts the errors.
+func (l List) Errors() int { return l.count(Error) }
+
+// Warnings counts the warnings.
+func (l List) Warnings() int { return l.count(Warning) }
+
+// Failed says whether there is an error.
+func (l List) Failed() bool { return l.Errors() > 0 }
+
+func (l List) count(s Severity) int {
+	n := 0
+	for _, d := range l {
+		if d.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// MarshalJSON gives {diagnostics, errors, warnings}, the form of `-o json`.
+func (l List) MarshalJSON() ([]byte, error) {
+	all := []Diagnostic(l)
+	if all == nil {
+		all = []Diagnostic{}
+	}
+	return json.Marshal(struct {
+		Diagnostics []Diagnostic `json:"diagnostics"`
+		Errors      int          `json:"errors"`
+		Warnings    int          `json:"warnings"`
+	}{all, l.Errors(), l.Warnings()})
+}

@@ -1,0 +1,107 @@
+package diag
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// maxLine bounds the part of a source line that is shown, in characters.
+const maxLine = 120
+
+// Write prints a list for people: place, severity, code and message, the source
+// line with a caret under the column, and the hint.
+func (l List) Write(w io.Writer) error {
+	_, err := io.WriteString(w, l.String())
+	return err
+}
+
+// String is what Write prints.
+func (l List) String() string {
+	var b strings.Builder
+	for _, d := range l {
+		b.WriteString(d.String())
+	}
+	return b.String()
+}
+
+// String is the diagnostic on its lines.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s %s: %s\n", d.place(), d.Severity, d.Code, plain(d.Message))
+	if d.Snippet != "" && d.Line > 0 {
+		line, caret := pointed(d.Snippet, d.Column)
+		number := fmt.Sprint(d.Line)
+		fmt.Fprintf(&b, "  %s | %s\n", number, line)
+		fmt.Fprintf(&b, "  %s | %s^\n", strings.Repeat(" ", len(number)), caret)
+	}
+	if d.Hint != "" {
+		fmt.Fprintf(&b, "  hint: %s\n", plain(d.Hint))
+	}
+	return b.String()
+}
+
+func (d Diagnostic) place() string {
+	file := plain(d.File)
+	if d.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, d.Line, d.Column)
+}
+
+// pointed gives the part of a line around a column, and the space that puts a
+// caret under it. Tabs are kept in both, so that they line up at any tab width;
+// wide characters take two columns.
+func pointed(line string, column int) (shown, space string) {
+	runes := []rune(strings.TrimRight(line, "\r\n"))
+	at := min(max(column-1, 0), len(runes))
+	from := 0
+	if at > maxLine*2/3 {
+		from = at - maxLine/3
+	}
+	to := min(len(runes), from+maxLine)
+	var before strings.Builder
+	for _, r := range runes[from:at] {
+		switch {
+		case r == '\t':
+			before.WriteByte('\t')
+		case wide(r):
+			before.WriteString("  ")
+		case !unicode.Is(unicode.Mn, r):
+			before.WriteByte(' ')
+		}
+	}
+	shown, space = plain(string(runes[from:to])), before.String()
+	if from > 0 {
+		shown, space = "…"+shown, " "+space
+	}
+	if to < len(runes) {
+		shown += "…"
+	}
+	return shown, space
+}
+
+// plain shows control characters, so that a spec cannot drive the terminal of
+// who vets it.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return r
+		case r == '\n':
+			return ' '
+		case r < 0x20:
+			return 0x2400 + r
+		case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r):
+			return '�'
+		}
+		return r
+	}, s)
+}
+
+// wide says whether terminals give a character two columns.
+func wide(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) ||
+		r >= 0xFF01 && r <= 0xFF60 || r >= 0x1F300 && r <= 0x1FAFF || r >= 0x3000 && r <= 0x303E
+}

@@ -1,0 +1,17 @@
+// Package dsl compiles specs and never runs them.
+//
+//	path --load--> YAML values with positions --include, override--> one tree
+//	     --decode--> the language's structs and the components' Configs, references compiled
+//	     --check--> policy --lower--> *engine.Program
+//
+// Callers use four functions: Load (everything a spec gets wrong), Compile
+// (a Program to run), Recompile (a Program from the Source that a run kept) and
+// Inputs (the values of a run's parameters). Format, Schema and Reference serve
+// editors and docs.
+//
+// All mistakes are reported as a diag.List, never only the first. Nothing is
+// executed, and no file outside the project root is opened. Which components
+// there are is told by Options.Catalog alone: a new one needs no change here.
+//
+// The package must not know any component, provider or flag.
+package dsl

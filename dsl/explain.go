@@ -1,0 +1,96 @@
+package dsl
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Origin says where a value of a spec came from.
+type Origin struct {
+	Path   string `json:"path"`   // limits.max_steps
+	Value  string `json:"value"`  // in short
+	Origin string `json:"origin"` // spec.yaml:12:5, include lib.yaml:3:1, --set, PEX_SET_X or default
+}
+
+// Explain lists every value of a spec with its origin, sorted by path.
+func (s *Spec) Explain() []Origin {
+	out := s.tree.explain("", nil)
+	out = append(out, s.defaults...)
+	slices.SortStableFunc(out, func(a, b Origin) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(out, func(a, b Origin) bool { return a.Path == b.Path })
+}
+
+func (v *value) explain(path string, out []Origin) []Origin {
+	switch {
+	case v.kind == dict && len(v.entries) > 0:
+		for _, e := range v.entries {
+			out = e.val.explain(join(path, e.key), out)
+		}
+		return out
+	case v.kind == list && len(v.items) > 0:
+		for i, it := range v.items {
+			out = it.explain(path+"["+itoa(i)+"]", out)
+		}
+		return out
+	case v.src == nil:
+		return out
+	}
+	return append(out, Origin{path, brief(v.brief()), v.origin()})
+}
+
+func (v *value) brief() string {
+	if v.kind == text {
+		return v.text
+	}
+	return string(v.appendJSON(nil))
+}
+
+func (v *value) origin() string {
+	switch v.src.kind {
+	case includedFile:
+		return "include " + where(v.place)
+	case flagText:
+		return "--set"
+	}
+	return where(v.place)
+}
+
+// brief is a text on one line, shortened.
+func brief(s string) string {
+	const most = 80
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// defaultText shows a default; "" = there is none worth showing.
+func defaultText(v reflect.Value) string {
+	if v.IsZero() {
+		return ""
+	}
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return x.String()
+	case component.PromptRef:
+		return brief(x.Text)
+	case component.Template:
+		return brief(x.Text)
+	case component.GuardRef:
+		return brief(x.Source)
+	case component.FilterRef:
+		return brief(x.Source)
+	}
+	switch v.Kind() {
+	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func:
+		return ""
+	}
+	return brief(fmt.Sprint(v.Interface()))
+}

@@ -1,0 +1,209 @@
+package dsl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
+)
+
+// defaultGraph makes the graph of the reflector's strategy. Roles that no edge
+// reaches are not in it, but stay in the program: others ask for them.
+func (c *compiler) defaultGraph(all []built, w engine.Wires) {
+	for _, n := range w.Nodes {
+		b := built{n.ID, n.Type, n.Config, c.builtIn("")}
+		c.bindDefaults(target(n.Config), "", n.ID)
+		all = append(all, b)
+	}
+	g := &graph.Graph[engine.Condition]{Start: planner}
+	reached := map[string]bool{planner: true}
+	for _, e := range w.Edges {
+		reached[e.To] = true
+	}
+	for _, b := range all {
+		c.add(b, w.Take)
+		if reached[b.id] {
+			g.Nodes = append(g.Nodes, graph.Node{ID: b.id, Type: b.typ})
+		}
+	}
+	for _, e := range w.Edges {
+		if reached[e.From] {
+			g.Edges = append(g.Edges, c.wireEdge(e))
+		}
+	}
+	c.graph(g, all, c.tree.place)
+}
+
+func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
+	out := graph.Edge[engine.Condition]{From: e.From, To: e.To, Each: e.EachFresh}
+	if e.When.IsZero() {
+		return out
+	}
+	place := "edge"
+	if e.EachFresh {
+		place = "reflector_when"
+	}
+	env, _ := c.guardEnv(place)
+	if !c.report.list.Failed() { // else the author's own expression may be reported twice
+		c.expression(c.builtIn(e.When.Source), env, nil, &e.When)
+	}
+	out.Label, out.Guard = e.When.Source, e.When
+	return out
+}
+
+// writtenGraph makes the graph of the section graph. A node of a role starts
+// from the role's own section, and its keys go over it.
+func (c *compiler) writtenGraph(top []built, take engine.Take) {
+	var k graphKeys
+	c.decode(c.doc.Graph, "graph", &k)
+	var all []built
+	for i, v := range k.Nodes {
+		if b, ok := c.graphNode(v, i, top, all); ok {
+			all = append(all, b)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	if k.Start == "" {
+		k.Start = all[0].id
+	}
+	c.toolNames(all)
+	before := len(c.report.list)
+	c.checkEdges(&k, all)
+	g := &graph.Graph[engine.Condition]{Start: k.Start}
+	for _, b := range all {
+		c.add(b, take)
+		g.Nodes = append(g.Nodes, graph.Node{ID: b.id, Type: b.typ})
+	}
+	for _, e := range k.Edges {
+		edge := graph.Edge[engine.Condition]{From: e.From, To: e.To}
+		if !e.When.IsZero() {
+			edge.Label, edge.Guard = e.When.Source, e.When
+		}
+		g.Edges = append(g.Edges, edge)
+	}
+	for _, b := range top {
+		if !slices.ContainsFunc(all, func(n built) bool { return n.id == b.id }) && b.typ != reflector {
+			c.add(b, take)
+		}
+	}
+	if !c.report.failedSince(before) {
+		c.graph(g, append(all, top...), c.doc.Graph.place)
+	}
+}
+
+func (c *compiler) graphNode(v *value, i int, top, before []built) (built, bool) {
+	path := "graph.nodes[" + itoa(i) + "]"
+	if v.kind != dict {
+		c.wrongType(v, path, "a mapping with id and type")
+		return built{}, false
+	}
+	keys := v.shallow()
+	keys.entries = slices.DeleteFunc(keys.entries, func(e *entry) bool { return e.key != "id" && e.key != "type" })
+	var k nodeKeys
+	c.decode(keys, path, &k)
+	id := v.find("id")
+	switch {
+	case k.ID == "" || k.Type == "":
+		return built{}, false
+	case !namePattern.MatchString(k.ID) || k.ID == engine.End:
+		c.report.error(diag.BadName, id.val.place, "%s cannot be the id of a node", quoted(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
+		return built{}, false
+	case slices.ContainsFunc(before, func(b built) bool { return b.id == k.ID }):
+		c.report.error(diag.BadGraph, id.val.place, "two nodes have the id %s", k.ID)
+		return built{}, false
+	}
+	b := built{k.ID, k.Type, c.config(k.Type, v.get("type").place), v}
+	if b.config == nil {
+		return b, true
+	}
+	own := v.shallow()
+	own.drop("id", "type")
+	path = "graph.nodes." + k.ID
+	if r := slices.IndexFunc(top, func(t built) bool { return t.typ == k.Type }); r >= 0 {
+		own = top[r].value.overlaid(own)
+	}
+	own.place = v.place
+	c.decode(own, path, b.config)
+	return b, true
+}
+
+// checkEdges reports what is wrong with the written edges at their places.
+func (c *compiler) checkEdges(k *graphKeys, all []built) {
+	ids := []string{engine.End}
+	for _, b := range all {
+		ids = append(ids, b.id)
+	}
+	edges := c.doc.Graph.get("edges")
+	if !slices.Contains(ids[1:], k.Start) {
+		c.report.error(diag.BadGraph, c.doc.Graph.get("start").place, "there is no node %s to start at", quoted(k.Start)).Hint = meant(k.Start, ids[1:])
+	}
+	last := map[string]int{}
+	for i, e := range k.Edges {
+		at := edges.items[i]
+		c.checkEnd(at, "from", e.From, ids[1:])
+		c.checkEnd(at, "to", e.To, ids)
+		if before, ok := last[e.From]; ok && k.Edges[before].When.IsZero() {
+			c.report.error(diag.BadGraph, at.place, "this edge is never tried: the edge from %s to %s before it has no when", e.From, k.Edges[before].To).
+				Hint = "edges are tried in order; put the one without when last"
+		}
+		last[e.From] = i
+	}
+	for _, b := range all {
+		if i, ok := last[b.id]; ok && !k.Edges[i].When.IsZero() {
+			c.report.error(diag.BadGraph, edges.items[i].place, "the last edge of %s may not lead anywhere: it has a when", b.id).
+				Hint = "add an edge from " + b.id + " without when behind it"
+		}
+	}
+	if slices.Contains(ids[1:], k.Start) {
+		c.checkReached(k, all)
+	}
+}
+
+func (c *compiler) checkEnd(at *value, key, id string, ids []string) {
+	if id == "" || slices.Contains(ids, id) {
+		return
+	}
+	d := c.report.error(diag.BadGraph, at.get(key).place, "there is no node %s", quoted(id))
+	if d.Hint = meant(id, ids); id == engine.End {
+		d.Hint = "no edge leaves the end"
+	}
+}
+
+func (c *compiler) checkReached(k *graphKeys, all []built) {
+	reached := map[string]bool{k.Start: true}
+	for todo := []string{k.Start}; len(todo) > 0; todo = todo[1:] {
+		for _, e := range k.Edges {
+			if e.From == todo[0] && !reached[e.To] {
+				reached[e.To] = true
+				todo = append(todo, e.To)
+			}
+		}
+	}
+	for _, b := range all {
+		if !reached[b.id] {
+			c.report.error(diag.BadGraph, b.value.place, "no edge leads to the node %s from %s", b.id, k.Start).Hint = "add an edge to it, or remove it"
+		}
+	}
+}
+
+// graph checks a graph as a whole and gives it to the program.
+func (c *compiler) graph(g *graph.Graph[engine.Condition], all []built, at place) {
+	c.checkUse(modelsOf(all))
+	if c.report.list.Failed() {
+		return
+	}
+	if err := g.Check(); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			c.report.error(diag.BadGraph, at, "%s", line)
+		}
+		return
+	}
+	c.program.Graph = g
+}
+
+var _ engine.Condition = component.GuardRef{}

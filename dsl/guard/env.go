@@ -1,0 +1,132 @@
+package guard
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/types"
+)
+
+// Env is the names an expression may use, and their types. The zero value has
+// none. It is immutable.
+type Env struct {
+	declared types.Map               // as checked
+	compiled types.Map               // as run: what comes from JSON is untyped
+	structs  map[string]reflect.Type // names whose values are structs, as checked and as run
+}
+
+// names lists the environment's names, sorted.
+func (e Env) names() []string { return slices.Sorted(maps.Keys(e.declared)) }
+
+// with is the environment and one more name.
+func (e Env) with(name string, declared, compiled types.Type) Env {
+	out := Env{maps.Clone(e.declared), maps.Clone(e.compiled), e.structs}
+	if out.declared == nil {
+		out = Env{declared: types.Map{}, compiled: types.Map{}}
+	}
+	out.declared[name], out.compiled[name] = declared, compiled
+	return out
+}
+
+// withStruct is the environment and one more name whose values have the type
+// of v.
+func (e Env) withStruct(name string, v any) Env {
+	out := e.with(name, types.TypeOf(v), types.TypeOf(v))
+	out.structs = maps.Clone(e.structs)
+	if out.structs == nil {
+		out.structs = map[string]reflect.Type{}
+	}
+	out.structs[name] = reflect.TypeOf(v)
+	return out
+}
+
+// option gives the library one of the environment's maps. Structs are put in
+// by hand: only then does it know the fields of each of them again when it
+// compiles.
+func (e Env) option(m types.Map) func(*conf.Config) {
+	return func(c *conf.Config) {
+		c.WithEnv(m)
+		for name, t := range e.structs {
+			c.Env.Fields[name] = c.NtCache.FromType(t)
+		}
+	}
+}
+
+// With is the environment and one more name whose values satisfy a JSON Schema.
+// A nil schema is any value.
+func (e Env) With(name string, schema any) Env {
+	return e.with(name, typeOf(schema), types.Any)
+}
+
+// words are the types of a declaration.
+var words = map[string]types.Type{
+	"string": types.String, "int": types.Int, "integer": types.Int, "float": types.Float64, "number": types.Float64,
+	"bool": types.Bool, "boolean": types.Bool, "any": types.Any, "list": types.Array(types.Any), "object": types.Map{types.Extra: types.Any},
+	"[]string": types.Array(types.String),
+}
+
+// Declared makes an environment from a component's declaration, such as
+// "call int, step string". The types are string, int, number, bool, any, list,
+// []string and object.
+func Declared(declaration string) (Env, error) {
+	var e Env
+	for part := range strings.SplitSeq(declaration, ",") {
+		fields := strings.Fields(part)
+		if len(fields) != 2 {
+			return Env{}, fmt.Errorf("declaration %q: want a name and a type", strings.TrimSpace(part))
+		}
+		t, ok := words[fields[1]]
+		if !ok {
+			return Env{}, fmt.Errorf("declaration %q: unknown type %s", strings.TrimSpace(part), fields[1])
+		}
+		e = e.with(fields[0], t, types.Any)
+	}
+	return e, nil
+}
+
+// typeOf is the type of the values that satisfy a JSON Schema, any where the
+// schema leaves it open.
+func typeOf(schema any) types.Type {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return types.Any
+	}
+	switch s["type"] {
+	case "string":
+		return types.String
+	case "integer":
+		return types.Int
+	case "number":
+		return types.Float64
+	case "boolean":
+		return types.Bool
+	case "array":
+		return types.Array(typeOf(s["items"]))
+	case "object":
+		return objectType(s)
+	}
+	return types.Any
+}
+
+func objectType(s map[string]any) types.Type {
+	m := types.Map{types.Extra: types.Any}
+	if extra, ok := s["additionalProperties"]; ok {
+		if extra == false && s["patternProperties"] == nil {
+			delete(m, types.Extra)
+		} else {
+			m[types.Extra] = typeOf(extra)
+		}
+	}
+	if s["patternProperties"] != nil {
+		m[types.Extra] = types.Any
+	}
+	props, _ := s["properties"].(map[string]any)
+	for name, p := range props {
+		m[name] = typeOf(p)
+	}
+	return m
+}

@@ -1,0 +1,41 @@
+package guard_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/dsl/guard"
+)
+
+// FuzzGuard holds Compile and Eval to their promises for any source: no panic,
+// a place inside the source, an end in time, the same result twice.
+func FuzzGuard(f *testing.F) {
+	for _, src := range []string{
+		`run.tokens > 100 and step.status == "failed"`, `all(plan.steps, .status == "ok")`, `step.output?.a ?? 0 > 1`,
+		`let x = "a" + "b"; x + x == "abab"`, `count(1..9, # % 2 == 0) == 4`, `1 < 2 < 3`, `any(step.tools, # matches "a+")`,
+		`${parameters.n}`, `tool.args.path in ["a"]`, `"é" == 'é' and x`, "a\nb", `{"a": [1, 2]}.a[1:] == [2]`, "`raw` == b'x'",
+	} {
+		f.Add(src)
+	}
+	env, _ := guard.Place("before_tool", nil)
+	env = env.With("output", nil)
+	values := everything()
+	f.Fuzz(func(t *testing.T, src string) {
+		start := time.Now()
+		g, p := guard.Compile(src, env)
+		if p != nil {
+			if p.Offset < 0 || p.Offset > len(src) || p.Line < 1 || p.Column < 1 || p.Message == "" {
+				t.Fatalf("%q: problem %+v", src, p)
+			}
+			return
+		}
+		a, err := g.Eval(values)
+		b, again := g.Eval(values)
+		if a != b || (err == nil) != (again == nil) {
+			t.Fatalf("%q: %v, %v and then %v, %v", src, a, err, b, again)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Fatalf("%q: took %v", src, d)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package guard
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker/nature"
+)
+
+// otherWords are words of other languages.
+var otherWords = map[string]string{
+	"null": "write nil", "None": "write nil", "undefined": "write nil", "True": "write true", "False": "write false",
+	"AND": "write and", "OR": "write or", "NOT": "write not", "IN": "write in", "yes": "write true", "no": "write false",
+}
+
+// token is how the library names a token in its messages.
+var token = regexp.MustCompile(`(?:Operator|Identifier|Bracket|Number|String|Bytes)\("((?:[^"\\]|\\.)*)"\)`)
+
+// explain says a syntax problem in the language's words, with a hint from what
+// stands in the source.
+func explain(src string, p *Problem) *Problem {
+	at := src[p.Offset:]
+	switch {
+	case strings.TrimSpace(src) == "":
+		p.Message = "the expression is empty"
+	case strings.Contains(src, "${") || strings.Contains(src, "$<"):
+		p.Hint = "an expression is no template: write parameters.name without braces"
+	case strings.Contains(src, "===") || strings.Contains(src, "!=="):
+		p.Hint = "compare with == and !="
+	case strings.Contains(p.Message, `Operator("=")`):
+		p.Hint = "compare with =="
+	case strings.HasPrefix(at, "&") || strings.HasPrefix(at, "|"):
+		p.Hint = "write and, or"
+	case strings.Contains(p.Message, "literal not terminated"):
+		p.Hint = "close the quote; in YAML, put the whole expression between single quotes or in a | block"
+	default:
+		p.Hint = otherWords[strings.TrimRightFunc(strings.SplitN(at+" ", " ", 2)[0], unicode.IsPunct)]
+	}
+	p.Message = strings.ReplaceAll(token.ReplaceAllString(p.Message, "$1"), "unexpected token EOF", "the expression ends too early")
+	return p
+}
+
+// improve says a type problem in the language's words and finds the name that
+// was meant.
+func improve(p *Problem, root ast.Node, env Env) *Problem {
+	if name, ok := strings.CutPrefix(p.Message, "unknown name "); ok {
+		p.Hint = nameHint(name, env)
+		return p
+	}
+	if m := memberAt(root, p); m != nil {
+		if name, ok := m.Property.(*ast.StringNode); ok && isField(p.Message) {
+			p.Message = "unknown field " + name.Value
+			if base := path(m.Node); base != "" {
+				p.Message = base + " has no field " + name.Value
+			}
+			p.Hint = suggest(name.Value, fields(m.Node.Nature()))
+		}
+	}
+	p.Message = typeNames.Replace(p.Message)
+	if p.Hint == "" {
+		p.Hint = typeHint(p.Message)
+	}
+	return p
+}
+
+func typeHint(message string) string {
+	switch {
+	case strings.HasPrefix(message, "invalid operation: contains (mismatched types []"):
+		return "write value in list"
+	case strings.HasPrefix(message, "invalid operation: !"), strings.HasPrefix(message, "invalid operation: not"):
+		return `compare it: == "" for a text, == 0 for a number, == nil for what may be missing`
+	case strings.Contains(message, "mismatched types"):
+		return "both sides must have the same type; int(x), float(x) and string(x) convert"
+	}
+	return ""
+}
+
+// typeNames turns Go's names of types into the language's.
+var typeNames = strings.NewReplacer(
+	"engine.RunEnv", "run", "engine.PlanEnv", "plan", "engine.StepEnv", "step", "engine.ToolEnv", "tool",
+	"engine.ReplyEnv", "reply", "engine.MemoryEnv", "memory", "engine.TraceEnv", "trace", "engine.ToolUses", "tool calls",
+	"map[string]interface {}", "object", "[]interface {}", "list", "interface {}", "any", "float64", "number",
+)
+
+func isField(message string) bool {
+	return strings.HasPrefix(message, "unknown field ") || strings.Contains(message, " has no field ")
+}
+
+func nameHint(name string, env Env) string {
+	if hint, ok := otherWords[name]; ok {
+		return hint
+	}
+	if hint, ok := instead[name]; ok {
+		return hint
+	}
+	if p, ok := env.declared["parameters"]; ok {
+		n := p.Nature()
+		if _, ok := n.Fields[name]; ok {
+			return "write parameters." + name
+		}
+	}
+	if where := placesOf(name); where != "" {
+		return name + " is there in: " + where
+	}
+	if near := nearest(name, append(env.names(), Functions()...)); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return suggest(name, env.names())
+}
+
+// suggest names the nearest candidate, or lists them while they are few.
+func suggest(name string, candidates []string) string {
+	if near := nearest(name, candidates); near != "" {
+		return "did you mean " + near + "?"
+	}
+	if len(candidates) == 0 || len(candidates) > 12 {
+		return ""
+	}
+	return "there are: " + strings.Join(candidates, ", ")
+}
+
+// memberAt finds the member whose name stands where the problem is.
+func memberAt(root ast.Node, p *Problem) *ast.MemberNode {
+	f := &finder{at: p}
+	ast.Walk(&root, f)
+	return f.found
+}
+
+type finder struct {
+	at    *Problem
+	found *ast.MemberNode
+}
+
+// Visit looks at one node; for ast.Walk.
+func (f *finder) Visit(node *ast.Node) {
+	if m, ok := (*node).(*ast.MemberNode); ok && f.found == nil && m.Property.Location().From == f.at.char {
+		f.found = m
+	}
+}
+
+// path is a chain of names as written; "" for anything else.
+func path(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return n.Value
+	case *ast.ChainNode:
+		return path(n.Node)
+	case *ast.MemberNode:
+		base := path(n.Node)
+		if name, ok := n.Property.(*ast.StringNode); ok && base != "" {
+			return base + "." + name.Value
+		}
+	}
+	return ""
+}
+
+// fields lists the names that a value of a type has, sorted.
+func fields(n *nature.Nature) []string {
+	t := n.Type
+	if t == nil {
+		return nil
+	}
+	if t.Kind() == reflect.Struct {
+		var out []string
+		for f := range t.Fields() {
+			out = append(out, f.Tag.Get("expr"))
+		}
+		slices.Sort(out)
+		return out
+	}
+	if n.TypeData == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(n.Fields))
+}

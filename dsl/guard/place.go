@@ -1,0 +1,103 @@
+package guard
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/types"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// places says which names each place has beside `parameters` (DESIGN section 4).
+var places = map[string][]string{
+	"after_plan":     {"run", "plan", "reply"},
+	"before_tool":    {"run", "plan", "step", "tool"},
+	"after_tool":     {"run", "plan", "step", "tool"},
+	"after_step":     {"run", "plan", "step"},
+	"after_reflect":  {"run", "plan", "reply"},
+	"edge":           {"run", "plan", "reply", "step"},
+	"approval":       {"run", "plan", "step", "tool"},
+	"plan_approval":  {"run", "plan", "reply"},
+	"verify":         {"run", "plan", "step"},
+	"reflector_when": {"run", "plan", "step"},
+	"ensures":        {"run", "plan", "output"},
+	"compaction":     {"run", "plan", "memory"},
+	"tests":          {"output", "trace"},
+	"checks":         {"output", "trace"},
+	"gates":          {"stats", "baseline"},
+}
+
+// structs are the engine's own names.
+var structs = map[string]any{
+	"run":    engine.RunEnv{},
+	"plan":   engine.PlanEnv{},
+	"step":   engine.StepEnv{},
+	"tool":   engine.ToolEnv{},
+	"reply":  engine.ReplyEnv{},
+	"memory": engine.MemoryEnv{},
+	"trace":  engine.TraceEnv{},
+}
+
+// Place is the environment of a place. parameters holds the JSON Schema
+// property of each declared parameter; names that are not in it are errors.
+// With nil parameters any name may be used. ok is false for an unknown place.
+//
+// A name keeps its Go type (engine.RunEnv, ...) in the values of Eval; stats
+// and baseline may be maps, or structs with expr tags.
+func Place(name string, parameters map[string]any) (e Env, ok bool) {
+	more, ok := places[name]
+	if !ok {
+		return Env{}, false
+	}
+	declared := types.Map{}
+	for n, schema := range parameters {
+		declared[n] = typeOf(schema)
+	}
+	if parameters == nil {
+		declared[types.Extra] = types.Any
+	}
+	e = e.with("parameters", declared, types.Any)
+	for _, n := range more {
+		switch n {
+		case "output":
+			e = e.with(n, types.Any, types.Any)
+		case "stats", "baseline":
+			e = e.with(n, statsType(), types.Any)
+		default:
+			e = e.withStruct(n, structs[n])
+		}
+	}
+	return e, true
+}
+
+// Places lists the places, sorted.
+func Places() []string { return slices.Sorted(maps.Keys(places)) }
+
+// placesOf lists the places that have a name.
+func placesOf(name string) string {
+	var out []string
+	for _, p := range Places() {
+		if slices.Contains(places[p], name) {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// statsType is what gates know of a run of cases, and of each group and case
+// of it.
+func statsType() types.Type {
+	spread := types.Map{"mean": types.Float64, "p50": types.Float64, "p95": types.Float64}
+	of := func() types.Map {
+		return types.Map{
+			"n": types.Int, "pass_rate": types.Float64, "ci_low": types.Float64, "ci_high": types.Float64,
+			"errors": types.Int, "cost": spread, "latency": spread, "tokens": spread,
+		}
+	}
+	all := of()
+	all["by_group"] = types.Map{types.Extra: of()}
+	all["by_case"] = types.Map{types.Extra: of()}
+	return all
+}

@@ -1,0 +1,69 @@
+package guard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/dsl/guard"
+)
+
+func TestProblems(t *testing.T) {
+	cases := []struct{ name, place, src, want string }{
+		{"empty", "after_step", "  ", "1:2 the expression is empty | "},
+		{"a misspelt name", "after_step", `steps.status == "ok"`, "1:1 unknown name steps | did you mean step?"},
+		{"a name of elsewhere", "after_step", `reply.text == ""`, "1:1 unknown name reply | reply is there in: after_plan, after_reflect, edge, plan_approval"},
+		{"a name of nowhere", "after_step", `foo > 3`, "1:1 unknown name foo | there are: parameters, plan, run, step"},
+		{"a parameter without its namespace", "after_step", `ratio > 0.5`, "1:1 unknown name ratio | write parameters.ratio"},
+		{"a misspelt field", "after_step", `run.replan > 3`, "1:5 run has no field replan | did you mean replans?"},
+		{"a misspelt field in a loop", "after_step", `all(plan.steps, .statsu == "ok")`, "1:18 unknown field statsu | did you mean status?"},
+		{"a misspelt field of a field", "after_step", `plan.steps[0].gaol == "x"`, "1:15 unknown field gaol | did you mean goal?"},
+		{"an unknown parameter", "after_step", `parameters.user.nam == "x"`, "1:17 parameters.user has no field nam | did you mean name?"},
+		{"a wrong type", "after_step", `parameters.n == "3"`, "1:14 invalid operation: == (mismatched types int and string) | both sides must have the same type; int(x), float(x) and string(x) convert"},
+		{"a text in a list", "after_step", `step.tools contains "x"`, "1:12 invalid operation: contains (mismatched types []string and string) | write value in list"},
+		{"not of a text", "after_step", `!step.error`, `1:1 invalid operation: ! (mismatched type string) | compare it: == "" for a text, == 0 for a number, == nil for what may be missing`},
+		{"no condition", "after_step", `run.tokens`, "1:1 the expression gives int, not true or false | compare it: run.tokens == ..."},
+		{"no condition, computed", "after_step", `run.tokens + 1`, "1:1 the expression gives int, not true or false | compare it with something"},
+		{"assignment", "after_step", `run.tokens = 3`, "1:12 unexpected token = | compare with =="},
+		{"three signs", "after_step", `run.tokens === 3`, "1:14 unexpected token = | compare with == and !="},
+		{"a template", "after_step", `${parameters.n} > 3`, "1:2 unexpected token { | an expression is no template: write parameters.name without braces"},
+		{"another language's nil", "after_step", `step.error == null`, "1:15 unknown name null | write nil"},
+		{"another language's and", "after_step", `step.error == "" AND true`, "1:18 unexpected token AND | write and"},
+		{"a single ampersand", "after_step", `true & true`, "1:6 unexpected token & | write and, or"},
+		{"an open quote", "after_step", `step.status == "ok`, "1:19 literal not terminated | close the quote; in YAML, put the whole expression between single quotes or in a | block"},
+		{"a comment sign that YAML cut", "after_step", `any(plan.steps,`, "1:15 the expression ends too early | "},
+		{"a method", "after_step", `step.goal.contains("x")`, `1:11 there are no methods: .contains() | write text contains "x", or "x" in list`},
+		{"a method that is a function", "after_step", `step.goal.trim() == ""`, "1:11 there are no methods: .trim() | write trim(value)"},
+		{"a clock", "after_step", `now() > 3`, "1:1 unknown name now | there is no clock: use run.elapsed"},
+		{"a loop that is not allowed", "after_step", `groupBy(plan.steps, .id) == nil`, "1:1 function groupBy cannot be used here | use filter and count"},
+		{"a misspelt function", "after_step", `lenn(plan.steps) > 2`, "1:1 unknown name lenn | did you mean len?"},
+		{"the whole environment", "after_step", `$env["run"] != nil`, "1:1 $env cannot be used here | write the name itself"},
+		{"the meter's own names", "after_step", `$budget == nil`, "1:1 unknown name $budget | there are: parameters, plan, run, step"},
+		{"the meter's own functions", "after_step", `$weigh(1, 2) == 2`, "1:1 unknown name $weigh | there are: parameters, plan, run, step"},
+		{"a bad pattern", "after_step", `step.goal matches "("`, "1:11 error parsing regexp: missing closing ): `(` | "},
+		{"on the third line, after an accent", "after_step", "step.goal == 'é' and\n  step.error == ''\n  and x", "3:7 unknown name x | there are: parameters, plan, run, step"},
+		{"gates", "gates", `stats.passrate > 0.9`, "1:7 stats has no field passrate | did you mean pass_rate?"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			env, _ := guard.Place(c.place, parameters)
+			_, p := guard.Compile(c.src, env)
+			if p == nil {
+				t.Fatal("no problem")
+			}
+			got := fmt.Sprintf("%d:%d %s | %s", p.Line, p.Column, p.Message, p.Hint)
+			if got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestOffsetIsInBytes(t *testing.T) {
+	env, _ := guard.Place("after_step", parameters)
+	src := "step.goal == 'éé→' and foo"
+	_, p := guard.Compile(src, env)
+	if p == nil || p.Offset != strings.Index(src, "foo") || p.Column != 24 {
+		t.Errorf("problem %+v", p)
+	}
+}

@@ -1,0 +1,21 @@
+package dsl
+
+import "sync"
+
+// home is a place of the language and the keys it has.
+type home struct {
+	path string
+	keys []string
+}
+
+// homes are where keys belong that people write elsewhere.
+var homes = sync.OnceValue(func() []home {
+	return []home{
+		{"limits", structKeys(limits{})},
+		{"an entry of llms", llmKeys},
+		{"memory", structKeys(memory{})},
+		{"output", structKeys(output{})},
+		{"metadata", structKeys(metadata{})},
+		{"the spec itself", structKeys(document{})},
+	}
+})

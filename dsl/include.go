@@ -1,0 +1,150 @@
+package dsl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// libraryKeys are what a Library shares.
+var libraryKeys = []string{"llms", "tools", "prompts"}
+
+// maxIncludes bounds the files that one spec includes, all levels together.
+const maxIncludes = 64
+
+// include merges the Libraries that a tree names into it, by name; the key
+// itself goes.
+func (l *loader) include(tree *value, src *source) {
+	m := &merger{loader: l, into: tree}
+	m.all(tree, []string{src.path})
+	tree.drop("include")
+}
+
+type merger struct {
+	*loader
+	into  *value
+	done  []string
+	count int
+}
+
+// all merges the files that one file names; chain is how it was reached.
+func (m *merger) all(tree *value, chain []string) {
+	names := tree.get("include")
+	if names == nil {
+		return
+	}
+	if names.kind != list {
+		m.report.error(diag.WrongType, names.place, "include wants a list of files, not %s", names.describe()).Hint = "write [" + names.text + "]"
+		return
+	}
+	for _, n := range names.items {
+		if n.kind != text {
+			m.report.error(diag.WrongType, n.place, "include wants a list of files, not %s", n.describe())
+			continue
+		}
+		m.one(n, chain)
+	}
+}
+
+func (m *merger) one(n *value, chain []string) {
+	src, no := m.files.read(n.src, n.text)
+	if no != nil {
+		m.refuse(n.place, no)
+		return
+	}
+	if slices.Contains(chain, src.path) {
+		m.report.error(diag.Cycle, n.place, "%s includes itself: %s", src.name, m.route(append(chain, src.path)))
+		return
+	}
+	if slices.Contains(m.done, src.path) {
+		return // two files may include the same third
+	}
+	if m.count++; m.count > maxIncludes {
+		m.report.error(diag.TooLarge, n.place, "more than %d files are included", maxIncludes)
+		return
+	}
+	m.done = append(m.done, src.path)
+	m.loader.read = append(m.loader.read, src.path)
+	src.kind = includedFile
+	tree := parse(src, m.report)
+	if tree == nil || !m.isLibrary(tree) {
+		return
+	}
+	m.take(tree)
+	m.all(tree, append(chain[:len(chain):len(chain)], src.path))
+}
+
+func (m *merger) route(paths []string) string {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = m.files.name(p)
+	}
+	return strings.Join(names, " -> ")
+}
+
+func (m *merger) isLibrary(tree *value) bool {
+	if tree.kind != dict {
+		m.report.error(diag.WrongType, tree.place, "a Library is a mapping, not %s", tree.describe())
+		return false
+	}
+	kind := tree.find("kind")
+	if kind == nil || kind.val.text != "Library" {
+		at := tree.place
+		if kind != nil {
+			at = kind.val.place
+		}
+		m.report.error(diag.WrongKind, at, "only files of kind: Library can be included").Hint = "write kind: Library"
+		return false
+	}
+	return true
+}
+
+// take puts the named entries of a Library into the spec.
+func (m *merger) take(tree *value) {
+	allowed := append([]string{"apiVersion", "kind", "metadata", "include"}, libraryKeys...)
+	for _, e := range tree.entries {
+		if !slices.Contains(allowed, e.key) {
+			m.report.error(diag.UnknownKey, e.place, "a Library has no %s", e.key).Hint = meant(e.key, allowed)
+			continue
+		}
+		if !slices.Contains(libraryKeys, e.key) || e.val.kind == null {
+			continue
+		}
+		if e.val.kind != dict {
+			m.report.error(diag.WrongType, e.val.place, "%s wants a mapping of names, not %s", e.key, e.val.describe())
+			continue
+		}
+		m.names(e)
+	}
+}
+
+func (m *merger) names(section *entry) {
+	into := m.into.find(section.key)
+	if into == nil || into.val.kind == null {
+		m.into.set(section.key, section.place, &value{place: section.val.place, kind: dict})
+		into = m.into.find(section.key)
+	}
+	if into.val.kind != dict {
+		return // the decoder reports it
+	}
+	for _, e := range section.val.entries {
+		if first := into.val.find(e.key); first != nil {
+			m.report.error(diag.IncludeClash, e.place, "%s.%s is already defined at %s", section.key, e.key, where(first.place)).
+				Hint = "rename one of them"
+			continue
+		}
+		into.val.entries = append(into.val.entries, e)
+	}
+}
+
+// where names a place for a message.
+func where(p place) string {
+	switch {
+	case p.src == nil:
+		return "nowhere"
+	case p.src.kind == flagText || p.src.kind == envText || p.line == 0:
+		return p.src.name
+	}
+	return p.src.name + ":" + itoa(p.line) + ":" + itoa(p.col)
+}

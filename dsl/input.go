@@ -1,0 +1,155 @@
+package dsl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Inputs gives the values of a run's parameters: defaults, over them the JSON
+// object of a file, over it name=value flags, over all the question ("" = none
+// was given). A flag of a string parameter is taken as it is, any other is
+// read as YAML. Every value is checked by its declaration; the error names all
+// that are wrong, one a line. Numbers are float64.
+func Inputs(p *engine.Program, question string, flags []string, file []byte) (map[string]any, error) {
+	in := inputs{program: p, values: map[string]any{}, exact: map[string]any{}}
+	for i := range p.Parameters {
+		if d := p.Parameters[i].Default; d != nil {
+			in.values[p.Parameters[i].Name] = d
+		}
+	}
+	in.file(file)
+	for _, f := range flags {
+		in.flag(f)
+	}
+	if question != "" {
+		in.set("question", question, question)
+	}
+	in.check()
+	if len(in.errs) > 0 {
+		return nil, errors.Join(in.errs...)
+	}
+	return in.values, nil
+}
+
+type inputs struct {
+	program *engine.Program
+	values  map[string]any
+	exact   map[string]any // what was given, with numbers as json.Number
+	errs    []error
+}
+
+func (in *inputs) fail(format string, args ...any) {
+	in.errs = append(in.errs, fmt.Errorf(format, args...))
+}
+
+func (in *inputs) set(name string, loose, exact any) {
+	in.values[name], in.exact[name] = loose, exact
+}
+
+// declared finds a parameter, or reports that there is none.
+func (in *inputs) declared(name string) *engine.Parameter {
+	if p := parameter(in.program, name); p != nil {
+		return p
+	}
+	names := make([]string, len(in.program.Parameters))
+	for i, p := range in.program.Parameters {
+		names[i] = p.Name
+	}
+	in.fail("unknown parameter %s (%s)", name, meant(name, names))
+	return nil
+}
+
+func (in *inputs) file(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	v, err := fromJSON(&source{name: "parameters", text: b, kind: resolved})
+	if err != nil || v.kind != dict {
+		in.fail("the parameters are not one JSON object: %w", orNotObject(err))
+		return
+	}
+	for _, e := range v.entries {
+		if in.declared(e.key) != nil {
+			in.set(e.key, e.val.loose(), e.val.exact())
+		}
+	}
+}
+
+func orNotObject(err error) error {
+	if err == nil {
+		return errors.New("write {\"name\": value}")
+	}
+	return err
+}
+
+func (in *inputs) flag(s string) {
+	name, text, ok := strings.Cut(s, "=")
+	if !ok {
+		in.fail("parameter %q has no value (write name=value)", s)
+		return
+	}
+	p := in.declared(name)
+	if p == nil {
+		return
+	}
+	if isText(p) {
+		in.set(name, text, text)
+		return
+	}
+	r := &report{}
+	v := parse(&source{name: name, text: []byte(text), kind: flagText}, r)
+	if v == nil || r.list.Failed() {
+		in.fail("parameter %s: %q is not YAML: %s", name, text, r.list[0].Message)
+		return
+	}
+	in.set(name, v.loose(), v.exact())
+}
+
+// isText says whether a parameter is declared as a string.
+func isText(p *engine.Parameter) bool {
+	var s struct {
+		Type any `json:"type"`
+	}
+	return json.Unmarshal(p.Schema, &s) == nil && s.Type == "string"
+}
+
+func (in *inputs) check() {
+	for i := range in.program.Parameters {
+		p := &in.program.Parameters[i]
+		v, given := in.values[p.Name]
+		if exact, own := in.exact[p.Name]; own {
+			v = exact
+		}
+		switch {
+		case (!given || v == nil) && p.Required:
+			in.fail("parameter %s is required%s (%s)", p.Name, described(p), howToPass(p.Name))
+		case !given || v == nil:
+			delete(in.values, p.Name)
+		default:
+			if _, own := in.exact[p.Name]; !own {
+				continue // a default was checked with the spec
+			}
+			if err := p.Check.Validate(v); err != nil {
+				in.fail("parameter %s: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
+			}
+		}
+	}
+}
+
+func described(p *engine.Parameter) string {
+	if p.Doc == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(p.Doc, ".")
+}
+
+func howToPass(name string) string {
+	if name == question {
+		return `pass it behind the spec: pexctl run spec.yaml "your question"`
+	}
+	return "pass -p " + name + "=..."
+}

@@ -1,0 +1,84 @@
+package jsonpath
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Path is a compiled path. It is immutable and safe for concurrent use.
+type Path struct {
+	source string
+	query  query
+}
+
+// Problem is what is wrong with a path.
+type Problem struct {
+	Offset  int // bytes into the source
+	Message string
+	Hint    string // the way out; "" = none known
+}
+
+// Error is the problem in one line.
+func (p *Problem) Error() string {
+	s := fmt.Sprintf("at byte %d: %s", p.Offset, p.Message)
+	if p.Hint != "" {
+		s += " (" + p.Hint + ")"
+	}
+	return s
+}
+
+// The caps of a source.
+const (
+	MaxSource = 4096 // bytes
+	MaxDepth  = 32   // filters within filters, and parentheses
+)
+
+// maxVisits is the number of values one selection may look at.
+const maxVisits = 1_000_000
+
+// errTooMuch ends a selection.
+var errTooMuch = errors.New("the path visits more than 1,000,000 values; use fewer descendants (..) and filters within filters")
+
+// Compile reads a path. The error is a *Problem.
+func Compile(src string) (path *Path, err error) {
+	if len(src) > MaxSource {
+		return nil, &Problem{Message: fmt.Sprintf("the path has %d bytes; the most is %d", len(src), MaxSource)}
+	}
+	p := &parser{src: src}
+	defer func() {
+		if r := recover(); r != nil {
+			problem, ok := r.(*Problem)
+			if !ok {
+				panic(r)
+			}
+			path, err = nil, problem
+		}
+	}()
+	if !utf8.ValidString(src) {
+		p.fail(0, "the path is not valid UTF-8", "")
+	}
+	return &Path{source: src, query: p.path()}, nil
+}
+
+// String is the source.
+func (p *Path) String() string { return p.source }
+
+// Select gives the values that the path selects in v, in the order of the RFC;
+// nothing selected is an empty list. The error says that the selection would
+// take too long. The values are those of v, not copies.
+func (p *Path) Select(v any) (out []any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if r != any(errTooMuch) {
+				panic(r)
+			}
+			out, err = nil, errTooMuch
+		}
+	}()
+	e := &evaluation{root: v, left: maxVisits}
+	if out = e.run(p.query, v); out == nil {
+		out = []any{}
+	}
+	return out, nil
+}

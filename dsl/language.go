@@ -1,0 +1,177 @@
+package dsl
+
+import (
+	"time"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// apiVersion is the version of the language.
+const apiVersion = "pex/v1"
+
+// document is a whole spec. Sections of named entries, and those that a
+// component's Config decodes, are kept as values.
+type document struct {
+	APIVersion     string   `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, or Library for shared llms, tools and prompts."`
+	Metadata       metadata `yaml:"metadata" required:"true" doc:"What the agent is called."`
+	Include        []string `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
+	Parameters     *value   `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
+	InjectDatetime bool     `yaml:"inject_datetime" doc:"Puts the start time of the run, in UTC, into the system prompts of planner and executor."`
+	DatetimeFormat string   `yaml:"datetime_format" doc:"How that time is written, in strftime directives."`
+	LLMs           *value   `yaml:"llms" doc:"The language models, by name."`
+	Tools          *value   `yaml:"tools" doc:"The tools, by name. A builtin needs no type: clock: {}."`
+	Prompts        *value   `yaml:"prompts" doc:"Named texts, for {use: name} wherever a prompt is expected."`
+	Planner        *value   `yaml:"planner" doc:"The role that makes the plan."`
+	Executor       *value   `yaml:"executor" doc:"The role that carries out its steps."`
+	Reflector      *value   `yaml:"reflector" doc:"The role that looks at what the steps gave."`
+	Finalizer      *value   `yaml:"finalizer" doc:"The role that writes the answer when the planner did not."`
+	Limits         limits   `yaml:"limits" doc:"What a run may take at most; what is not there is not limited."`
+	Guards         *value   `yaml:"guards" doc:"Rules tried at places of a run; the first that holds decides."`
+	Output         *output  `yaml:"output" doc:"What a final answer must be; free text by default."`
+	Memory         memory   `yaml:"memory" doc:"Where conversations are kept, and how safely runs are."`
+	Graph          *value   `yaml:"graph" doc:"Nodes and guarded edges written out, instead of those of reflector.strategy."`
+	Tests          *value   `yaml:"tests" doc:"Tests for pexctl test; they do not change what the agent does."`
+	Evals          *value   `yaml:"evals" doc:"Suites for pexctl eval."`
+}
+
+type metadata struct {
+	Name        string            `yaml:"name" required:"true" doc:"The agent's name."`
+	Version     string            `yaml:"version" doc:"Its version, any text."`
+	Description string            `yaml:"description" doc:"What it is for, in a sentence."`
+	Labels      map[string]string `yaml:"labels" doc:"Whatever helps to find it."`
+}
+
+type limits struct {
+	MaxSteps                    int           `yaml:"max_steps" min:"1" doc:"Steps executed in all."`
+	ExecutorMaxIterations       int           `yaml:"executor_max_iterations" min:"1" doc:"Model calls of one step."`
+	MessageHistoryLimit         int           `yaml:"message_history_limit" min:"1" doc:"Earlier turns of a conversation that the planner sees."`
+	ExecutorMessageHistoryLimit int           `yaml:"executor_message_history_limit" min:"1" doc:"Message pairs that the executor keeps between steps."`
+	MaxReplans                  int           `yaml:"max_replans" min:"1" doc:"Plans that replace a plan."`
+	MaxToolCalls                int           `yaml:"max_tool_calls" min:"1" doc:"Tool calls in all."`
+	MaxConsecutiveToolCalls     int           `yaml:"max_consecutive_tool_calls" min:"1" doc:"Calls of the same tool with the same arguments in a row."`
+	MaxTokens                   int           `yaml:"max_tokens" min:"1" doc:"Tokens of all model calls, in and out."`
+	MaxCost                     float64       `yaml:"max_cost" min:"0" doc:"US dollars; every llm then needs its cost."`
+	MaxDuration                 time.Duration `yaml:"max_duration" min:"0s" doc:"Active time of the run."`
+}
+
+// The defaults that OpenSearch's agent has, by the same names, and one of ours.
+func defaultLimits() limits {
+	return limits{
+		MaxSteps: 20, ExecutorMaxIterations: 20, MessageHistoryLimit: 10,
+		ExecutorMessageHistoryLimit: 10, MaxReplans: 10, MaxConsecutiveToolCalls: 5,
+	}
+}
+
+// llm is one entry of llms, and what a role may override.
+type llm struct {
+	Provider        string              `yaml:"provider" required:"true" doc:"Who serves the model."`
+	Model           string              `yaml:"model" doc:"The provider's name of the model."`
+	BaseURL         component.Template  `yaml:"base_url" vars:"env,parameters" doc:"Where the provider is, when it is not where it usually is."`
+	APIKeyEnv       string              `yaml:"api_key_env" doc:"The environment variable that holds the key."`
+	Temperature     *float64            `yaml:"temperature" min:"0" max:"2" doc:"How freely the model chooses; the provider's default when unset."`
+	TopP            *float64            `yaml:"top_p" min:"0" max:"1" doc:"The share of likely tokens it chooses from."`
+	Seed            *int64              `yaml:"seed" doc:"Makes sampling repeatable where the provider can."`
+	MaxOutputTokens int                 `yaml:"max_output_tokens" min:"1" doc:"Tokens of one reply at most."`
+	Stop            []string            `yaml:"stop" doc:"Texts that end a reply."`
+	SystemPrompt    component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"The system prompt of roles that have none of their own."`
+	Timeout         time.Duration       `yaml:"timeout" min:"0s" doc:"How long one call may take."`
+	Retry           retry               `yaml:"retry" doc:"How failed calls are repeated."`
+	RateLimit       rateLimit           `yaml:"rate_limit" doc:"What this process asks of the llm at most."`
+	Fallback        []string            `yaml:"fallback" doc:"Other llms, tried in order when this one fails."`
+	Cost            *cost               `yaml:"cost" doc:"Prices in USD per million tokens."`
+	Options         *value              `yaml:"options" doc:"What this provider alone has."`
+}
+
+type retry struct {
+	MaxAttempts  int           `yaml:"max_attempts" min:"1" max:"20" doc:"Calls in all."`
+	InitialDelay time.Duration `yaml:"initial_delay" min:"0s" doc:"The wait before the second call; it doubles from there."`
+	MaxDelay     time.Duration `yaml:"max_delay" min:"0s" doc:"The longest wait."`
+	Jitter       bool          `yaml:"jitter" doc:"A random wait between nothing and the computed one."`
+}
+
+type rateLimit struct {
+	RequestsPerMinute int `yaml:"requests_per_minute" min:"1" doc:"Calls begun in a minute."`
+	TokensPerMinute   int `yaml:"tokens_per_minute" min:"1" doc:"Tokens in a minute."`
+	MaxConcurrent     int `yaml:"max_concurrent" min:"1" doc:"Calls at the same time."`
+}
+
+type cost struct {
+	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
+	Output      float64 `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
+	CachedInput float64 `yaml:"cached_input" min:"0" doc:"USD per million input tokens from the cache; the input price by default."`
+}
+
+func defaultLLM() llm {
+	return llm{Retry: retry{MaxAttempts: 3, InitialDelay: 500 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: true}}
+}
+
+// tool is what all types of tools have in common.
+type tool struct {
+	Type           string              `yaml:"type" doc:"builtin, http, command, mcp or agent; the name itself when it is a builtin's."`
+	Use            string              `yaml:"use" doc:"type builtin: which one, when the tool has another name."`
+	Description    string              `yaml:"description" doc:"What the model is told; the tool's own by default."`
+	Effect         string              `yaml:"effect" enum:"read|idempotent|write" doc:"What a call does to the world; the tool's own, else write."`
+	Approval       component.GuardRef  `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a person approves each call: never, always, or an expression."`
+	Timeout        time.Duration       `yaml:"timeout" min:"0s" doc:"How long a call may take; 60s by default."`
+	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"How much of the output the model sees; 65536 by default."`
+	Retry          *retry              `yaml:"retry" doc:"How failed calls are repeated; never for a tool that writes."`
+	With           *value              `yaml:"with" doc:"Argument values that a model can never override."`
+	OutputFilter   component.FilterRef `yaml:"output_filter" doc:"JSONPath applied to the output."`
+	IncludeOutput  bool                `yaml:"include_output_in_agent_response" doc:"The output becomes part of the agent's response."`
+}
+
+// guard is one entry of guards. Its expression is compiled for its place.
+type guardRule struct {
+	Name    string `yaml:"name" required:"true" doc:"What events and results call it."`
+	At      string `yaml:"at" required:"true" enum:"after_plan|before_tool|after_tool|after_step|after_reflect" doc:"Where it is tried."`
+	When    *value `yaml:"when" required:"true" doc:"The condition, an expression."`
+	Do      string `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"What then happens."`
+	Message string `yaml:"message" doc:"What people and models are told; plain text."`
+}
+
+type output struct {
+	Schema  component.SchemaRef  `yaml:"schema" doc:"JSON Schema of the answer."`
+	Repair  *repair              `yaml:"repair" doc:"What happens when an answer does not fit; asked again twice by default."`
+	Ensures []component.GuardRef `yaml:"ensures" env:"@ensures" doc:"Conditions that an answer must meet."`
+}
+
+type repair struct {
+	MaxAttempts int `yaml:"max_attempts" min:"0" max:"10" doc:"How often the role that gave it is asked again, with the errors."`
+}
+
+type memory struct {
+	Backend    string `yaml:"backend" enum:"badger|none" doc:"Where conversations are kept."`
+	Path       string `yaml:"path" doc:"The store's folder; below the home by default."`
+	Durability string `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is safe on disk: at each commit, soon after, or at the end."`
+	History    bool   `yaml:"history" doc:"Earlier runs of the same memory id go into the plan."`
+	Compaction *value `yaml:"compaction" later:"true" doc:"How long conversations are shortened."`
+}
+
+// graphKeys is the section graph; its nodes are decoded by their types.
+type graphKeys struct {
+	Start string     `yaml:"start" doc:"The first node; the first of the list by default."`
+	Nodes []*value   `yaml:"nodes" required:"true" min:"1" doc:"The nodes: id, type and the keys of the type."`
+	Edges []edgeKeys `yaml:"edges" required:"true" min:"1" doc:"The edges, tried in order."`
+}
+
+type edgeKeys struct {
+	From string             `yaml:"from" required:"true" doc:"The node it leaves."`
+	To   string             `yaml:"to" required:"true" doc:"The node it leads to, or end."`
+	When component.GuardRef `yaml:"when" env:"@edge" doc:"The condition; the last edge of a node has none."`
+}
+
+type nodeKeys struct {
+	ID   string `yaml:"id" required:"true" doc:"The node's name in edges."`
+	Type string `yaml:"type" required:"true" doc:"What kind of node it is."`
+}
+
+const defaultDatetime = "%Y-%m-%dT%H:%M:%SZ"
+
+func defaultDocument() document {
+	return document{
+		DatetimeFormat: defaultDatetime,
+		Limits:         defaultLimits(),
+		Memory:         memory{Backend: "badger", Durability: "sync"},
+	}
+}

@@ -1,0 +1,190 @@
+package dsl
+
+import (
+	"bytes"
+	"strings"
+)
+
+// within is the place of a byte offset in the text of a scalar. Texts on one
+// line, literal blocks and whole files are exact; where YAML folds lines, it
+// is exact as long as the folding is the usual one.
+func (v *value) within(offset int) place {
+	if v.src == nil || v.src.kind == resolved {
+		return v.place
+	}
+	if v.whole() {
+		return v.src.at(offset)
+	}
+	at := v.place.offset()
+	if at < 0 {
+		return v.place
+	}
+	w := walker{src: v.src.text, i: at, v: v}
+	w.begin()
+	for n := 0; n < offset && n < len(v.text) && w.i < len(w.src); n++ {
+		w.next(v.text[n])
+	}
+	return v.src.at(min(w.i, len(v.src.text)))
+}
+
+// whole says that the value is all of its file.
+func (v *value) whole() bool {
+	return v.style == literal && v.line == 1 && v.col == 1 && len(v.text) == len(v.src.text)
+}
+
+// walker goes through the source of a scalar beside its decoded text.
+type walker struct {
+	src    []byte
+	i      int
+	v      *value
+	indent int  // of a block scalar
+	rest   int  // decoded bytes that the last escape still owes
+	folded bool // the last character was a line end
+}
+
+// begin goes to the first character of the text: behind a quote, or behind the
+// header of a block scalar.
+func (w *walker) begin() {
+	switch w.v.style {
+	case single, double:
+		w.i++
+	case literal, folded:
+		nl := bytes.IndexByte(w.src[w.i:], '\n')
+		if nl < 0 {
+			return
+		}
+		w.i += nl + 1
+		w.indent = blockIndent(w.src[w.i:])
+		if d := headerDigit(w.src[w.i-nl-1 : w.i]); d > 0 {
+			w.indent = parentIndent(w.v.src.line(w.v.line)) + d
+		}
+		w.skipIndent()
+	}
+}
+
+// blockIndent is the indentation of the first line that is not blank.
+func blockIndent(src []byte) int {
+	for line := range bytes.Lines(src) {
+		if trimmed := bytes.TrimLeft(line, " "); len(bytes.TrimSpace(trimmed)) > 0 {
+			return len(line) - len(trimmed)
+		}
+	}
+	return 0
+}
+
+// headerDigit is the indentation that a block's header gives; 0 = none.
+func headerDigit(header []byte) int {
+	for _, c := range header[:min(len(header), 3)] {
+		if '1' <= c && c <= '9' {
+			return int(c - '0')
+		}
+	}
+	return 0
+}
+
+// parentIndent is the indentation of what a line begins, dashes included.
+func parentIndent(line string) int {
+	rest := strings.TrimLeft(line, " ")
+	for strings.HasPrefix(rest, "- ") {
+		rest = strings.TrimLeft(rest[2:], " ")
+	}
+	return len(line) - len(rest)
+}
+
+func (w *walker) skipIndent() {
+	for n := 0; n < w.indent && w.i < len(w.src) && w.src[w.i] == ' '; n++ {
+		w.i++
+	}
+}
+
+// next passes what became one byte of the text.
+func (w *walker) next(c byte) {
+	if w.rest > 0 {
+		w.rest--
+		return
+	}
+	switch w.v.style {
+	case literal, folded:
+		w.inBlock(c)
+	case double:
+		w.inDouble(c)
+	case single:
+		if w.src[w.i] == '\'' {
+			w.i++ // a quote is written twice
+		}
+		w.folds(c)
+	default:
+		w.folds(c)
+	}
+}
+
+func (w *walker) inBlock(c byte) {
+	if c == '\n' && w.folded {
+		return // the lines were passed with the first line end
+	}
+	w.folded = false
+	if w.src[w.i] == '\r' {
+		w.i++
+	}
+	if w.i >= len(w.src) || w.src[w.i] != '\n' {
+		w.i++
+		return
+	}
+	w.i++
+	w.skipIndent()
+	for w.v.style == folded && w.i < len(w.src) && w.src[w.i] == '\n' {
+		w.i++
+		w.skipIndent()
+	}
+	w.folded = w.v.style == folded
+}
+
+// inDouble passes an escape as a whole; what it became may be several bytes.
+func (w *walker) inDouble(c byte) {
+	if w.src[w.i] != '\\' || w.i+1 >= len(w.src) {
+		w.folds(c)
+		return
+	}
+	length := map[byte]int{'x': 4, 'u': 6, 'U': 10}[w.src[w.i+1]]
+	if w.src[w.i+1] == '\n' { // a line joined to the next
+		w.i += 2
+		for w.i < len(w.src) && (w.src[w.i] == ' ' || w.src[w.i] == '\t') {
+			w.i++
+		}
+		w.next(c)
+		return
+	}
+	w.i = min(w.i+max(length, 2), len(w.src))
+	switch {
+	case c >= 0xF0:
+		w.rest = 3
+	case c >= 0xE0:
+		w.rest = 2
+	case c >= 0xC0:
+		w.rest = 1
+	}
+}
+
+// folds passes one character, or a run of line ends with the white space around
+// it: that became a blank, or line ends of which those behind the first are
+// swallowed.
+func (w *walker) folds(c byte) {
+	if c == '\n' && w.folded {
+		return
+	}
+	w.folded = false
+	if c != ' ' && c != '\n' || !w.endsLine() {
+		w.i++
+		return
+	}
+	for w.i < len(w.src) && strings.IndexByte(" \t\r\n", w.src[w.i]) >= 0 {
+		w.i++
+	}
+	w.folded = true
+}
+
+// endsLine says whether only white space stands before the line's end.
+func (w *walker) endsLine() bool {
+	rest := bytes.TrimLeft(w.src[w.i:], " \t\r")
+	return len(rest) > 0 && rest[0] == '\n'
+}

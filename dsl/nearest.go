@@ -1,0 +1,76 @@
+package dsl
+
+import "strings"
+
+// nearest is the candidate that a misspelt word most likely stands for; "" =
+// none is near. Of equally near ones the first is taken.
+func nearest(word string, candidates []string) string {
+	const longest = 100
+	if len(word) > longest {
+		return ""
+	}
+	w := bare(word)
+	best, limit := "", max(1, len(w)/3)+1
+	for _, c := range candidates {
+		f := bare(c)
+		if f == w {
+			return c
+		}
+		if n := len(f) - len(w); len(w) < 3 || n >= limit || -n >= limit {
+			continue
+		}
+		if d := edits(w, f); d < limit {
+			best, limit = c, d
+		}
+	}
+	if best == "" && len(w) > 2 {
+		best = longer(word, candidates)
+	}
+	return best
+}
+
+// longer is the one candidate that begins or ends with a whole word, as
+// api_key_env with api_key; "" = none, or several.
+func longer(word string, candidates []string) string {
+	found := ""
+	for _, c := range candidates {
+		if strings.HasPrefix(c, word+"_") || strings.HasSuffix(c, "_"+word) {
+			if found != "" {
+				return ""
+			}
+			found = c
+		}
+	}
+	return found
+}
+
+// bare is a word without what people get wrong most: case, - for _.
+func bare(s string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s))
+}
+
+// edits counts what makes one word of another: a byte more, less or changed,
+// or two neighbours swapped.
+func edits(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

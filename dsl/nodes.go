@@ -1,0 +1,135 @@
+package dsl
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// The roles, in the order their llm defaults go.
+const (
+	planner   = "planner"
+	executor  = "executor"
+	reflector = "reflector"
+	finalizer = "finalizer"
+)
+
+var roles = []string{planner, executor, reflector, finalizer}
+
+// built is a node on its way into the program.
+type built struct {
+	id, typ string
+	config  any // nil = its type is unknown
+	value   *value
+}
+
+// nodes decodes the roles and makes the graph: the one that is written, or the
+// one that the reflector's strategy wants.
+func (c *compiler) nodes() {
+	sections := map[string]*value{
+		planner: c.doc.Planner, executor: c.doc.Executor, reflector: c.doc.Reflector, finalizer: c.doc.Finalizer,
+	}
+	var all []built
+	for _, role := range roles {
+		v := sections[role]
+		if v == nil {
+			v = &value{place: c.tree.place, kind: dict}
+		}
+		b := built{role, role, c.config(role, v.place), v}
+		before := len(c.report.list)
+		if b.config != nil {
+			c.decode(v, role, b.config)
+		}
+		if role == planner {
+			c.defaultModel = c.base
+			c.brokenModel = c.report.failedSince(before) && c.base == ""
+		}
+		all = append(all, b)
+	}
+	c.reserve(all)
+	c.toolNames(all)
+	wires := c.wires(all)
+	c.program.Nodes = map[string]engine.Node{}
+	if c.doc.Graph != nil {
+		c.writtenGraph(all, wires.Take)
+		return
+	}
+	c.defaultGraph(all, wires)
+}
+
+// config is the Config of a node type, with its defaults.
+func (c *compiler) config(typ string, at place) any {
+	f, ok := c.loader.options.Catalog.Nodes.Find(typ)
+	if !ok {
+		c.report.error(diag.UnknownType, at, "there is no node type %s", quoted(typ)).Hint = meant(typ, c.loader.options.Catalog.Nodes.Types())
+		return nil
+	}
+	return f.Config()
+}
+
+// reserve takes over what the finalizer wants kept of the token limit.
+func (c *compiler) reserve(all []built) {
+	for _, b := range all {
+		if b.typ != finalizer || b.config == nil {
+			continue
+		}
+		fields, _ := fieldsOf([]reflect.Value{target(b.config)})
+		for _, f := range fields {
+			if f.key == "reserve_tokens" && f.value.CanInt() {
+				c.program.Limits.ReserveTokens = int(f.value.Int())
+			}
+		}
+	}
+}
+
+// wires asks the reflector's Config for the default graph.
+func (c *compiler) wires(all []built) engine.Wires {
+	config := all[slices.Index(roles, reflector)].config
+	if config == nil {
+		return engine.Wires{}
+	}
+	if w, ok := config.(engine.Wiring); ok {
+		return w.Wire()
+	}
+	if w, ok := target(config).Interface().(engine.Wiring); ok {
+		return w.Wire()
+	}
+	return engine.Wires{Take: engine.TakeOne, Edges: []engine.WireEdge{
+		{From: planner, To: executor},
+		{From: executor, To: reflector},
+		{From: reflector, To: executor, When: component.GuardRef{Source: "len(plan.remaining) > 0"}},
+		{From: reflector, To: engine.End},
+	}}
+}
+
+// add builds a node and puts it into the program.
+func (c *compiler) add(b built, take engine.Take) {
+	f, ok := c.loader.options.Catalog.Nodes.Find(b.typ)
+	if !ok || b.config == nil || c.report.list.Failed() {
+		return
+	}
+	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Take: take})
+	if err != nil {
+		c.report.error(diag.BadConfig, b.value.place, "the node %s cannot be made: %v", b.id, err)
+		return
+	}
+	c.program.Nodes[b.id] = n
+}
+
+// modelsOf lists the llms that configs name.
+func modelsOf(all []built) []string {
+	var out []string
+	for _, b := range all {
+		if b.config == nil {
+			continue
+		}
+		fields, _ := fieldsOf([]reflect.Value{target(b.config)})
+		if m := modelField(fields); m != nil {
+			out = append(out, m.value.Interface().(component.ModelRef).Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,155 @@
+package dsl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// parse turns one YAML document into a value, or reports why not and returns
+// nil. A value with errors inside is still returned, for the next phases to
+// find more.
+func parse(src *source, r *report) *value {
+	if len(src.text) > maxFile {
+		r.error(diag.TooLarge, place{src: src}, "%d bytes are more than the %d of a file", len(src.text), maxFile).
+			Hint = "put long texts into files of their own"
+		return nil
+	}
+	if at, why := prescan(src.text); at >= 0 {
+		r.error(diag.TooLarge, src.at(at), "%s", why)
+		return nil
+	}
+	doc, second, err := decodeYAML(src.text)
+	if err != nil {
+		reportSyntax(src, err, r)
+		return nil
+	}
+	if second != nil {
+		r.error(diag.ManyDocuments, place{src, second.Line, max(second.Column, 1)}, "a second document begins here").
+			Hint = "remove it, or put it into a file of its own"
+	}
+	if doc == nil || len(doc.Content) == 0 {
+		return &value{place: place{src, 1, 1}}
+	}
+	return newConverter(src, r).convert(doc.Content[0])
+}
+
+// decodeYAML reads the first document and the begin of a second. The library
+// may panic on damaged input; that is an error like any other.
+func decodeYAML(b []byte) (doc, second *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("yaml: line 1: the parser gave up: %v", p)
+		}
+	}()
+	d := yaml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))))
+	var first, next yaml.Node
+	if err := d.Decode(&first); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil, nil
+		}
+		return nil, nil, err
+	}
+	switch err := d.Decode(&next); {
+	case err == nil:
+		return &first, &next, nil
+	case errors.Is(err, io.EOF):
+		return &first, nil, nil
+	default:
+		return nil, nil, err
+	}
+}
+
+var unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// reportSyntax gives the parser's message a column and a hint.
+func reportSyntax(src *source, err error, r *report) {
+	line := 1
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		line, _ = strconv.Atoi(m[1])
+	}
+	message := yamlLine.ReplaceAllString(err.Error(), "")
+	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		at := max(bytes.Index(src.text, []byte("*"+m[1])), 0)
+		r.error(diag.Alias, src.at(at), "there is no anchor &%s before this alias", m[1]).Hint = "define it before: &" + m[1]
+		return
+	}
+	if at, written := referenceInFlow(src, line); written != "" {
+		r.error(diag.Syntax, at, "%s", "between braces YAML takes the { of "+written+" for its own").
+			Hint = `quote the text: "` + written + `...", or write ` + angled(written)
+		return
+	}
+	at := findText(src, line, "")
+	if i := strings.LastIndex(src.line(at.line), ": "); strings.Contains(message, "mapping values") && i >= at.col {
+		at.col = len([]rune(src.line(at.line)[:i])) + 1
+	}
+	r.error(diag.Syntax, at, "%s", message).Hint = syntaxHint(src.line(at.line), message)
+}
+
+// findText is the place of a text in a line, else of the line's first
+// character. The parser may name the line behind the last.
+func findText(src *source, line int, what string) place {
+	for line > 1 && strings.TrimSpace(src.line(line)) == "" {
+		line--
+	}
+	s := src.line(line)
+	i := strings.Index(s, what)
+	if what == "" || i < 0 {
+		i = len(s) - len(strings.TrimLeft(s, " \t"))
+	}
+	return place{src, line, len([]rune(s[:i])) + 1}
+}
+
+func syntaxHint(line, message string) string {
+	switch {
+	case strings.Contains(line, "\t"):
+		return "YAML is indented by spaces, never by tabs"
+	case strings.Contains(message, "mapping values are not allowed"):
+		return "a text with a colon and a space in it wants quotes; else look at the indentation"
+	case strings.Contains(message, "unexpected end of stream"):
+		return "a quote or a bracket that opens here or below is never closed"
+	case strings.Contains(message, "cannot start any token"):
+		return "a text that begins with this character wants quotes"
+	case strings.Contains(message, "did not find expected key"):
+		return "look at the indentation, and for a quote that ends too early"
+	case strings.Contains(message, "did not find expected ',' or"):
+		return "a bracket or brace is not closed, or a comma is missing"
+	}
+	return ""
+}
+
+var flowReference = regexp.MustCompile(`\$\{[a-z]+\.[^}]*\}`)
+
+// referenceInFlow looks for an unquoted ${...} behind an open brace or bracket,
+// around the line that the parser names.
+func referenceInFlow(src *source, line int) (at place, written string) {
+	for _, n := range []int{line, line - 1, line + 1} {
+		s := src.line(n)
+		m := flowReference.FindStringIndex(s)
+		if m == nil {
+			continue
+		}
+		before := s[:m[0]]
+		opened := strings.LastIndexAny(before, "{[")
+		if opened < 0 || strings.Count(before, `"`)%2 == 1 || strings.Count(before, "'")%2 == 1 {
+			continue
+		}
+		return place{src, n, len([]rune(before)) + 1}, s[m[0]:m[1]]
+	}
+	return place{}, ""
+}
+
+// angled is a reference in the spelling that flow style leaves alone.
+func angled(ref string) string {
+	return "$<" + strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}") + ">"
+}

@@ -1,0 +1,80 @@
+package prompt
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// filter changes a value on its way into the text.
+type filter struct {
+	name   string
+	indent int
+}
+
+// filterForms are the filters there are, as a user writes them.
+const filterForms = "json, trim, indent N"
+
+// maxIndent bounds what one filter can add to a line.
+const maxIndent = 100
+
+// parseFilter reads "indent 4". The error says what is wrong with it.
+func parseFilter(src string) (filter, error) {
+	words := strings.Fields(src)
+	if len(words) == 0 {
+		return filter{}, fmt.Errorf("a filter has no name")
+	}
+	f := filter{name: words[0]}
+	switch f.name {
+	case "json", "trim":
+		if len(words) > 1 {
+			return f, fmt.Errorf("filter %s takes no argument", f.name)
+		}
+	case "indent":
+		n, err := strconv.Atoi(strings.Join(words[1:], " "))
+		if err != nil || n < 0 || n > maxIndent {
+			return f, fmt.Errorf("filter indent takes a number from 0 to %d", maxIndent)
+		}
+		f.indent = n
+	default:
+		return f, fmt.Errorf("unknown filter %s", f.name)
+	}
+	return f, nil
+}
+
+// filtered applies filters from left to right; the result is always text.
+//
+// json gives the value as JSON (a string gets its quotes), trim takes white
+// space off both ends, indent puts spaces before every line but the first,
+// which stands where the reference stands; empty lines stay empty.
+func filtered(v any, filters []filter) any {
+	for _, f := range filters {
+		switch f.name {
+		case "json":
+			v = encode(v)
+		case "trim":
+			v = strings.TrimSpace(text(v))
+		case "indent":
+			v = indent(text(v), strings.Repeat(" ", f.indent))
+		}
+	}
+	return v
+}
+
+func indent(s, by string) string {
+	first, rest, more := strings.Cut(s, "\n")
+	if !more {
+		return s
+	}
+	var b strings.Builder
+	b.WriteString(first)
+	for more {
+		first, rest, more = strings.Cut(rest, "\n")
+		b.WriteByte('\n')
+		if first != "" && first != "\r" {
+			b.WriteString(by)
+		}
+		b.WriteString(first)
+	}
+	return b.String()
+}

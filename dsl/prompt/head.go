@@ -1,0 +1,156 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// head is a reference up to its default or its end.
+type head struct {
+	ns      string
+	name    string // as written
+	filters []string
+	stop    stop
+	end     int // behind the closer or the ":-"; elsewhere at what stopped it
+}
+
+// stop says what ended a head.
+type stop int
+
+const (
+	foreign  stop = iota // it is no reference: another namespace, or none
+	closes               // its closer
+	fallback             // ":-"
+	computed             // a brace inside the name
+	mismatch             // the other spelling's closer
+	broken               // the end of the line, or a quote
+)
+
+// head reads the head that opens at a "${" or "$<".
+func (p *parser) head(at int) head {
+	ns, i := p.namespace(at + 2)
+	if ns == "" {
+		return head{stop: foreign}
+	}
+	h := head{ns: ns}
+	start, pieces := i, []string{}
+	h.stop, h.end = broken, len(p.src)
+	for h.end == len(p.src) && i < len(p.src) {
+		switch c := p.src[i]; {
+		case c == '|':
+			pieces, start = append(pieces, p.src[start:i]), i+1
+		case c == closing(p.src[at+1]):
+			h.stop, h.end = closes, i+1
+		case c == ':' && strings.HasPrefix(p.src[i:], ":-"):
+			h.stop, h.end = fallback, i+2
+		case c == '{' || c == '<' || p.opens(i):
+			h.stop, h.end = computed, i
+		case c == '}' || c == '>':
+			h.stop, h.end = mismatch, i
+		case c == '\n' || c == '"' || c == '\'' || c == '`':
+			h.stop, h.end = broken, i
+		default:
+			i++
+			continue
+		}
+		if c := p.src[i]; c == '|' {
+			i++
+		} else {
+			break
+		}
+	}
+	pieces = append(pieces, p.src[start:i])
+	h.name, h.filters = pieces[0], pieces[1:]
+	return h
+}
+
+// namespace reads "parameters." and gives the offset behind the dot; ns is ""
+// when no namespace of the options stands there.
+func (p *parser) namespace(i int) (ns string, next int) {
+	i = p.blanks(i)
+	word := p.word(i)
+	j := p.blanks(i + len(word))
+	for _, n := range p.options.Namespaces {
+		if n == word && j < len(p.src) && p.src[j] == '.' {
+			return n, j + 1
+		}
+	}
+	return "", i
+}
+
+func (p *parser) blanks(i int) int {
+	for i < len(p.src) && (p.src[i] == ' ' || p.src[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// word is the run of letters, digits and underscores at i.
+func (p *parser) word(i int) string {
+	end := i
+	for end < len(p.src) && wordByte(p.src[end]) {
+		end++
+	}
+	return p.src[i:end]
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// finish makes the reference of a head, or reports what is wrong with it.
+func (p *parser) finish(at int, h head, end int, parts []part) found {
+	before := len(p.problems)
+	r := &reference{ns: h.ns, hasDefault: h.stop == fallback, fallback: parts}
+	var ok bool
+	if r.name, r.places, ok = split(h.name); !ok {
+		p.report(BadName, at, end, fmt.Sprintf("%s is no name: its parts are separated by single dots, indexes are whole numbers in brackets", strings.TrimSpace(h.ns+"."+h.name)), "")
+	}
+	for _, src := range h.filters {
+		f, err := parseFilter(src)
+		if err != nil {
+			p.report(BadFilter, at, end, err.Error(), filterHint(f.name))
+		}
+		r.filters = append(r.filters, f)
+	}
+	if ok && !r.hasDefault {
+		p.check(at, end, r)
+	}
+	if len(p.problems) > before {
+		r = nil
+	}
+	return found{ref: r, next: end, closed: true}
+}
+
+func filterHint(name string) string {
+	hint := "the filters are " + filterForms + "; a default comes last: ${parameters.x|trim:-default}"
+	if near := nearest(name, []string{"json", "trim", "indent"}); near != "" {
+		hint = "did you mean " + near + "? " + hint
+	}
+	return hint
+}
+
+// check asks the options whether a name without a default has a value.
+func (p *parser) check(at, end int, r *reference) {
+	if p.options.Known == nil {
+		return
+	}
+	var known Knowledge
+	for _, pl := range r.places {
+		if known = p.options.Known(r.ns, pl.name); known.Declared {
+			break
+		}
+	}
+	full := r.ns + "." + r.name
+	written := func(s string) string { return p.src[at:at+2] + s + string(closing(p.src[at+1])) }
+	switch {
+	case !known.Declared:
+		hint := "declare it, or give it a default: " + written(full+":-default")
+		if near := nearest(r.name, known.Names); near != "" {
+			hint = "did you mean " + written(r.ns+"."+near) + "?"
+		}
+		p.report(UnknownName, at, end, "unknown name "+full, hint)
+	case known.Optional:
+		p.report(OptionalName, at, end, full+" is optional and has no default here", "write "+written(full+":-")+" for nothing, or "+written(full+":-default"))
+	}
+}

@@ -1,0 +1,132 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// aliases are words that people write for a namespace.
+var aliases = map[string]string{
+	"param": "parameters", "params": "parameters", "parameter": "parameters",
+	"input": "parameters", "inputs": "parameters", "var": "parameters", "vars": "parameters",
+	"environment": "env", "environ": "env",
+	"arg": "args", "argument": "args", "arguments": "args",
+	"cases": "case", "row": "case",
+	"step": "steps",
+}
+
+// elsewhere are namespaces that exist, in other places of a spec. steps is not
+// among them: prompts explain that reference to models.
+var elsewhere = []string{"parameters", "env", "args", "case"}
+
+// nearMiss warns of a "${" that stays text and looks as if it was not meant to.
+func (p *parser) nearMiss(at int) {
+	i := at + 2
+	if i < len(p.src) && p.src[i] == '{' { // ${{ parameters.x }}
+		if ns, _ := p.namespace(i + 1); ns != "" {
+			p.suggest(at, i+1)
+		}
+		return
+	}
+	i = p.blanks(i)
+	word := p.word(i)
+	next := p.blanks(i + len(word))
+	if word == "" || next >= len(p.src) {
+		return
+	}
+	end := p.lineEnd(at, next)
+	open, c := p.src[at:at+2], closing(p.src[at+1])
+	asWritten := p.src[at:end]
+	switch ns := p.meant(word); {
+	case slices.Contains(p.options.Namespaces, word):
+		p.report(NearMiss, at, end, asWritten+" names nothing: it stays as it is", fmt.Sprintf("write %s%s.name%c", open, word, c))
+	case p.src[next] == '.' && ns != "":
+		p.report(NearMiss, at, end, asWritten+" is not expanded: it stays as it is", fmt.Sprintf("write %s%s%s", open, ns, p.src[next:end]))
+	case p.src[next] == '.' && slices.Contains(elsewhere, word):
+		p.report(NearMiss, at, end, fmt.Sprintf("%s is not expanded here: it stays as it is", asWritten),
+			"here only "+strings.Join(p.options.Namespaces, ", ")+" can be used; write $"+asWritten+" if the text is meant")
+	case p.src[next] == c || p.src[next] == ':':
+		p.bare(at, end, word, p.src[next:end])
+	}
+}
+
+// bare warns of ${x} where x is a declared name.
+func (p *parser) bare(at, end int, word, rest string) {
+	if p.options.Known == nil {
+		return
+	}
+	for _, ns := range p.options.Namespaces {
+		if p.options.Known(ns, word).Declared {
+			p.report(NearMiss, at, end, p.src[at:end]+" is not expanded: it stays as it is", "write "+p.src[at:at+2]+ns+"."+word+rest)
+			return
+		}
+	}
+}
+
+// otherSpelling warns of the references of other template languages:
+// {{parameters.x}}, {parameters.x}, $(parameters.x), $parameters.x.
+func (p *parser) otherSpelling(at int) {
+	i := at
+	switch p.src[i] {
+	case '{':
+		if i > 0 && (p.src[i-1] == '{' || p.src[i-1] == '$') {
+			return
+		}
+		if i++; i < len(p.src) && p.src[i] == '{' {
+			i++
+		}
+	case '$':
+		if i++; i < len(p.src) && (p.src[i] == '(' || p.src[i] == '[') {
+			i++
+		}
+	default:
+		return
+	}
+	p.suggest(at, i)
+}
+
+// suggest warns when ns.name stands at i, in a spelling that begins at at.
+func (p *parser) suggest(at, i int) {
+	ns, next := p.namespace(i)
+	if ns == "" {
+		return
+	}
+	name := next
+	for name < len(p.src) && (wordByte(p.src[name]) || p.src[name] == '.') {
+		name++
+	}
+	path := strings.TrimRight(p.src[next:name], ".")
+	if path == "" {
+		return
+	}
+	end := next + len(path)
+	bare := p.src[at] == '$' && i == at+1
+	for !bare && end < len(p.src) && strings.IndexByte(" })]", p.src[end]) >= 0 {
+		end++
+	}
+	written := strings.TrimRight(p.src[at:end], " ")
+	p.report(NearMiss, at, at+len(written), written+" is not expanded: it stays as it is", "write ${"+ns+"."+path+"}")
+}
+
+// meant is the namespace that a misspelt word stands for; "" = none.
+func (p *parser) meant(word string) string {
+	lower := strings.ToLower(word)
+	if ns := aliases[lower]; slices.Contains(p.options.Namespaces, ns) {
+		return ns
+	}
+	if slices.Contains(elsewhere, word) {
+		return ""
+	}
+	return nearest(lower, p.options.Namespaces)
+}
+
+// lineEnd is the offset behind the closer of what opens at at, looked for from
+// i on the same line; without one, i.
+func (p *parser) lineEnd(at, i int) int {
+	rest, _, _ := strings.Cut(p.src[i:min(len(p.src), i+200)], "\n")
+	if n := strings.IndexByte(rest, closing(p.src[at+1])); n >= 0 {
+		return i + n + 1
+	}
+	return i
+}

@@ -1,0 +1,138 @@
+package prompt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// reference is one ${ns.name|filter:-default}.
+type reference struct {
+	ns         string
+	name       string
+	places     []place // where the value may be, the exact name first
+	filters    []filter
+	hasDefault bool
+	fallback   []part
+}
+
+// place is a name to look up and the path to follow from there.
+type place struct {
+	name string
+	rest []key
+}
+
+// key is one step of a path: an object's field, or a list's index where field is "".
+type key struct {
+	field string
+	index int
+}
+
+// value finds the reference's value; nil = unset. The longest name that exists
+// wins, so an exact dotted name beats a path.
+func (r *reference) value(lookup component.Lookup) any {
+	for i := range r.places {
+		if v, ok := lookup(r.ns, r.places[i].name); ok {
+			return descend(v, r.places[i].rest)
+		}
+	}
+	return nil
+}
+
+func (r *reference) render(out []string, lookup component.Lookup) []string {
+	return r.fill(out, r.value(lookup), lookup)
+}
+
+// fill adds the text of a value, or of the default when it is nil.
+func (r *reference) fill(out []string, v any, lookup component.Lookup) []string {
+	if v == nil {
+		return render(out, r.fallback, lookup)
+	}
+	if len(r.filters) > 0 {
+		v = filtered(v, r.filters)
+	}
+	if s, ok := segments(v); ok {
+		return append(out, s...)
+	}
+	if s := text(v); s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+func descend(v any, path []key) any {
+	for _, k := range path {
+		switch c := v.(type) {
+		case map[string]any:
+			if k.field == "" {
+				return nil
+			}
+			v = c[k.field]
+		case []any:
+			if k.field != "" || k.index >= len(c) {
+				return nil
+			}
+			v = c[k.index]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// maxPath bounds the parts of a name.
+const maxPath = 32
+
+// split turns a written name into its normal form and the places its value may
+// be at. Parts are trimmed; ok is false when a part is empty or an index is no
+// number.
+func split(written string) (name string, places []place, ok bool) {
+	var keys []key
+	var ends []int // where in the normal form each key ends
+	var b strings.Builder
+	for i, p := range strings.Split(written, ".") {
+		field, indexes, ok := indexed(strings.TrimSpace(p))
+		if !ok {
+			return "", nil, false
+		}
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(field)
+		keys, ends = append(keys, key{field: field}), append(ends, b.Len())
+		for _, n := range indexes {
+			b.WriteString("[" + strconv.Itoa(n) + "]")
+			keys, ends = append(keys, key{index: n}), append(ends, b.Len())
+		}
+	}
+	if len(keys) > maxPath {
+		return "", nil, false
+	}
+	name = b.String()
+	for i, end := range slices.Backward(ends) {
+		places = append(places, place{name: name[:end], rest: keys[i+1:]})
+	}
+	return name, places, true
+}
+
+// indexed splits "hits[0][1]" into its field and indexes.
+func indexed(p string) (field string, indexes []int, ok bool) {
+	field, rest, more := strings.Cut(p, "[")
+	for more {
+		var digits string
+		digits, rest, ok = strings.Cut(rest, "]")
+		n, err := strconv.Atoi(strings.TrimSpace(digits))
+		if !ok || err != nil || n < 0 || n > 1<<20 {
+			return "", nil, false
+		}
+		indexes = append(indexes, n)
+		if more = rest != ""; more && rest[0] != '[' {
+			return "", nil, false
+		}
+		rest = strings.TrimPrefix(rest, "[")
+	}
+	field = strings.TrimSpace(field)
+	return field, indexes, field != ""
+}

@@ -1,0 +1,118 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Template is a parsed source. It is immutable and safe for concurrent use.
+type Template struct {
+	parts  []part
+	names  []string
+	static []string // the whole result when there is no reference
+}
+
+// part is text, or a reference where ref is not nil.
+type part struct {
+	text string
+	ref  *reference
+}
+
+// Options says what a source may refer to.
+type Options struct {
+	// Namespaces are the words that expand; others stay as they are.
+	Namespaces []string
+	// Known says what is known of a name. nil = every name is declared.
+	Known func(ns, name string) Knowledge
+}
+
+// Knowledge is what the compiler knows of a name.
+type Knowledge struct {
+	Declared bool     // something has this name
+	Optional bool     // it may be unset, so a reference needs a default
+	Names    []string // the names there are, for suggestions
+}
+
+// Parse reads a source. The template is never nil: what is wrong in it stays
+// text, so that it can be shown; a caller must not run it when Failed(problems).
+// Problems are sorted by offset.
+func Parse(src string, o Options) (*Template, []Problem) {
+	p := &parser{src: src, options: o}
+	parts, _, _ := p.parts(0, 0, 0)
+	t := &Template{parts: parts, names: p.names}
+	switch {
+	case len(parts) == 0:
+		t.static = []string{}
+	case len(parts) == 1 && parts[0].ref == nil: // text is in one part
+		t.static = []string{parts[0].text}
+	}
+	return t, sorted(p.problems)
+}
+
+// Names lists the references in order of first appearance, those in defaults
+// included, each as "ns.name" with its path ("steps.s1.output.hits[0].id").
+// The caller must not change it.
+func (t *Template) Names() []string { return t.names }
+
+// Render fills the template and returns its text in segments, in order. The
+// text between references is shared by all renders; a value is a segment of
+// its own, and segments ([]string) among the values are taken over as they
+// are. The caller must not change the result. An unset value without a default
+// renders as nothing.
+func (t *Template) Render(lookup component.Lookup) []string {
+	if t.static != nil {
+		return t.static
+	}
+	if len(t.parts) == 1 {
+		r := t.parts[0].ref
+		v := r.value(lookup)
+		if s, ok := segments(v); ok && len(r.filters) == 0 {
+			return slices.Clip(s)
+		}
+		return r.fill(nil, v, lookup)
+	}
+	return render(make([]string, 0, len(t.parts)+4), t.parts, lookup)
+}
+
+// Text fills the template and joins the segments.
+func (t *Template) Text(lookup component.Lookup) string {
+	return strings.Join(t.Render(lookup), "")
+}
+
+// Whole gives the value itself, with its JSON type, when the template is
+// exactly one reference without filters; ok is false for any other template.
+// A nil value is unset. A default that is text gives a string.
+func (t *Template) Whole(lookup component.Lookup) (value any, ok bool) {
+	return whole(t.parts, lookup)
+}
+
+func whole(parts []part, lookup component.Lookup) (any, bool) {
+	if len(parts) != 1 || parts[0].ref == nil || len(parts[0].ref.filters) > 0 {
+		return nil, false
+	}
+	r := parts[0].ref
+	v := r.value(lookup)
+	if v == nil && r.hasDefault {
+		if inner, ok := whole(r.fallback, lookup); ok {
+			return inner, true
+		}
+		return strings.Join(render(nil, r.fallback, lookup), ""), true
+	}
+	if s, ok := segments(v); ok {
+		return strings.Join(s, ""), true
+	}
+	return v, true
+}
+
+func render(out []string, parts []part, lookup component.Lookup) []string {
+	for i := range parts {
+		if r := parts[i].ref; r != nil {
+			out = r.render(out, lookup)
+		} else {
+			out = append(out, parts[i].text)
+		}
+	}
+	return out
+}

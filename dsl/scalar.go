@@ -1,0 +1,97 @@
+package dsl
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The plain scalars of YAML 1.2's core schema, less what JSON cannot say. A
+// leading zero is no number: 007 and 012 are text, as is any date.
+var (
+	intForm   = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
+	baseForm  = regexp.MustCompile(`^0(o[0-7]+|x[0-9a-fA-F]+)$`)
+	floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+)
+
+// plainKind says what an unquoted scalar is.
+func plainKind(s string) kind {
+	switch s {
+	case "", "~", "null", "Null", "NULL":
+		return null
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return boolean
+	}
+	switch {
+	case intForm.MatchString(s):
+		return integer
+	case baseForm.MatchString(s):
+		if _, err := strconv.ParseInt(s, 0, 64); err == nil {
+			return integer
+		}
+	case floatForm.MatchString(s):
+		if _, err := strconv.ParseFloat(s, 64); err == nil {
+			return float
+		}
+	}
+	return text
+}
+
+// boolWords are what YAML 1.1 took for booleans.
+var boolWords = map[string]string{
+	"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false",
+}
+
+// jsonNumber is a number in JSON's spelling. A form that JSON has keeps its
+// digits, so 1.10 stays 1.10.
+func (v *value) jsonNumber() json.Number {
+	s := strings.TrimPrefix(v.text, "+")
+	if json.Valid([]byte(s)) {
+		return json.Number(s)
+	}
+	if baseForm.MatchString(s) {
+		n, _ := strconv.ParseInt(s, 0, 64)
+		return json.Number(strconv.FormatInt(n, 10))
+	}
+	f, _ := strconv.ParseFloat(s, 64)
+	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+}
+
+// isTrue is the value of a boolean.
+func (v *value) isTrue() bool { return strings.EqualFold(v.text, "true") }
+
+// exact is the value as JSON would decode it with numbers as json.Number.
+func (v *value) exact() any { return v.plain(func(n json.Number) any { return n }) }
+
+// loose is the value as JSON decodes it: numbers are float64.
+func (v *value) loose() any {
+	return v.plain(func(n json.Number) any {
+		f, _ := n.Float64()
+		return f
+	})
+}
+
+func (v *value) plain(number func(json.Number) any) any {
+	switch v.kind {
+	case boolean:
+		return v.isTrue()
+	case integer, float:
+		return number(v.jsonNumber())
+	case text:
+		return v.text
+	case list:
+		out := make([]any, len(v.items))
+		for i, it := range v.items {
+			out[i] = it.plain(number)
+		}
+		return out
+	case dict:
+		out := make(map[string]any, len(v.entries))
+		for _, e := range v.entries {
+			out[e.key] = e.val.plain(number)
+		}
+		return out
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The caps of a schema.
+const (
+	MaxSize   = 256 << 10 // bytes
+	MaxDepth  = 32        // schemas within schemas
+	MaxFanOut = 10_000    // subschemas, each $ref replaced by what it names
+)
+
+// freeFanOut is the fan-out up to which a value's own size bounds the work.
+const freeFanOut = 500
+
+// audit looks at a schema before the library does.
+type audit struct {
+	doc       any
+	problems  Problems
+	anchors   map[string]any
+	refs      []ref
+	unique    bool
+	recursive bool
+	costs     map[string]int // of named places; -1 while it is being counted
+	total     int
+}
+
+// ref is a $ref and where it stands.
+type ref struct{ path, target string }
+
+func newAudit(doc any) *audit {
+	return &audit{doc: doc, anchors: map[string]any{}, costs: map[string]int{}}
+}
+
+func (a *audit) run() {
+	switch a.doc.(type) {
+	case map[string]any, bool:
+	default:
+		a.report("", "a schema is an object, true or false", "")
+		return
+	}
+	a.schema("", a.doc, 0)
+	for _, r := range a.refs {
+		if _, ok := a.resolve(r.target); !ok {
+			a.report(r.path+"/$ref", "$ref "+r.target+" names nothing in this schema", a.definitions())
+		}
+	}
+	if len(a.problems) > 0 {
+		return
+	}
+	if a.total = a.cost(a.doc); a.total > MaxFanOut {
+		a.report("", fmt.Sprintf("the schema stands for more than %d subschemas, each $ref replaced by what it names", MaxFanOut), "name a subschema once and refer to it fewer times")
+	}
+}
+
+func (a *audit) report(path, message, hint string) {
+	a.problems = append(a.problems, Problem{path, message, hint})
+}
+
+// Where a schema holds other schemas.
+var (
+	single = []string{"items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema"}
+	listed = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+	named  = []string{"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"}
+)
+
+// each calls f for every schema directly inside m, in a fixed order.
+func each(m map[string]any, keys [3][]string, f func(path string, s any)) {
+	for _, k := range keys[0] {
+		if s, ok := m[k]; ok {
+			f("/"+k, s)
+		}
+	}
+	for _, k := range keys[1] {
+		list, _ := m[k].([]any)
+		for i, s := range list {
+			f("/"+k+"/"+strconv.Itoa(i), s)
+		}
+	}
+	for _, k := range keys[2] {
+		object, _ := m[k].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			f("/"+k+"/"+escape(name), object[name])
+		}
+	}
+}
+
+// schema checks one schema and those inside it.
+func (a *audit) schema(path string, s any, depth int) {
+	m, ok := s.(map[string]any)
+	if !ok {
+		return // true, false, or what the library refuses
+	}
+	if depth > MaxDepth {
+		a.report(path, fmt.Sprintf("schemas are nested more than %d deep", MaxDepth), "name parts under $defs and use $ref")
+		return
+	}
+	a.keywords(path, m)
+	each(m, [3][]string{single, listed, named}, func(p string, s any) { a.schema(path+p, s, depth+1) })
+}
+
+func (a *audit) keywords(path string, m map[string]any) {
+	if d, ok := m["$schema"].(string); ok && strings.TrimSuffix(d, "#") != "https://json-schema.org/draft/2020-12/schema" {
+		a.report(path+"/$schema", d+" is not supported", "leave $schema out, or write https://json-schema.org/draft/2020-12/schema")
+	}
+	if _, ok := m["$id"]; ok && path != "" {
+		a.report(path+"/$id", "$id inside a schema is not supported", "name the part under $defs and use $ref: '#/$defs/name'")
+	}
+	for _, k := range []string{"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"} {
+		if _, ok := m[k]; ok {
+			a.report(path+"/"+k, k+" is not supported", "use $ref")
+		}
+	}
+	if name, ok := m["$anchor"].(string); ok {
+		a.anchors[name] = m
+	}
+	if target, ok := m["$ref"].(string); ok {
+		if !strings.HasPrefix(target, "#") {
+			a.report(path+"/$ref", "$ref "+target+" is outside the schema", "copy what it names under $defs and write #/$defs/name")
+		} else {
+			a.refs = append(a.refs, ref{path, target})
+		}
+	}
+	if u, ok := m["uniqueItems"].(bool); ok && u {
+		a.unique = true
+	}
+	if p, ok := m["pattern"].(string); ok {
+		a.pattern(path+"/pattern", p)
+	}
+	patterns, _ := m["patternProperties"].(map[string]any)
+	for _, p := range slices.Sorted(maps.Keys(patterns)) {
+		a.pattern(path+"/patternProperties/"+escape(p), p)
+	}
+}
+
+var lookaround = regexp.MustCompile(`\(\?<?[=!]|\\[1-9]`)
+
+func (a *audit) pattern(path, p string) {
+	_, err := regexp.Compile(p)
+	switch {
+	case err == nil:
+	case lookaround.MatchString(p):
+		a.report(path, "pattern "+p+" uses lookahead, lookbehind or a backreference", "patterns are RE2, in linear time: use two patterns under allOf, or not: {pattern: ...}")
+	default:
+		a.report(path, "pattern "+p+": "+strings.TrimPrefix(err.Error(), "error parsing regexp: "), "patterns are RE2")
+	}
+}
+
+// resolve finds what a local $ref names.
+func (a *audit) resolve(target string) (any, bool) {
+	fragment := target[1:]
+	if fragment == "" {
+		return a.doc, true
+	}
+	if !strings.HasPrefix(fragment, "/") {
+		s, ok := a.anchors[fragment]
+		return s, ok
+	}
+	v := a.doc
+	for part := range strings.SplitSeq(fragment[1:], "/") {
+		part = unescape(part)
+		switch c := v.(type) {
+		case map[string]any:
+			next, ok := c[part]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(c) {
+				return nil, false
+			}
+			v = c[i]
+		default:
+			return nil, false
+		}
+	}
+	switch v.(type) {
+	case map[string]any, bool:
+		return v, true
+	}
+	return nil, false
+}
+
+func (a *audit) definitions() string {
+	m, _ := a.doc.(map[string]any)
+	defs, _ := m["$defs"].(map[string]any)
+	if len(defs) == 0 || len(defs) > 12 {
+		return "write #/$defs/name and put the part under $defs"
+	}
+	return "under $defs there are: " + strings.Join(slices.Sorted(maps.Keys(defs)), ", ")
+}
+
+// applied are the places of schemas that are checked, not only named.
+var applied = [3][]string{single, listed, named[:3]}
+
+// cost counts the subschemas that s stands for, up to just beyond MaxFanOut.
+func (a *audit) cost(s any) int {
+	m, ok := s.(map[string]any)
+	if !ok {
+		return 1
+	}
+	n := 1
+	if target, ok := m["$ref"].(string); ok {
+		n += a.refCost(target)
+	}
+	each(m, applied, func(_ string, s any) {
+		if n <= MaxFanOut {
+			n += a.cost(s)
+		}
+	})
+	return min(n, MaxFanOut+1)
+}
+
+func (a *audit) refCost(target string) int {
+	if n, ok := a.costs[target]; ok {
+		if n < 0 {
+			a.recursive = true
+			return 1
+		}
+		return n
+	}
+	a.costs[target] = -1
+	s, _ := a.resolve(target)
+	n := a.cost(s)
+	a.costs[target] = n
+	return n
+}
+
+var (
+	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescaper = strings.NewReplacer("~1", "/", "~0", "~", "%25", "%", "%22", `"`, "%20", " ")
+)
+
+func escape(s string) string   { return escaper.Replace(s) }
+func unescape(s string) string { return unescaper.Replace(s) }

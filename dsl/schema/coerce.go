@@ -1,0 +1,231 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Coerce puts right what models often get wrong in a value whose meaning is
+// plain: an object or list given as a string of JSON, a number or boolean given
+// as a string or the other way round. changed says what was changed, one line
+// each, sorted by path; the value given is not touched. What is not plainly
+// meant stays, for Validate to refuse.
+func (s *Schema) Coerce(v any) (out any, changed []string) {
+	c := &coercion{audit: s.audit}
+	out = c.value("", v, []any{s.doc})
+	return out, c.changed
+}
+
+type coercion struct {
+	audit   *audit
+	changed []string
+}
+
+// value coerces v under the schemas that apply to it.
+func (c *coercion) value(path string, v any, schemas []any) any {
+	w := &wanted{audit: c.audit, types: map[string]bool{}}
+	typed := false
+	for _, s := range schemas {
+		typed = w.add(s, 0) || typed
+	}
+	if t := typeOf(v); typed && !w.takes(t) {
+		if n, ok := convert(v, w.types); ok {
+			c.changed = append(c.changed, fmt.Sprintf("%s: %s given as %s", place(path), typeOf(n), article(t)))
+			v = n
+		}
+	}
+	return c.inside(path, v, w)
+}
+
+// inside coerces what an object or a list holds.
+func (c *coercion) inside(path string, v any, w *wanted) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := v
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			before := len(c.changed)
+			e := c.value(path+"/"+escape(name), v[name], w.property(name))
+			if len(c.changed) > before {
+				if !w.copied {
+					out, w.copied = maps.Clone(out), true
+				}
+				out[name] = e
+			}
+		}
+		return out
+	case []any:
+		out := v
+		for i := range v {
+			before := len(c.changed)
+			e := c.value(path+"/"+strconv.Itoa(i), v[i], w.item(i))
+			if len(c.changed) > before {
+				if !w.copied {
+					out, w.copied = slices.Clone(out), true
+				}
+				out[i] = e
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// wanted is what the schemas of one place ask for together.
+type wanted struct {
+	audit   *audit
+	types   map[string]bool
+	objects []map[string]any // the schemas, each $ref and alternative on its own
+	copied  bool             // the value was copied for a change inside it
+}
+
+// maxSchemas bounds the schemas looked at for one place.
+const maxSchemas = 64
+
+// takes says whether a value of a type is plainly meant as it is.
+func (w *wanted) takes(t string) bool {
+	return w.types[t] || t == "integer" && w.types["number"] || t == "number" && w.types["integer"]
+}
+
+// add takes up a schema; typed says that it names the types it allows.
+func (w *wanted) add(s any, depth int) (typed bool) {
+	m, ok := s.(map[string]any)
+	if !ok || len(w.objects) >= maxSchemas || depth > MaxDepth {
+		return false
+	}
+	w.objects = append(w.objects, m)
+	typed = w.addTypes(m)
+	if target, ok := m["$ref"].(string); ok {
+		t, _ := w.audit.resolve(target)
+		typed = w.add(t, depth+1) || typed
+	}
+	all, _ := m["allOf"].([]any)
+	for _, s := range all {
+		typed = w.add(s, depth+1) || typed
+	}
+	for _, k := range []string{"anyOf", "oneOf"} {
+		list, _ := m[k].([]any)
+		every := len(list) > 0
+		for _, s := range list {
+			every = w.add(s, depth+1) && every
+		}
+		typed = every || typed
+	}
+	return typed
+}
+
+func (w *wanted) addTypes(m map[string]any) bool {
+	switch t := m["type"].(type) {
+	case string:
+		w.types[t] = true
+		return true
+	case []any:
+		for _, e := range t {
+			if name, ok := e.(string); ok {
+				w.types[name] = true
+			}
+		}
+		return true
+	}
+	values, ok := m["enum"].([]any)
+	if v, isConst := m["const"]; isConst {
+		values, ok = []any{v}, true
+	}
+	for _, v := range values {
+		w.types[typeOf(v)] = true
+	}
+	return ok
+}
+
+// property lists the schemas of an object's property.
+func (w *wanted) property(name string) (out []any) {
+	for _, m := range w.objects {
+		props, _ := m["properties"].(map[string]any)
+		if s, ok := props[name]; ok {
+			out = append(out, s)
+		} else if s, ok := m["additionalProperties"].(map[string]any); ok && m["patternProperties"] == nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// item lists the schemas of a list's element.
+func (w *wanted) item(i int) (out []any) {
+	for _, m := range w.objects {
+		prefix, _ := m["prefixItems"].([]any)
+		if i < len(prefix) {
+			out = append(out, prefix[i])
+		} else if s, ok := m["items"].(map[string]any); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// convert gives v as one of the types, where that is plainly what it is.
+func convert(v any, types map[string]bool) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		return convertText(strings.TrimSpace(v), types)
+	case json.Number:
+		return v.String(), types["string"]
+	case bool:
+		return strconv.FormatBool(v), types["string"]
+	}
+	return nil, false
+}
+
+func convertText(text string, types map[string]bool) (any, bool) {
+	if types["boolean"] && (strings.EqualFold(text, "true") || strings.EqualFold(text, "false")) {
+		return strings.EqualFold(text, "true"), true
+	}
+	if text == "" || len(text) > MaxSize {
+		return nil, false
+	}
+	v, err := Decode([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	switch t := typeOf(v); t {
+	case "object", "array", "number", "null":
+		return v, types[t]
+	case "integer":
+		return v, types["integer"] || types["number"]
+	}
+	return nil, false
+}
+
+// typeOf is the JSON Schema type of a value.
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case json.Number:
+		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return "integer"
+		}
+		return "number"
+	case int, int64:
+		return "integer"
+	case float64:
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+func article(t string) string {
+	if t == "integer" || t == "object" || t == "array" {
+		return "an " + t
+	}
+	return "a " + t
+}

@@ -1,0 +1,74 @@
+package schema
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Problem is one thing wrong with a schema.
+type Problem struct {
+	Path    string // JSON pointer into the schema; "" = the whole
+	Message string
+	Hint    string // the way out; "" = none known
+}
+
+// Problems is the error of Compile: everything wrong with a schema, by path.
+type Problems []Problem
+
+// Error lists the problems, one a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = place(p.Path) + ": " + p.Message
+		if p.Hint != "" {
+			lines[i] += " (" + p.Hint + ")"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (ps Problems) sorted() Problems {
+	slices.SortStableFunc(ps, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	return slices.Compact(ps)
+}
+
+// libraryProblems says what the library found wrong with a schema.
+func libraryProblems(err error) Problems {
+	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		var out Problems
+		for _, v := range violationsOf(ve) {
+			out = append(out, Problem{Path: v.Path, Message: v.Message, Hint: hintFor(v)})
+		}
+		return out.sorted()
+	}
+	if _, ok := errors.AsType[jsonschema.InfiniteLoopError](err); ok {
+		return Problems{{Message: "a $ref leads back to itself", Hint: "a recursive schema must go through properties or items"}}
+	}
+	if se, ok := errors.AsType[*jsonschema.SchemaError](err); ok && se.Err != nil {
+		err = se.Err
+	}
+	return Problems{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+}
+
+func hintFor(v Violation) string {
+	switch {
+	case strings.HasSuffix(v.Path, "/type"):
+		return "the types are string, integer, number, boolean, array, object, null"
+	case strings.HasSuffix(v.Path, "/required"):
+		return "required is a list of names beside properties"
+	case strings.HasSuffix(v.Path, "/items"):
+		return "a list of schemas by position is prefixItems"
+	}
+	return ""
+}
+
+// place shows a path; the whole is "/".
+func place(path string) string {
+	if path == "" {
+		return "/"
+	}
+	return path
+}

@@ -1,0 +1,150 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Schema is a compiled schema. It is immutable and safe for concurrent use.
+type Schema struct {
+	compiled *jsonschema.Schema
+	doc      any
+	audit    *audit // read only once it has run
+	meter    *meter // nil where a value's size bounds the work
+}
+
+// address is the schema's own; nothing is ever loaded from it.
+const address = "pex:///schema"
+
+// Compile checks and compiles a schema given as JSON: an object, true or false.
+// The error is Problems.
+func Compile(raw []byte) (*Schema, error) {
+	doc, err := read(raw)
+	if err != nil {
+		return nil, Problems{{Message: err.Error()}}
+	}
+	a := newAudit(doc)
+	if a.run(); len(a.problems) > 0 {
+		return nil, a.problems.sorted()
+	}
+	s := &Schema{doc: doc, audit: a}
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.AssertFormat = true
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%s is outside the schema", url)
+	}
+	if a.recursive || a.total > freeFanOut {
+		s.meter = &meter{}
+		c.RegisterExtension("meter", nil, s.meter)
+	}
+	if err := c.AddResource(address, bytes.NewReader(raw)); err != nil {
+		return nil, libraryProblems(err)
+	}
+	if s.compiled, err = c.Compile(address); err != nil {
+		return nil, libraryProblems(err)
+	}
+	return s, nil
+}
+
+// Property compiles a declared parameter: a schema that may also hold
+// `required: true`, as a spec writes it beside type and default.
+func Property(raw []byte) (*Schema, error) {
+	doc, err := read(raw)
+	if err != nil {
+		return nil, Problems{{Message: err.Error()}}
+	}
+	m, ok := doc.(map[string]any)
+	if !ok {
+		return Compile(raw)
+	}
+	if _, ok := m["required"].(bool); ok {
+		m = maps.Clone(m)
+		delete(m, "required")
+		if raw, err = json.Marshal(m); err != nil {
+			return nil, Problems{{Message: err.Error()}}
+		}
+	}
+	return Compile(raw)
+}
+
+func read(raw []byte) (any, error) {
+	if len(raw) > MaxSize {
+		return nil, fmt.Errorf("the schema has %d bytes; the most is %d", len(raw), MaxSize)
+	}
+	return Decode(raw)
+}
+
+// Validate checks a value as Decode gives it, or built of the same types. The
+// error is Violations, or says why the value cannot be checked.
+func (s *Schema) Validate(v any) error {
+	found := scan{unique: s.audit.unique}
+	if err := found.value(v, 0); err != nil {
+		return err
+	}
+	err := s.validate(v, found)
+	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return violationsOf(ve)
+	}
+	return err
+}
+
+func (s *Schema) validate(v any, found scan) (err error) {
+	if s.meter == nil {
+		return s.compiled.Validate(v)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(tooMuch); !ok {
+				panic(r)
+			}
+			err = errTooMuch
+		}
+	}()
+	if found.depth > maxMeteredDepth {
+		return errTooMuch
+	}
+	s.meter.Lock()
+	defer s.meter.Unlock()
+	s.meter.left = 2*s.audit.total + freeChecks/(1+found.depth*found.depth/64) + checksPerNode*found.nodes
+	return s.compiled.Validate(v)
+}
+
+var errTooMuch = errors.New("the value is nested too deep, or too large, for a schema with this many alternatives")
+
+// meter counts the subschemas that are checked; for a schema that can multiply.
+type meter struct {
+	sync.Mutex
+	left int
+}
+
+// How many subschemas one validation may check. What a failed one costs grows
+// with the square of the value's depth.
+const (
+	freeChecks      = 10_000
+	checksPerNode   = 10
+	maxMeteredDepth = 100
+)
+
+// tooMuch ends a validation.
+type tooMuch struct{}
+
+// Compile puts the meter into every subschema.
+func (m *meter) Compile(jsonschema.CompilerContext, map[string]any) (jsonschema.ExtSchema, error) {
+	return m, nil
+}
+
+// Validate counts one check.
+func (m *meter) Validate(jsonschema.ValidationContext, any) error {
+	if m.left--; m.left < 0 {
+		panic(tooMuch{})
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package dsl
+
+import (
+	"bytes"
+	"path/filepath"
+)
+
+// source is where text came from: a file, a flag, an environment variable, or
+// a journal.
+type source struct {
+	name   string // as shown to people
+	path   string // absolute; "" when it is no file
+	text   []byte
+	kind   sourceKind
+	starts []int  // offsets of the lines, made when first asked for
+	last   int    // the line asked for last, and its text: a long line with
+	shown  string // many mistakes is copied once
+}
+
+type sourceKind int
+
+const (
+	specFile sourceKind = iota
+	includedFile
+	flagText
+	envText
+	resolved // the Source of a Program
+)
+
+// dir is the folder that relative paths in this source start from.
+func (s *source) dir() string { return filepath.Dir(s.path) }
+
+// line returns a line without its end; lines count from 1.
+func (s *source) line(n int) string {
+	from := s.lineStart(n)
+	switch {
+	case from < 0:
+		return ""
+	case n == s.last:
+		return s.shown
+	}
+	rest := s.text[from:]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i]
+	}
+	s.last, s.shown = n, string(bytes.TrimSuffix(rest, []byte("\r")))
+	return s.shown
+}
+
+// lineStart is the offset of a line, or -1.
+func (s *source) lineStart(n int) int {
+	if s.starts == nil {
+		s.starts = []int{0}
+		for i, c := range s.text {
+			if c == '\n' {
+				s.starts = append(s.starts, i+1)
+			}
+		}
+	}
+	if n < 1 || n > len(s.starts) {
+		return -1
+	}
+	return s.starts[n-1]
+}
+
+// place is a position in a source; the zero place is nowhere.
+type place struct {
+	src       *source
+	line, col int
+}
+
+// offset is the byte offset of a place, or -1.
+func (p place) offset() int {
+	if p.src == nil {
+		return -1
+	}
+	at := p.src.lineStart(p.line)
+	if at < 0 {
+		return -1
+	}
+	for col := 1; col < p.col && at < len(p.src.text) && p.src.text[at] != '\n'; col++ {
+		at += runeLen(p.src.text[at:])
+	}
+	return at
+}
+
+// at is the place of a byte offset.
+func (s *source) at(offset int) place {
+	s.lineStart(1)
+	lo, hi := 0, len(s.starts)
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; s.starts[mid] <= offset {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	col := 1
+	for i := s.starts[lo]; i < offset && i < len(s.text); i += runeLen(s.text[i:]) {
+		col++
+	}
+	return place{s, lo + 1, col}
+}

@@ -1,0 +1,79 @@
+package dsl
+
+import (
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// Options is what Load and Compile are told beside the file.
+type Options struct {
+	Catalog engine.Catalog
+	// Root is the folder that no file leaves; "" = the nearest ancestor of the
+	// spec with .git or pex.lock, else the spec's folder.
+	Root string
+	// Set are overrides "path=yaml", the later the stronger.
+	Set []string
+	// Environ is the environment as os.Environ gives it; PEX_SET_<PATH> in it
+	// are overrides. Nothing else of it is read.
+	Environ []string
+	// AllowPaths are folders outside Root that tools may use.
+	AllowPaths []string
+}
+
+// Spec is a spec as its author wrote it, with the overrides applied. It is
+// only for reading.
+type Spec struct {
+	File string // absolute
+	Dir  string // absolute: the folder that relative paths start from
+	Root string // absolute
+	Kind string // Agent or Library
+	// Files lists what was read, absolute, the spec first: what to watch.
+	Files []string
+
+	tree     *value
+	defaults []Origin
+	program  *engine.Program
+	found    diag.List
+}
+
+// Load reads a spec (a folder means its spec.yaml) and reports all that is
+// wrong with it. The Spec is nil only when there is nothing to show: the file
+// cannot be read, or is no mapping.
+func Load(path string, o Options) (*Spec, diag.List) {
+	l := newLoader(o)
+	s := l.load(path)
+	found := l.report.list.Sort()
+	if s != nil {
+		s.found = found
+	}
+	return s, found
+}
+
+// Compile returns the program of a spec. The list is empty when there is one;
+// else it holds what Load reported, and the program is nil.
+func (s *Spec) Compile() (*engine.Program, diag.List) {
+	if s.program != nil {
+		return s.program, nil
+	}
+	found := s.found
+	if !found.Failed() {
+		r := report{}
+		r.error(diag.WrongKind, s.tree.place, "a %s cannot be run", s.Kind).Hint = "include it from a spec of kind: Agent"
+		found = append(found[:len(found):len(found)], r.list...)
+	}
+	return nil, found
+}
+
+// Compile loads a spec and returns its program with everything reported, the
+// warnings included. The program is nil when there is an error.
+func Compile(path string, o Options) (*engine.Program, *Spec, diag.List) {
+	s, found := Load(path, o)
+	if s == nil {
+		return nil, nil, found
+	}
+	p, more := s.Compile()
+	if len(more) > 0 {
+		found = more
+	}
+	return p, s, found
+}

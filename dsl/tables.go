@@ -1,0 +1,147 @@
+package dsl
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Reference is the language in Markdown tables: every section, provider, tool
+// and node type of the catalogue, from the same structs as Schema.
+func Reference(catalog engine.Catalog) []byte {
+	var b strings.Builder
+	doc, entry := defaultDocument(), defaultLLM()
+	b.WriteString("# The language (" + apiVersion + ")\n\nMade from the code; `pexctl schema` prints the same as JSON Schema.\n")
+	table(&b, "## A spec", "", &doc)
+	table(&b, "## `llms.<name>`", "A role takes the same keys beside its `llm`, for itself alone.", &entry)
+	table(&b, "## `tools.<name>`", "Keys of every tool; those of its type stand beside them.", &tool{})
+	table(&b, "## `guards[]`", "", &guardRule{})
+	table(&b, "## `graph`", "", &graphKeys{})
+	table(&b, "### `graph.nodes[]`", "With the keys of the node's type.", &nodeKeys{})
+	b.WriteString("\n## Roles and nodes\n")
+	for _, f := range catalog.Nodes {
+		table(&b, "### `"+f.Type+"`", f.Doc, f.Config())
+	}
+	b.WriteString("\n## Providers\n")
+	for _, f := range catalog.Models {
+		table(&b, "### `provider: "+f.Type+"`", f.Doc+" Keys of `options`:", f.Config())
+	}
+	b.WriteString("\n## Tools\n")
+	for _, f := range catalog.Tools {
+		table(&b, "### `"+f.Type+"`", f.Doc, f.Config())
+	}
+	return []byte(b.String())
+}
+
+// table writes the keys of one struct, those of structs in it with their path.
+func table(b *strings.Builder, title, about string, config any) {
+	fmt.Fprintf(b, "\n%s\n", title)
+	if about != "" {
+		fmt.Fprintf(b, "\n%s\n", about)
+	}
+	var rows []string
+	rows = addRows(rows, "", target(config))
+	if len(rows) == 0 {
+		b.WriteString("\nNo keys of its own.\n")
+		return
+	}
+	b.WriteString("\n| key | value | default | |\n| --- | --- | --- | --- |\n")
+	for _, r := range rows {
+		b.WriteString(r)
+	}
+}
+
+func addRows(rows []string, path string, v reflect.Value) []string {
+	fields, _ := fieldsOf([]reflect.Value{v})
+	for _, f := range fields {
+		if f.tag.Get("later") != "" {
+			continue
+		}
+		key := join(path, f.key)
+		def := defaultText(f.value)
+		if f.tag.Get("required") != "" {
+			def = "*required*"
+		} else if def != "" {
+			def = "`" + strings.ReplaceAll(def, "|", `\|`) + "`"
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |\n", key, kindOf(f), def, strings.ReplaceAll(f.tag.Get("doc"), "|", `\|`)))
+		rows = addRowsBelow(rows, key, f.value)
+	}
+	return rows
+}
+
+// addRowsBelow writes the keys of a struct behind a pointer or in a list, too.
+func addRowsBelow(rows []string, path string, v reflect.Value) []string {
+	t := v.Type()
+	switch {
+	case knownByName(t):
+		return rows
+	case t.Kind() == reflect.Struct:
+		return addRows(rows, path, v)
+	case t.Kind() == reflect.Pointer:
+		return addRowsBelow(rows, path, reflect.New(t.Elem()).Elem())
+	case t.Kind() == reflect.Slice:
+		return addRowsBelow(rows, path+"[]", reflect.New(t.Elem()).Elem())
+	}
+	return rows
+}
+
+// knownByName says that the decoder knows a type by name.
+func knownByName(t reflect.Type) bool {
+	switch t {
+	case promptRefType, schemaRefType, guardRefType, templateType, filterRefType, agentRefType, modelRefType, durationType, valueType, rawType:
+		return true
+	}
+	return false
+}
+
+// kindOf says in a few words what a key takes.
+func kindOf(f field) string {
+	if enum := f.tag.Get("enum"); enum != "" {
+		return "`" + strings.ReplaceAll(enum, "|", "`, `") + "`"
+	}
+	if words := f.tag.Get("words"); words != "" {
+		return "`" + strings.ReplaceAll(words, "|", "`, `") + "`, or an expression"
+	}
+	return typeWord(f.value.Type())
+}
+
+func typeWord(t reflect.Type) string {
+	switch t {
+	case promptRefType:
+		return "prompt"
+	case schemaRefType:
+		return "JSON Schema"
+	case guardRefType:
+		return "expression"
+	case templateType:
+		return "template"
+	case filterRefType:
+		return "JSONPath"
+	case agentRefType:
+		return "file of a spec"
+	case modelRefType:
+		return "name of an llm"
+	case durationType:
+		return "duration"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeWord(t.Elem())
+	case reflect.Slice:
+		return "list of " + typeWord(t.Elem())
+	case reflect.Struct, reflect.Map:
+		return "mapping"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "`true`, `false`"
+	case reflect.Interface:
+		return "any value"
+	case reflect.Float64:
+		return "number"
+	}
+	return "whole number"
+}

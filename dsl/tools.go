@@ -1,0 +1,157 @@
+package dsl
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// toolSection reads the entries of tools.
+func (c *compiler) toolSection() {
+	v := c.section("tools", c.doc.Tools)
+	for _, e := range v.entries {
+		if c.usable(e, "a tool") {
+			c.tool(e)
+		}
+	}
+}
+
+func (c *compiler) tool(e *entry) {
+	path := "tools." + e.key
+	if e.val.kind == null {
+		*e.val = value{place: e.place, kind: dict}
+	}
+	if e.val.kind != dict {
+		c.wrongType(e.val, path, "a mapping").Hint = "a builtin without settings is " + e.key + ": {}"
+		return
+	}
+	f, ok := c.toolType(e)
+	if !ok {
+		return
+	}
+	k, config := tool{}, f.Config()
+	c.decode(e.val, path, &k, config)
+	t := engine.ToolSpec{
+		Name: e.key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
+		Approval: k.Approval, Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes,
+		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
+	}
+	if k.Retry != nil {
+		t.Retry = engine.RetryPolicy(*k.Retry)
+	}
+	c.checkTool(e, &t, f)
+	c.tools = append(c.tools, t)
+}
+
+type toolFactory = component.Factory[engine.ToolSettings, engine.Tool]
+
+// toolType finds the component that an entry asks for.
+func (c *compiler) toolType(e *entry) (toolFactory, bool) {
+	set := c.loader.options.Catalog.Tools
+	typ, use := e.val.get("type"), e.val.get("use")
+	at, name := e.place, e.key
+	switch {
+	case typ != nil && typ.text != "builtin":
+		at, name = typ.place, typ.text
+		if use != nil {
+			c.report.error(diag.UnknownKey, e.val.find("use").place, "use belongs to type: builtin, not %s", typ.text)
+		}
+	case use != nil:
+		at, name = use.place, use.text
+	}
+	f, ok := set.Find(name)
+	if ok {
+		return f, true
+	}
+	all := set.Types()
+	if typ == nil && use == nil {
+		d := c.report.error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", quoted(name))
+		if d.Hint = "say its type; " + meant(name, all); nearest(name, all) != "" {
+			d.Hint = "did you mean " + nearest(name, all) + "? else say its type"
+		}
+		return f, false
+	}
+	c.report.error(diag.UnknownType, at, "there is no tool type %s", quoted(name)).Hint = meant(name, all)
+	return f, false
+}
+
+// with reads the fixed arguments: texts with references are templates.
+func (c *compiler) with(v *value, path string) []engine.Fixed {
+	if v == nil {
+		return nil
+	}
+	if v.kind != dict {
+		c.wrongType(v, path, "a mapping of arguments")
+		return nil
+	}
+	var out []engine.Fixed
+	for _, e := range v.entries {
+		fixed := engine.Fixed{Name: e.key}
+		if e.val.kind == text {
+			t := c.template(e.val, `vars:"parameters"`)
+			if len(t.Names()) > 0 || unescapes(t, e.val.text) {
+				fixed.Template = &component.Template{Text: e.val.text}
+				fixed.Template.Bind(t.Render)
+				out = append(out, fixed)
+				continue
+			}
+		}
+		fixed.Value = json.RawMessage(e.val.appendJSON(nil))
+		out = append(out, fixed)
+	}
+	return out
+}
+
+// unescapes says whether a template without references still changes its text.
+func unescapes(t *prompt.Template, text string) bool {
+	return t.Text(func(string, string) (any, bool) { return nil, false }) != text
+}
+
+// checkTool builds the tool, which opens nothing, to learn what it does.
+func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory) {
+	effect := t.Effect
+	built, err := c.build(f, t)
+	if err != nil {
+		if !c.report.list.Failed() {
+			c.report.error(diag.BadConfig, e.place, "the tool %s cannot be made: %v", t.Name, err)
+		}
+	} else if effect == "" {
+		effect = built.Info().Effect
+	}
+	if err == nil && effect == "" || f.Type == "command" && effect == "" {
+		effect = engine.WriteEffect
+	}
+	if effect != engine.WriteEffect {
+		return
+	}
+	if r := e.val.find("retry"); r != nil && t.Retry.MaxAttempts > 1 {
+		c.report.error(diag.RetryWrite, r.place, "the tool %s writes, so it is never repeated", t.Name).
+			Hint = "remove retry; effect: idempotent says that a repeated call does no harm"
+	}
+	if t.Approval.IsZero() && !c.deniedByGuard() {
+		c.report.warn(diag.UnapprovedTool, e.place, "the tool %s writes, and nobody approves its calls", t.Name).
+			Hint = "write approval: always or an expression; approval: never says that this is meant"
+	}
+}
+
+// build makes a tool as a run would.
+func (c *compiler) build(f toolFactory, t *engine.ToolSpec) (engine.Tool, error) {
+	return f.Build(t.Config, engine.ToolSettings{
+		Name: t.Name, Description: t.Description, Dir: c.dir, Root: c.loader.files.root,
+		Allow: c.loader.options.AllowPaths, Env: func(string) string { return "" },
+	})
+}
+
+// deniedByGuard says whether a guard looks at tool calls before they happen.
+func (c *compiler) deniedByGuard() bool {
+	if c.doc.Guards == nil {
+		return false
+	}
+	return slices.ContainsFunc(c.doc.Guards.items, func(g *value) bool {
+		return textAt(g, "at") == string(engine.BeforeTool) && (textAt(g, "do") == string(engine.GuardDeny) || textAt(g, "do") == string(engine.GuardInterrupt))
+	})
+}

@@ -1,0 +1,75 @@
+package dsl_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// unpack writes an archive's files and reads the options in its comment.
+func unpack(t *testing.T, a *golden.Archive) dsl.Options {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	a.Extract(t, ".")
+	for _, out := range []string{"diagnostics", "program"} {
+		if err := os.RemoveAll(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := dsl.Options{Catalog: catalog}
+	for line := range strings.Lines(a.Comment()) {
+		if s, ok := strings.CutPrefix(line, "set: "); ok {
+			o.Set = append(o.Set, strings.TrimSpace(s))
+		}
+		if s, ok := strings.CutPrefix(line, "env: "); ok {
+			o.Environ = append(o.Environ, strings.TrimSpace(s))
+		}
+	}
+	return o
+}
+
+func TestBrokenSpecs(t *testing.T) {
+	golden.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *golden.Archive) {
+		home, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := unpack(t, a)
+		_, found := dsl.Load("spec.yaml", o)
+		if len(found) == 0 {
+			t.Fatal("nothing is wrong with it")
+		}
+		t.Chdir(home)
+		a.Want(t, "diagnostics", found.String())
+	})
+}
+
+// Codes that no spec on its own can show.
+var notByASpec = []diag.Code{}
+
+func TestEveryCodeHasACase(t *testing.T) {
+	files, err := filepath.Glob("../testdata/vet/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found, _ := strings.Cut(string(b), "-- diagnostics --")
+		all.WriteString(found)
+	}
+	for _, m := range diag.Codes() {
+		if !strings.Contains(all.String(), string(m.Code)) && !slices.Contains(notByASpec, m.Code) {
+			t.Errorf("%s (%s) is in no case of testdata/vet", m.Code, m.Title)
+		}
+	}
+}

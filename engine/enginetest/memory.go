@@ -1,0 +1,210 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// NewMemory makes the memory under test, empty and apart from any other.
+type NewMemory func(t *testing.T) engine.Memory
+
+// MemorySuite holds a Memory to the contract of engine.Memory.
+func MemorySuite(t *testing.T, newMemory NewMemory) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, engine.Memory)
+	}{
+		{"an unknown id is an empty conversation", memoryUnknown},
+		{"every field comes back", memoryRoundTrip},
+		{"interactions come back in the order they were added", memoryOrder},
+		{"conversations are kept apart", memoryIsolation},
+		{"an interaction added again changes nothing", memoryIdempotent},
+		{"an interaction with the same id is replaced where it stands", memoryReplace},
+		{"ids and texts may be any text", memoryUnicode},
+		{"a megabyte comes back", memoryLarge},
+		{"interactions added at the same time are all kept", memoryConcurrent},
+		{"what comes back belongs to the caller", memoryCopies},
+		{"an ended context ends the operation", memoryContext},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, newMemory(t)) })
+	}
+}
+
+// said is an interaction for a test.
+func said(memoryID, id string) engine.Interaction {
+	return engine.Interaction{
+		ID: id, MemoryID: memoryID, Question: "q " + id, Answer: "a " + id, Status: engine.Completed,
+		At: time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC),
+	}
+}
+
+func add(t *testing.T, m engine.Memory, all ...engine.Interaction) {
+	t.Helper()
+	for _, in := range all {
+		if err := m.Append(t.Context(), in); err != nil {
+			t.Fatalf("append %s: %v", in.ID, err)
+		}
+	}
+}
+
+func wantHistory(t *testing.T, m engine.Memory, memoryID string, want ...engine.Interaction) {
+	t.Helper()
+	got, err := m.History(t.Context(), memoryID)
+	if err != nil {
+		t.Fatalf("history %q: %v", memoryID, err)
+	}
+	if len(got) == 0 && len(want) == 0 {
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("history %q (-want +got):\n%.4000s", memoryID, diff)
+	}
+}
+
+func memoryUnknown(t *testing.T, m engine.Memory) {
+	wantHistory(t, m, "nobody")
+	add(t, m, said("somebody", "1"))
+	wantHistory(t, m, "nobody")
+}
+
+func memoryRoundTrip(t *testing.T, m engine.Memory) {
+	in := said("c", "1")
+	in.ParentID, in.RunID, in.Agent, in.Status = "0", "run-1", "agent", engine.Stopped
+	in.Trace = json.RawMessage(`{"steps":[{"id":"s1","n":12345678901234567890}]}`)
+	add(t, m, in)
+	wantHistory(t, m, "c", in)
+}
+
+func memoryOrder(t *testing.T, m engine.Memory) {
+	var want []engine.Interaction
+	for i := range 12 {
+		in := said("c", fmt.Sprintf("id-%d", (i*7)%12))
+		in.At = in.At.Add(-time.Duration(i) * time.Hour) // the order is that of adding, not of the clock
+		want = append(want, in)
+		add(t, m, in)
+	}
+	wantHistory(t, m, "c", want...)
+}
+
+func memoryIsolation(t *testing.T, m engine.Memory) {
+	ids := []string{"a", "ab", "a/", "a/b", "a:1", "a\x00", "a\x00b", "A", " a", "..", "a%2Fb", strings.Repeat("a", 200)}
+	for _, id := range ids {
+		add(t, m, said(id, "1"), said(id, "b"))
+	}
+	for _, id := range ids {
+		wantHistory(t, m, id, said(id, "1"), said(id, "b"))
+	}
+	wantHistory(t, m, "a/b1")
+}
+
+func memoryIdempotent(t *testing.T, m engine.Memory) {
+	first, second := said("c", "1"), said("c", "2")
+	add(t, m, first, second, first, second, second)
+	wantHistory(t, m, "c", first, second)
+}
+
+func memoryReplace(t *testing.T, m engine.Memory) {
+	first, second := said("c", "1"), said("c", "2")
+	elsewhere := said("d", "1")
+	add(t, m, first, second, elsewhere)
+	first.Answer, first.Status = "better", engine.Failed
+	add(t, m, first)
+	wantHistory(t, m, "c", first, second)
+	wantHistory(t, m, "d", elsewhere)
+}
+
+func memoryUnicode(t *testing.T, m engine.Memory) {
+	in := said("gespräch/会話 🙂 \"x\"\n", "é/🙂 1")
+	in.Question, in.Answer = "こんにちは \u2028 <b>&", "tab\t, null \x00, ${parameters.x}, \\"
+	add(t, m, in)
+	wantHistory(t, m, in.MemoryID, in)
+	wantHistory(t, m, "gesprach/会話 🙂 \"x\"\n")
+}
+
+func memoryLarge(t *testing.T, m engine.Memory) {
+	big := said("c", "big")
+	big.Answer = strings.Repeat("0123456789abcdef", 1<<16)
+	add(t, m, said("c", "before"), big, said("c", "after"))
+	wantHistory(t, m, "c", said("c", "before"), big, said("c", "after"))
+}
+
+func memoryConcurrent(t *testing.T, m engine.Memory) {
+	const writers, each = 8, 6
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				for _, id := range []string{"shared", fmt.Sprintf("own-%d", w)} {
+					if err := m.Append(t.Context(), said(id, fmt.Sprintf("%d-%d", w, i))); err != nil {
+						t.Errorf("append: %v", err)
+					}
+					if _, err := m.History(t.Context(), "shared"); err != nil {
+						t.Errorf("history: %v", err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	memoryAllKept(t, m, writers, each)
+}
+
+// memoryAllKept says that nothing is lost or doubled, and that each writer's
+// interactions stand in the order it added them.
+func memoryAllKept(t *testing.T, m engine.Memory, writers, each int) {
+	t.Helper()
+	got, err := m.History(t.Context(), "shared")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := make(map[int]int)
+	for _, in := range got {
+		var w, i int
+		if _, err := fmt.Sscanf(in.ID, "%d-%d", &w, &i); err != nil {
+			t.Fatalf("id %q: %v", in.ID, err)
+		}
+		if i != next[w] {
+			t.Errorf("writer %d: interaction %d where %d was next", w, i, next[w])
+		}
+		next[w] = i + 1
+	}
+	if len(got) != writers*each {
+		t.Errorf("%d interactions, want %d", len(got), writers*each)
+	}
+}
+
+func memoryCopies(t *testing.T, m engine.Memory) {
+	in := said("c", "1")
+	in.Trace = json.RawMessage(`{"a":1}`)
+	add(t, m, in)
+	in.Trace[2] = 'b'
+	got, err := m.History(t.Context(), "c")
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	got[0].Trace[2], got[0].Answer = 'c', "changed"
+	want := said("c", "1")
+	want.Trace = json.RawMessage(`{"a":1}`)
+	wantHistory(t, m, "c", want)
+}
+
+func memoryContext(t *testing.T, m engine.Memory) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.Append(ctx, said("c", "1")); err == nil {
+		t.Error("append: no error")
+	}
+	if _, err := m.History(ctx, "c"); err == nil {
+		t.Error("history: no error")
+	}
+	wantHistory(t, m, "c")
+}

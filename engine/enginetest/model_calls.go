@@ -1,0 +1,230 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// ask makes one call and expects a reply.
+func (s *modelSuite) ask(t *testing.T, req *engine.Request, x Exchange) (*engine.Reply, Asked) {
+	t.Helper()
+	script := NewModelScript(x)
+	reply, err := s.newModel(t, script, settings()).Generate(t.Context(), req, nil)
+	if err != nil {
+		t.Fatalf("no reply: %v", err)
+	}
+	asked := script.Asked()
+	if len(asked) != 1 {
+		t.Fatalf("%d requests for one call", len(asked))
+	}
+	return reply, asked[0]
+}
+
+func say(role engine.ChatRole, text ...string) engine.Message {
+	return engine.Message{Role: role, Text: text}
+}
+
+func question() *engine.Request {
+	return &engine.Request{Messages: []engine.Message{say(engine.System, "Be brief."), say(engine.User, "How ", "many?")}}
+}
+
+// same compares by JSON, in which the segments of a text are joined first.
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if g, w := text(t, got), text(t, want); g != w {
+		t.Errorf("%s:\ngot  %s\nwant %s", what, g, w)
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	if messages, ok := v.([]engine.Message); ok {
+		joined := make([]engine.Message, len(messages))
+		for i, m := range messages {
+			m.Text = engine.Text{m.Text.String()}
+			joined[i] = m
+		}
+		v = joined
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (s *modelSuite) text(t *testing.T) {
+	reply, asked := s.ask(t, question(), Exchange{Reply: engine.Reply{
+		Text: "Three.\n\"Três\" 三 🙂", Stop: engine.EndTurn, ID: "r-1", Model: "model-1-2026", Usage: engine.Tokens{Input: 1, Output: 1},
+	}})
+	same(t, "messages", asked.Messages, question().Messages)
+	if asked.Streamed || asked.Params.Model != "model-1" {
+		t.Errorf("asked model %q, streamed %v", asked.Params.Model, asked.Streamed)
+	}
+	if reply.Text != "Three.\n\"Três\" 三 🙂" || reply.Stop != engine.EndTurn || reply.ID != "r-1" || reply.Model != "model-1-2026" {
+		t.Errorf("reply %+v", reply)
+	}
+	if reply.Attempts != 0 || reply.FirstToken != 0 {
+		t.Errorf("attempts %d, first token %v of a reply that was not streamed", reply.Attempts, reply.FirstToken)
+	}
+}
+
+func (s *modelSuite) conversation(t *testing.T) {
+	req := &engine.Request{Messages: []engine.Message{
+		say(engine.System, "Be brief."),
+		say(engine.User, "Compare."),
+		{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: []engine.ToolCall{
+			{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss"}`)},
+			{ID: "c2", Name: "find", Args: json.RawMessage(`{"q":"fern"}`)},
+		}},
+		{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
+		{Role: engine.ToolRole, CallID: "c2", Tool: "find", Text: engine.Text{"no such plant"}},
+		say(engine.Assistant, "Moss is green."),
+		say(engine.User, "And the other?"),
+	}}
+	_, asked := s.ask(t, req, Exchange{})
+	for i := range asked.Messages {
+		if i < len(req.Messages) {
+			asked.Messages[i].Tool = req.Messages[i].Tool // not every protocol repeats the name
+		}
+	}
+	same(t, "messages", asked.Messages, req.Messages)
+}
+
+func (s *modelSuite) tools(t *testing.T) {
+	req := question()
+	req.ParallelTools = true
+	req.Tools = []engine.ToolDef{
+		{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"properties":{"q":{"type":"string"}},"required":["q"],"type":"object"}`)},
+		{Name: "server__clock", Input: json.RawMessage(`{"type":"object"}`)},
+	}
+	want := []engine.ToolCall{
+		{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss"}`)},
+		{ID: "c2", Name: "server__clock", Args: json.RawMessage(`{}`)},
+	}
+	reply, asked := s.ask(t, req, Exchange{Reply: engine.Reply{Text: "I look.", Calls: want, Stop: engine.ToolUse}})
+	same(t, "tools", asked.Tools, req.Tools)
+	same(t, "calls", reply.Calls, want)
+	if reply.Stop != engine.ToolUse || reply.Text != "I look." || !asked.ParallelTools {
+		t.Errorf("stop %s, text %q, parallel %v", reply.Stop, reply.Text, asked.ParallelTools)
+	}
+	req.ParallelTools = false
+	if _, asked := s.ask(t, req, Exchange{}); asked.ParallelTools {
+		t.Error("parallel tool calls were not switched off")
+	}
+}
+
+func (s *modelSuite) emptyMessages(t *testing.T) {
+	req := &engine.Request{Messages: []engine.Message{
+		say(engine.User, "Go."),
+		{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "c1", Name: "clock"}}},
+		{Role: engine.ToolRole, CallID: "c1", Tool: "clock", Text: engine.Text{""}},
+		{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "c2", Name: "clock", Args: json.RawMessage(`{"x":`)}}},
+		{Role: engine.ToolRole, CallID: "c2", Tool: "clock", Text: engine.Text{"not JSON"}, IsError: true},
+	}}
+	_, asked := s.ask(t, req, Exchange{})
+	if len(asked.Messages) != len(req.Messages) {
+		t.Fatalf("%d messages arrived of %d", len(asked.Messages), len(req.Messages))
+	}
+	for _, m := range asked.Messages {
+		for _, c := range m.Calls {
+			var fields map[string]any
+			if json.Unmarshal(c.Args, &fields) != nil || fields == nil {
+				t.Errorf("arguments %s are sent to a server that wants an object", c.Args)
+			}
+		}
+	}
+}
+
+func (s *modelSuite) parameters(t *testing.T) {
+	zero, p, seed := 0.0, 0.5, int64(7)
+	req := question()
+	req.Params = engine.Params{Model: "model-2", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 99, Stop: []string{"END", "\n\n"}}
+	_, asked := s.ask(t, req, Exchange{})
+	same(t, "parameters", asked.Params, req.Params)
+}
+
+func (s *modelSuite) unset(t *testing.T) {
+	_, asked := s.ask(t, question(), Exchange{})
+	same(t, "parameters", asked.Params, engine.Params{Model: "model-1"})
+	if asked.Schema != nil || len(asked.Tools) > 0 {
+		t.Errorf("schema %v, tools %v were sent though unset", asked.Schema, asked.Tools)
+	}
+}
+
+func (s *modelSuite) schema(t *testing.T) {
+	req := question()
+	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`)}
+	_, asked := s.ask(t, req, Exchange{})
+	if asked.Schema == nil {
+		t.Fatal("no schema was sent")
+	}
+	same(t, "schema", asked.Schema, req.Schema)
+}
+
+func (s *modelSuite) stops(t *testing.T) {
+	call := []engine.ToolCall{{ID: "c1", Name: "find", Args: json.RawMessage(`{}`)}}
+	for _, x := range []engine.Reply{
+		{Text: "done", Stop: engine.EndTurn},
+		{Text: "and th", Stop: engine.MaxTokens},
+		{Calls: call, Stop: engine.ToolUse},
+		{Text: "", Stop: engine.ContentFiltered},
+	} {
+		t.Run(string(x.Stop), func(t *testing.T) {
+			if reply, _ := s.ask(t, question(), Exchange{Reply: x}); reply.Stop != x.Stop {
+				t.Errorf("stop %q", reply.Stop)
+			}
+		})
+	}
+}
+
+func (s *modelSuite) refusal(t *testing.T) {
+	reply, _ := s.ask(t, question(), Exchange{Reply: engine.Reply{Text: "I cannot help with that.", Stop: engine.Refusal}})
+	if reply.Stop != engine.Refusal || reply.Text != "I cannot help with that." {
+		t.Errorf("reply %+v", reply)
+	}
+}
+
+func (s *modelSuite) usage(t *testing.T) {
+	want := engine.Tokens{Input: 120, Output: 30, Cached: 100, Reasoning: 20}
+	reply, _ := s.ask(t, question(), Exchange{Reply: engine.Reply{Text: "x", Usage: want}})
+	if reply.Usage != want || reply.Estimated {
+		t.Errorf("usage %+v, estimated %v", reply.Usage, reply.Estimated)
+	}
+}
+
+func (s *modelSuite) missingUsage(t *testing.T) {
+	req := &engine.Request{Messages: []engine.Message{say(engine.User, strings.Repeat("é", 401))}}
+	reply, _ := s.ask(t, req, Exchange{Reply: engine.Reply{Text: strings.Repeat("三", 40)}})
+	if want := (engine.Tokens{Input: 101, Output: 10}); reply.Usage != want || !reply.Estimated {
+		t.Errorf("usage %+v, estimated %v, want %+v", reply.Usage, reply.Estimated, want)
+	}
+}
+
+func (s *modelSuite) callIDs(t *testing.T) {
+	req := question()
+	req.Messages = append(
+		req.Messages,
+		engine.Message{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "c1", Name: "find"}, {ID: "call_1", Name: "find"}}},
+		engine.Message{Role: engine.ToolRole, CallID: "c1", Text: engine.Text{"-"}},
+		engine.Message{Role: engine.ToolRole, CallID: "call_1", Text: engine.Text{"-"}},
+	)
+	var calls []engine.ToolCall
+	for _, id := range []string{"", "c2", "c2", "c1"} {
+		calls = append(calls, engine.ToolCall{ID: id, Name: "find", Args: json.RawMessage(`{}`)})
+	}
+	for range 2 {
+		reply, _ := s.ask(t, req, Exchange{Reply: engine.Reply{Calls: calls, Stop: engine.ToolUse}})
+		var got []string
+		for _, c := range reply.Calls {
+			got = append(got, c.ID)
+		}
+		if fmt.Sprint(got) != "[call_2 c2 call_3 call_4]" {
+			t.Errorf("ids %v are not unique and the same each time", got)
+		}
+	}
+}

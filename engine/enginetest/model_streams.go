@@ -1,0 +1,209 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+)
+
+func (s *modelSuite) streamedText(t *testing.T) {
+	const long = "Three of them, I think: 三 🙂, and one that may be.\n"
+	script := NewModelScript(Exchange{Reply: engine.Reply{Text: long, Stop: engine.EndTurn, ID: "r-1", Model: "model-1", Usage: engine.Tokens{Input: 5, Output: 9}}})
+	var got strings.Builder
+	pieces := 0
+	reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(d engine.Delta) {
+		got.WriteString(d.Text)
+		pieces++
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply.Text != long || got.String() != long || pieces < 2 {
+		t.Errorf("reply %q, %d deltas %q", reply.Text, pieces, got.String())
+	}
+	if reply.Stop != engine.EndTurn || reply.ID != "r-1" || reply.Model != "model-1" || reply.Usage != (engine.Tokens{Input: 5, Output: 9}) {
+		t.Errorf("reply %+v", reply)
+	}
+	if reply.FirstToken <= 0 || reply.FirstToken > reply.Latency {
+		t.Errorf("first token after %v of %v", reply.FirstToken, reply.Latency)
+	}
+	if asked := script.Asked(); !asked[0].Streamed {
+		t.Error("no stream was asked for")
+	}
+}
+
+func (s *modelSuite) streamedCalls(t *testing.T) {
+	want := []engine.ToolCall{
+		{ID: "c1", Name: "find", Args: json.RawMessage(`{"q":"moss","n":10}`)},
+		{ID: "c2", Name: "find", Args: json.RawMessage(`{"q":"fern","n":20}`)},
+		{ID: "c3", Name: "clock", Args: json.RawMessage(`{}`)},
+	}
+	for name, interleave := range map[string]bool{"one after the other": false, "interleaved": true} {
+		t.Run(name, func(t *testing.T) {
+			script := NewModelScript(Exchange{Interleave: interleave, Reply: engine.Reply{Text: "I look.", Calls: want, Stop: engine.ToolUse}})
+			reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), func(engine.Delta) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "calls", reply.Calls, want)
+			if reply.Stop != engine.ToolUse || reply.Text != "I look." {
+				t.Errorf("stop %s, text %q", reply.Stop, reply.Text)
+			}
+		})
+	}
+}
+
+// both runs a check on whole and on streamed calls.
+func both(t *testing.T, check func(t *testing.T, stream func(engine.Delta))) {
+	t.Helper()
+	t.Run("whole", func(t *testing.T) { check(t, nil) })
+	t.Run("streamed", func(t *testing.T) { check(t, func(engine.Delta) {}) })
+}
+
+func (s *modelSuite) truncated(t *testing.T) {
+	answer := engine.Reply{Text: "a reply that is cut in its middle", Stop: engine.EndTurn}
+	both(t, func(t *testing.T, stream func(engine.Delta)) {
+		script := NewModelScript(Exchange{Reply: answer, Cut: true})
+		reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), stream)
+		var e *engine.ModelError
+		if reply != nil || !errors.As(err, &e) || e.Kind != engine.Truncated {
+			t.Errorf("reply %+v, error %v", reply, err)
+		}
+		set := settings()
+		set.Retry.MaxAttempts = 2
+		script = NewModelScript(Exchange{Reply: answer, Cut: true}, Exchange{Reply: answer})
+		reply, err = s.newModel(t, script, set).Generate(t.Context(), question(), stream)
+		if err != nil || reply.Text != answer.Text || reply.Attempts != 2 {
+			t.Errorf("repeated: reply %+v, error %v", reply, err)
+		}
+	})
+}
+
+func (s *modelSuite) errors(t *testing.T) {
+	kinds := map[int]engine.ErrorKind{
+		400: engine.BadRequest, 401: engine.AuthError, 403: engine.AuthError, 404: engine.NotFound, 422: engine.BadRequest,
+		429: engine.RateLimited, 500: engine.ServerError, 502: engine.ServerError, 503: engine.Overloaded, 504: engine.ServerError, 529: engine.Overloaded,
+	}
+	both(t, func(t *testing.T, stream func(engine.Delta)) {
+		for status, kind := range kinds {
+			secret := settings().APIKey
+			script := NewModelScript(Exchange{Status: status, RetryAfter: 7 * time.Second, RequestID: "q-1", Message: "no luck with " + secret})
+			reply, err := s.newModel(t, script, settings()).Generate(t.Context(), question(), stream)
+			var e *engine.ModelError
+			if reply != nil || !errors.As(err, &e) {
+				t.Errorf("%d: reply %+v, error %v", status, reply, err)
+				continue
+			}
+			if e.Kind != kind || e.Status != status || e.RetryAfter != 7*time.Second || e.RequestID != "q-1" || e.Attempts != 1 {
+				t.Errorf("%d: %+v", status, e)
+			}
+			if !strings.Contains(e.Message, "no luck") || strings.Contains(err.Error(), secret) {
+				t.Errorf("%d: message %q", status, err)
+			}
+		}
+	})
+}
+
+func (s *modelSuite) repeats(t *testing.T) {
+	set := settings()
+	set.Retry = engine.RetryPolicy{MaxAttempts: 3}
+	ok := Exchange{Reply: engine.Reply{Text: "at last"}}
+	tests := []struct {
+		name     string
+		script   []Exchange
+		attempts int
+		kind     engine.ErrorKind
+	}{
+		{"rate limit", []Exchange{{Status: 429, RetryAfter: time.Second}, ok}, 2, ""},
+		{"two faults", []Exchange{{Status: 500}, {Status: 529}, ok}, 3, ""},
+		{"too many faults", []Exchange{{Status: 503}}, 3, engine.Overloaded},
+		{"the request", []Exchange{{Status: 400}, ok}, 1, engine.BadRequest},
+		{"the key", []Exchange{{Status: 401}, ok}, 1, engine.AuthError},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			script := NewModelScript(tt.script...)
+			reply, err := s.newModel(t, script, set).Generate(t.Context(), question(), nil)
+			if n := len(script.Asked()); n != tt.attempts {
+				t.Errorf("%d requests, want %d", n, tt.attempts)
+			}
+			if tt.kind == "" {
+				if err != nil || reply.Text != "at last" || reply.Attempts != tt.attempts {
+					t.Errorf("reply %+v, error %v", reply, err)
+				}
+				return
+			}
+			var e *engine.ModelError
+			if !errors.As(err, &e) || e.Kind != tt.kind || e.Attempts != tt.attempts {
+				t.Errorf("error %#v", err)
+			}
+		})
+	}
+}
+
+func (s *modelSuite) cancellation(t *testing.T) {
+	answer := engine.Reply{Text: strings.Repeat("a long reply ", 50), Stop: engine.EndTurn}
+	for name, hang := range map[string]Hang{"before the answer": AtOnce, "in the answer": InTheBody} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, stream func(engine.Delta)) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				script := NewModelScript(Exchange{Reply: answer, Hang: hang})
+				go func() {
+					<-script.Silent
+					cancel()
+				}()
+				set := settings()
+				set.Retry.MaxAttempts = 5
+				reply, err := s.newModel(t, script, set).Generate(ctx, question(), stream)
+				if reply != nil || !errors.Is(err, context.Canceled) || len(script.Asked()) != 1 {
+					t.Errorf("reply %+v, error %v, %d requests", reply, err, len(script.Asked()))
+				}
+			})
+		})
+	}
+	t.Run("before the call", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		reply, err := s.newModel(t, NewModelScript(), settings()).Generate(ctx, question(), nil)
+		if reply != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("reply %+v, error %v", reply, err)
+		}
+	})
+}
+
+func (s *modelSuite) timeLimit(t *testing.T) {
+	set := settings()
+	set.Timeout = 30 * time.Millisecond
+	both(t, func(t *testing.T, stream func(engine.Delta)) {
+		script := NewModelScript(Exchange{Hang: AtOnce})
+		reply, err := s.newModel(t, script, set).Generate(t.Context(), question(), stream)
+		var e *engine.ModelError
+		if reply != nil || !errors.As(err, &e) || e.Kind != engine.CallTimeout {
+			t.Errorf("reply %+v, error %v", reply, err)
+		}
+	})
+}
+
+func (s *modelSuite) concurrency(t *testing.T) {
+	m := s.newModel(t, NewModelScript(Exchange{Reply: engine.Reply{Text: "one reply for all", Stop: engine.EndTurn}}), settings())
+	var all sync.WaitGroup
+	for i := range 32 {
+		var stream func(engine.Delta)
+		if i%2 == 0 {
+			stream = func(engine.Delta) {}
+		}
+		all.Go(func() {
+			if reply, err := m.Generate(t.Context(), question(), stream); err != nil || reply.Text != "one reply for all" {
+				t.Errorf("reply %+v, error %v", reply, err)
+			}
+		})
+	}
+	all.Wait()
+}

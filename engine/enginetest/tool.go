@@ -1,0 +1,185 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
+)
+
+const (
+	toolAtOnce   = 8                // calls side by side
+	toolPatience = 20 * time.Second // for a call that should end at once
+)
+
+// ToolSuite holds a tool to what the engine relies on. okArgs are arguments, as
+// JSON objects, that must succeed each time they are called, also side by side;
+// without any, only the tool's words and its failures are looked at.
+func ToolSuite(t *testing.T, tool engine.Tool, okArgs ...string) {
+	t.Helper()
+	t.Run("info is complete", func(t *testing.T) { toolInfo(t, tool) })
+	t.Run("input is a schema of named arguments", func(t *testing.T) { toolInput(t, tool) })
+	t.Run("a cancelled call fails at once", func(t *testing.T) { toolCancelled(t, tool, okArgs) })
+	t.Run("arguments that do not fit are errors", func(t *testing.T) { toolHostile(t, tool) })
+	t.Run("calls succeed", func(t *testing.T) {
+		for _, args := range okArgs {
+			toolCall(t, tool, args)
+		}
+	})
+	t.Run("calls succeed side by side", func(t *testing.T) { toolConcurrent(t, tool, okArgs) })
+}
+
+func toolInfo(t *testing.T, tool engine.Tool) {
+	info := tool.Info()
+	if info.Name == "" || strings.ContainsAny(info.Name, " \t\r\n") {
+		t.Errorf("name %q: want a word without spaces", info.Name)
+	}
+	if len(info.Description) < 10 || !utf8.ValidString(info.Description) {
+		t.Errorf("description %q: want a sentence that says when to call the tool", info.Description)
+	}
+	if all := []engine.Effect{engine.ReadEffect, engine.IdempotentEffect, engine.WriteEffect}; !slices.Contains(all, info.Effect) {
+		t.Errorf("effect %q: want one of %v", info.Effect, all)
+	}
+	if again := tool.Info(); again.Name != info.Name || again.Description != info.Description ||
+		again.Effect != info.Effect || !bytes.Equal(again.Input, info.Input) {
+		t.Errorf("Info changes from call to call:\n%+v\n%+v", info, again)
+	}
+}
+
+func toolInput(t *testing.T, tool engine.Tool) {
+	var s struct {
+		Type       string                     `json:"type"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if err := json.Unmarshal(tool.Info().Input, &s); err != nil {
+		t.Fatalf("input is no JSON Schema: %v\n%s", err, tool.Info().Input)
+	}
+	if s.Type != "object" {
+		t.Errorf("input has type %q, want object", s.Type)
+	}
+	for _, name := range s.Required {
+		if s.Properties[name] == nil {
+			t.Errorf("required argument %q is not among the properties", name)
+		}
+	}
+	for name, raw := range s.Properties {
+		var p struct {
+			Description string `json:"description"`
+		}
+		if err := json.Unmarshal(raw, &p); err != nil || p.Description == "" {
+			t.Errorf("argument %q has no description: %s", name, raw)
+		}
+	}
+}
+
+func toolCancelled(t *testing.T, tool engine.Tool, okArgs []string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range append([]string{"{}"}, okArgs...) {
+		out, err := patiently(t, func() (*engine.ToolOutput, error) { return tool.Call(ctx, toolCallOf(args)) })
+		if err == nil {
+			t.Errorf("%s: a cancelled call gave %+v", args, out)
+		} else if args != "{}" && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %q does not wrap the context's", args, err)
+		}
+	}
+}
+
+// toolHostile passes what no schema would let through.
+func toolHostile(t *testing.T, tool engine.Tool) {
+	hostile := []string{
+		"", "{}", "null", "[]", "7", `"text"`, "{", `{"no_such_argument": 1}`,
+		`{"\u0000": "\u0000"}`, strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000),
+	}
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	// A schema that cannot be read is told of elsewhere.
+	_ = json.Unmarshal(tool.Info().Input, &s)
+	for name := range s.Properties {
+		for _, value := range []string{"null", "true", "-1", "1e99", `""`, `"\u0000"`, `"\ud800"`, "[]", "{}", `[{"a":[null]}]`} {
+			hostile = append(hostile, fmt.Sprintf(`{%q: %s}`, name, value))
+		}
+	}
+	for _, args := range hostile {
+		out, err := patiently(t, func() (*engine.ToolOutput, error) { return tool.Call(t.Context(), toolCallOf(args)) })
+		if err == nil {
+			checkOutput(t, args, out)
+		} else if !readable(err.Error()) {
+			t.Errorf("%.80s: error %q is no sentence for a model", args, err)
+		}
+	}
+}
+
+func toolCall(t *testing.T, tool engine.Tool, args string) {
+	t.Helper()
+	out, err := patiently(t, func() (*engine.ToolOutput, error) { return tool.Call(t.Context(), toolCallOf(args)) })
+	if err != nil {
+		t.Errorf("%s: %v", args, err)
+		return
+	}
+	checkOutput(t, args, out)
+}
+
+func toolConcurrent(t *testing.T, tool engine.Tool, okArgs []string) {
+	var wg sync.WaitGroup
+	for range toolAtOnce {
+		for _, args := range okArgs {
+			wg.Go(func() { toolCall(t, tool, args) })
+		}
+	}
+	wg.Wait()
+}
+
+func toolCallOf(args string) *engine.Call {
+	return &engine.Call{Args: json.RawMessage(args), Key: "key", RunID: "run", Path: "step.s1/turn.1/tool.0", Progress: func(string) {}}
+}
+
+func checkOutput(t *testing.T, args string, out *engine.ToolOutput) {
+	t.Helper()
+	switch {
+	case out == nil:
+		t.Errorf("%.80s: neither output nor error", args)
+	case !utf8.ValidString(out.Text):
+		t.Errorf("%.80s: the text is not valid UTF-8: %q", args, out.Text)
+	case len(out.Data) > 0 && !json.Valid(out.Data):
+		t.Errorf("%.80s: the data is no JSON: %s", args, out.Data)
+	}
+}
+
+func readable(message string) bool {
+	return message != "" && utf8.ValidString(message) && !strings.Contains(message, "goroutine ")
+}
+
+// patiently calls and gives up on a call that does not end.
+func patiently(t *testing.T, call func() (*engine.ToolOutput, error)) (*engine.ToolOutput, error) {
+	t.Helper()
+	type result struct {
+		out *engine.ToolOutput
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		out, err := call()
+		done <- result{out, err}
+	}()
+	timer := time.NewTimer(toolPatience)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return r.out, r.err
+	case <-timer.C:
+		t.Errorf("a call did not end within %s", toolPatience)
+		return nil, errors.New("the call did not end")
+	}
+}

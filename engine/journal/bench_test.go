@@ -1,0 +1,92 @@
+package journal_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+var reply = []byte(`{"Tool":"","Args":"","Text":"` + strings.Repeat("the item was added and the total is updated. ", 5) + `"}`)
+
+// thousand is a run of a thousand effects: 2,001 lines.
+func thousand() []journal.Record {
+	recs := []journal.Record{{Kind: journal.Start, Path: "r", Wall: 1}}
+	for i := range 1000 {
+		path := fmt.Sprintf("step.s%d/turn.1/model", i)
+		recs = append(
+			recs,
+			journal.Record{Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: path, Digest: [32]byte{1}},
+			journal.Record{Kind: journal.Result, At: int64(i), Path: path, Body: reply},
+		)
+	}
+	return recs
+}
+
+func BenchmarkAppendLine(b *testing.B) {
+	r := journal.Record{Seq: 77, Kind: journal.Result, At: 123456789, Path: "step.s1/turn.1/model", Digest: [32]byte{1}, Body: reply}
+	var line []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		line, _, _ = journal.AppendLine(line[:0], &r, journal.Chain{})
+	}
+	b.SetBytes(int64(len(line)))
+}
+
+func BenchmarkDecode(b *testing.B) {
+	file := lines(b, thousand(), &journal.Chain{})
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := journal.Decode(file); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCommit is one tick of 1 kB.
+func BenchmarkCommit(b *testing.B) {
+	for _, d := range []journal.Durability{journal.Sync, journal.Async, journal.Exit} {
+		b.Run(string(d), func(b *testing.B) {
+			h := home(b, b.TempDir(), d)
+			f, err := h.Create("r")
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			body := []byte(`"` + strings.Repeat("x", 900) + `"`)
+			seq := uint64(0)
+			for b.Loop() {
+				seq++
+				appended(b, f, journal.Record{Seq: seq, Kind: journal.Result, Path: "step.s1/turn.1/model", Body: body})
+			}
+		})
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	h := home(b, b.TempDir(), journal.Exit)
+	f, err := h.Create("r")
+	if err != nil {
+		b.Fatal(err)
+	}
+	appended(b, f, start)
+	f.Close()
+	for b.Loop() {
+		if f, err = h.Open("r"); err != nil {
+			b.Fatal(err)
+		}
+		_ = f.Close()
+	}
+}
+
+// BenchmarkSegments is one request of a run of 40 steps.
+func BenchmarkSegments(b *testing.B) {
+	reqs := conversation(40)
+	b.ReportAllocs()
+	for b.Loop() {
+		encodeAll(b, &journal.Segments{}, reqs)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(reqs)), "ns/request")
+}

@@ -1,0 +1,57 @@
+package journal_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// sample is a journal with every kind of record and of body.
+func sample(t testing.TB) ([]byte, []journal.Record) {
+	t.Helper()
+	recs := []journal.Record{
+		{Kind: journal.Start, Path: "r1", Wall: 1_763_637_843_000_000_123, Body: []byte(`{"question":"why?"}`)},
+		{Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "plan.1/model", Digest: [32]byte{1, 2, 255}, Body: []byte(`{"m":[1,2],"chain":"0123456789abcdef"}`)},
+		{Kind: journal.Result, At: 1 << 60, Path: "plan.1/model", Body: []byte(`{"Text":"a \"quoted\" <b> & line\n","n":[1,{"x":"}],\\"}]}`)},
+		{Kind: journal.Intent, Class: journal.Write, Attempt: 1, Path: "step.\"s\"/tool.é\n"},
+		{Kind: journal.Result, Status: journal.Failed, Path: "step.\"s\"/tool.é\n", Body: []byte(`{"code":"error","message":"no such file"}`)},
+		{Kind: journal.Intent, Class: journal.Question, Path: "ask"},
+		{Kind: journal.Result, Path: "ask", Body: []byte("not JSON: \"x\"\n\tat line 3 \u2028")},
+		{Kind: journal.Result, Status: journal.Skipped, Path: "t"},
+		{Kind: journal.Result, Held: true, Path: "h", Body: []byte(`null`)},
+		{Kind: journal.Redo, Attempt: 3, Path: "u"},
+		{Kind: journal.Cut},
+		{Kind: journal.Marker},
+		{Kind: journal.End, Path: "done"},
+	}
+	var c journal.Chain
+	return lines(t, recs, &c), recs
+}
+
+// lines numbers records from 1 and writes them behind chain c.
+func lines(t testing.TB, recs []journal.Record, c *journal.Chain) []byte {
+	t.Helper()
+	var b []byte
+	for i := range recs {
+		recs[i].Seq = uint64(i + 1)
+		var err error
+		if b, *c, err = journal.AppendLine(b, &recs[i], *c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func same(t *testing.T, got, want []journal.Record) {
+	t.Helper()
+	if len(got) == 0 && len(want) == 0 || reflect.DeepEqual(got, want) {
+		return // cmp is slow, and some tests compare thousands of times
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("records differ (-want +got):\n%s", d)
+	}
+}

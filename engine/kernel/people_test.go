@@ -1,0 +1,177 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// twoQuestions asks in two branches and gives the answers.
+func twoQuestions(out *[]string) func(*kernel.Scope) error {
+	return func(s *kernel.Scope) error {
+		*out = nil
+		return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
+			v, err := kernel.Ask[string](s, "approve", digest("q"), func() []byte { return fmt.Appendf(nil, `{"n":%d}`, i) })
+			*out = append(*out, fmt.Sprint(i, v))
+			return err
+		})
+	}
+}
+
+func TestQuestionsParkAndAreAnsweredLater(t *testing.T) {
+	j := &journal.Memory{Paranoid: true}
+	var out []string
+	var parked *kernel.Parked
+	_, err := run(j, twoQuestions(&out))
+	if !errors.As(err, &parked) || !errors.Is(err, kernel.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	want := []kernel.Open{{Path: "b.0/approve", Request: []byte(`{"n":0}`)}, {Path: "b.1/approve", Request: []byte(`{"n":1}`)}}
+	if d := cmp.Diff(want, parked.Questions); d != "" || !strings.Contains(err.Error(), "b.0/approve, b.1/approve") {
+		t.Fatal(d, err)
+	}
+	n := len(j.Records)
+	if _, err := run(j, twoQuestions(&out)); !errors.As(err, &parked) || len(j.Records) != n {
+		t.Fatal("parking again added records:", err, len(j.Records)-n)
+	}
+	o := kernel.Options{RunID: "r", Journal: j, Answers: map[string]json.RawMessage{"b.1/approve": json.RawMessage(`"yes"`)}}
+	if _, err := runWith(t.Context(), o, twoQuestions(&out)); !errors.As(err, &parked) || len(parked.Questions) != 1 {
+		t.Fatal(err)
+	}
+	o.Answers = map[string]json.RawMessage{"b.0/approve": json.RawMessage(`"no"`), "b.1/approve": json.RawMessage(`"a second decision"`)}
+	for range 2 {
+		if _, err := runWith(t.Context(), o, twoQuestions(&out)); err != nil || !slices.Equal(out, []string{"1yes", "0no"}) {
+			t.Fatal(err, out)
+		}
+	}
+}
+
+func TestQuestionsAreAskedInPlaceOneAtATime(t *testing.T) {
+	for _, virtual := range []bool{false, true} {
+		asking, asked := 0, 0
+		o := kernel.Options{RunID: "r", Journal: &journal.Memory{Paranoid: true}, Virtual: virtual}
+		o.Ask = func(_ context.Context, path string, request []byte) (json.RawMessage, error) {
+			if asking++; asking > 1 {
+				t.Error("two questions at once")
+			}
+			defer func() { asking-- }()
+			asked++
+			return json.Marshal(path + string(request))
+		}
+		var out []string
+		if _, err := runWith(t.Context(), o, twoQuestions(&out)); err != nil || !slices.Equal(out, []string{`0b.0/approve{"n":0}`, `1b.1/approve{"n":1}`}) {
+			t.Fatal(err, out)
+		}
+		if _, err := runWith(t.Context(), o, twoQuestions(&out)); err != nil || asked != 2 {
+			t.Fatal("an answered question was asked again:", err)
+		}
+	}
+}
+
+func TestAQuestionNobodyAnswersInPlaceStaysOpen(t *testing.T) {
+	for label, answer := range map[string]func() (json.RawMessage, error){
+		"error":    func() (json.RawMessage, error) { return nil, errors.New("EOF") },
+		"nil":      func() (json.RawMessage, error) { return nil, nil },
+		"not JSON": func() (json.RawMessage, error) { return json.RawMessage(`yes`), nil },
+	} {
+		for _, virtual := range []bool{false, true} {
+			t.Run(fmt.Sprint(label, virtual), func(t *testing.T) {
+				n := 0
+				o := kernel.Options{Journal: &journal.Memory{}, Virtual: virtual, Ask: func(context.Context, string, []byte) (json.RawMessage, error) {
+					n++
+					return answer()
+				}}
+				var out []string
+				var parked *kernel.Parked
+				if _, err := runWith(t.Context(), o, twoQuestions(&out)); !errors.As(err, &parked) || len(parked.Questions) != 2 || n != 2 {
+					t.Fatal(err, n)
+				}
+			})
+		}
+	}
+}
+
+// Other branches go on while a person thinks; a step's timeout keeps nobody waiting.
+func TestARunParksOnlyWhenNothingElseIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		worked := false
+		began := time.Now()
+		_, err := run(&journal.Memory{}, func(s *kernel.Scope) error {
+			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
+				if i == 1 {
+					_, err := eff(s, "work", time.Minute)
+					worked = true
+					return err
+				}
+				return s.Timeout("t", time.Hour, func(s *kernel.Scope) error { _, err := kernel.Ask[bool](s, "q", [32]byte{}, nil); return err })
+			})
+		})
+		if !errors.Is(err, kernel.ErrInterrupted) || !worked || time.Since(began) != time.Minute {
+			t.Fatal(err, worked, time.Since(began))
+		}
+	})
+}
+
+func TestWritesInDoubtAreDecidedByAPerson(t *testing.T) {
+	performed := 0
+	var got string
+	prog := func(s *kernel.Scope) error {
+		v, err := kernel.Do(s, kernel.Effect[string]{
+			Name: "w", Class: journal.Write, Request: func() []byte { return []byte(`{"to":"x"}`) },
+			Perform: func(context.Context, string) (string, error) { performed++; return "live", nil },
+		})
+		var f *journal.Failure
+		if got = v; errors.As(err, &f) {
+			got = f.Code
+			err = nil
+		}
+		if _, again := kernel.Do(s, kernel.Effect[string]{Name: "w2", Class: journal.Write, Perform: func(context.Context, string) (string, error) { return "", nil }}); err == nil {
+			err = again
+		}
+		return err
+	}
+	full := &journal.Memory{Paranoid: true}
+	if _, err := run(full, prog); err != nil {
+		t.Fatal(err)
+	}
+	killed := full.Records[:2] // start, intent
+	for how, want := range map[string]struct {
+		got       string
+		performed int
+	}{"redo": {"live", 1}, "skip": {"skipped", 0}, `done:"by hand"`: {"by hand", 0}} {
+		t.Run(how, func(t *testing.T) {
+			performed = 0
+			j := &journal.Memory{Records: slices.Clone(killed), Paranoid: true}
+			var review *kernel.NeedsReview
+			if _, err := run(j, prog); !errors.As(err, &review) || review.Path != "w" || string(review.Writes[0].Request) != `{"to":"x"}` || len(j.Records) != 2 {
+				t.Fatal(err)
+			}
+			o := kernel.Options{RunID: "r", Journal: j, Resolve: map[string]string{"w": how}}
+			for range 2 {
+				if _, err := runWith(t.Context(), o, prog); err != nil || got != want.got || performed != want.performed {
+					t.Fatal(err, got, performed)
+				}
+			}
+		})
+	}
+}
+
+func TestUnknownResolutionsAreRefused(t *testing.T) {
+	for _, how := range []string{"", "done", "done:", "done:{", "yes"} {
+		_, err := runWith(t.Context(), kernel.Options{Journal: &journal.Memory{}, Resolve: map[string]string{"w": how}}, func(*kernel.Scope) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "use done:<json>, redo or skip") {
+			t.Errorf("%q: %v", how, err)
+		}
+	}
+}

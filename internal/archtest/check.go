@@ -1,0 +1,40 @@
+package archtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Finding is one broken rule.
+type Finding struct {
+	Place   string // file:line, file or folder
+	Message string // what is wrong, and what to do instead
+}
+
+// String is "place: message".
+func (f Finding) String() string { return f.Place + ": " + f.Message }
+
+func (f Finding) path() string {
+	path, _, _ := strings.Cut(f.Place, ":")
+	return path
+}
+
+// Check runs every rule over a module and gives the findings sorted by path.
+// An error means that the code could not be read, not that a rule is broken.
+func Check(t Table, m *Module) ([]Finding, error) {
+	var out []Finding
+	for _, rule := range []func(Table, *Module) []Finding{
+		checkArrows, checkRings, checkDoors, checkPackages, checkFiles, checkWords, checkListed, checkCatalog,
+	} {
+		out = append(out, rule(t, m)...)
+	}
+	pure, err := checkPure(m)
+	if err != nil {
+		return nil, fmt.Errorf("builtins/node: %w", err)
+	}
+	out = append(out, pure...)
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.path(), b.path()) })
+	return slices.Compact(out), nil
+}

@@ -1,0 +1,111 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxLines is where a file has to be split.
+const maxLines = 400
+
+// vague are package names that say nothing of what is inside.
+var vague = []string{"util", "utils", "common", "helper", "helpers", "type", "types", "misc", "shared", "lib", "base"}
+
+// goTargets are the words that, at the end of a file name, make the go command
+// build the file for one system only.
+var goTargets = strings.Fields(`aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd
+	plan9 solaris wasip1 windows zos 386 amd64 amd64p32 arm arm64 arm64be armbe loong64 mips mips64 mips64le
+	mips64p32 mips64p32le mipsle ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm`)
+
+// folders are the top folders that may hold Go code.
+var folders = []string{"engine", "dsl", "providers", "builtins", "eval", "server", "cmd", "internal"}
+
+// checkPackages looks at each folder as a whole.
+func checkPackages(_ Table, m *Module) []Finding {
+	var out []Finding
+	for _, p := range m.Packages {
+		if first, _, _ := strings.Cut(p.Folder, "/"); !slices.Contains(folders, first) {
+			out = append(out, Finding{p.Folder, "Go code belongs in " + strings.Join(folders, ", ") + "; data with Go files needs a go.mod of its own"})
+			continue
+		}
+		for _, name := range p.names() {
+			if slices.Contains(vague, name) {
+				out = append(out, Finding{p.Folder, fmt.Sprintf("%q says nothing of what is inside: name the package after its subject", name)})
+			}
+		}
+		if !p.hasDoc() {
+			out = append(out, Finding{p.Folder, "has no doc.go with a package comment: what it is, how it flows, what it must not know"})
+		}
+	}
+	return out
+}
+
+// names are the folder's last part and its package names, each once.
+func (p *Package) names() []string {
+	out := []string{path.Base(p.Folder)}
+	for _, f := range p.Files {
+		if name := strings.TrimSuffix(f.AST.Name.Name, "_test"); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (p *Package) hasDoc() bool {
+	return slices.ContainsFunc(p.Files, func(f *File) bool { return f.Name == "doc.go" && f.AST.Doc != nil })
+}
+
+// checkFiles looks at each file as a whole.
+func checkFiles(_ Table, m *Module) []Finding {
+	var out []Finding
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			for _, message := range f.faults() {
+				out = append(out, Finding{f.Path, message})
+			}
+		}
+	}
+	return out
+}
+
+func (f *File) faults() []string {
+	var out []string
+	if f.Lines > maxLines && !f.Generated {
+		out = append(out, fmt.Sprintf("has %d lines: split it at %d, one subject a file", f.Lines, maxLines))
+	}
+	if word := f.target(); word != "" && !f.Tagged {
+		out = append(out, fmt.Sprintf("builds for %s only, because of its name: rename it, or say so with a //go:build line", word))
+	}
+	for _, imp := range f.Imports {
+		if imp.Name == "." {
+			out = append(out, fmt.Sprintf("has a dot import of %s: name what you use", imp.Path))
+		}
+	}
+	for _, d := range f.AST.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+			out = append(out, "has an init function: build the value where it is needed, and list components in all.go")
+		}
+	}
+	return out
+}
+
+// target is the system that the file's name selects, or "".
+func (f *File) target() string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(f.Name, ".go"), "_test")
+	_, last, ok := cutLast(stem, "_")
+	if ok && slices.Contains(goTargets, last) {
+		return last
+	}
+	return ""
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}

@@ -1,0 +1,184 @@
+package archtest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Table is what docs/architecture.md allows.
+type Table struct {
+	Arrows []Arrow
+	Doors  []Door
+}
+
+// Arrow lets the packages at and below From import those at and below each To.
+type Arrow struct {
+	From string
+	To   []string
+}
+
+// Door is the one folder that may import a library outside tests.
+type Door struct {
+	Folder  string
+	Library string // module path, as import paths begin
+}
+
+const doorColumn = "third-party import allowed"
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// ParseTable reads the ```imports blocks and the table whose last column is
+// "third-party import allowed".
+func ParseTable(page string) (Table, error) {
+	var t Table
+	inBlock, inTable := false, false
+	for n, line := range strings.Split(page, "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```"):
+			inBlock = !inBlock && trimmed == "```imports"
+		case inBlock && trimmed != "":
+			a, err := parseArrow(trimmed)
+			if err != nil {
+				return Table{}, fmt.Errorf("line %d: %w", n+1, err)
+			}
+			t.Arrows = append(t.Arrows, a)
+		case strings.HasPrefix(trimmed, "|"):
+			inTable = inTable || strings.Contains(trimmed, doorColumn)
+			if inTable {
+				t.Doors = append(t.Doors, parseRow(trimmed)...)
+			}
+		default:
+			inTable = false
+		}
+	}
+	if len(t.Arrows) == 0 {
+		return Table{}, fmt.Errorf("no ```imports block")
+	}
+	if len(t.Doors) == 0 {
+		return Table{}, fmt.Errorf("no table with a column %q", doorColumn)
+	}
+	return t, t.check()
+}
+
+// parseArrow reads "from -> a, b/{c,d}". The target "standard library" allows
+// nothing of the module.
+func parseArrow(line string) (Arrow, error) {
+	from, to, ok := strings.Cut(line, "->")
+	if !ok {
+		return Arrow{}, fmt.Errorf("%q is no arrow: write \"folder -> folder, folder\"", line)
+	}
+	a := Arrow{From: strings.TrimSpace(from)}
+	to = strings.TrimSpace(to)
+	if to == "standard library" {
+		return a, nil
+	}
+	for _, target := range splitOutsideBraces(to) {
+		a.To = append(a.To, expandBraces(strings.TrimSpace(target))...)
+	}
+	return a, nil
+}
+
+func splitOutsideBraces(s string) []string {
+	var out []string
+	depth, start := 0, 0
+	for i, r := range s {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				out = append(out, s[start:i])
+				start = i + 1
+			}
+		}
+	}
+	return append(out, s[start:])
+}
+
+func expandBraces(s string) []string {
+	before, rest, ok := strings.Cut(s, "{")
+	if !ok {
+		return []string{s}
+	}
+	inner, after, _ := strings.Cut(rest, "}")
+	var out []string
+	for word := range strings.SplitSeq(inner, ",") {
+		out = append(out, before+strings.TrimSpace(word)+after)
+	}
+	return out
+}
+
+// parseRow gives the doors of one table row. Header and rule rows have none,
+// since folders and libraries are written as code.
+func parseRow(line string) []Door {
+	cells := strings.Split(strings.Trim(line, "|"), "|")
+	if len(cells) < 2 {
+		return nil
+	}
+	folders := quoted.FindAllStringSubmatch(cells[0], -1)
+	if len(folders) == 0 {
+		return nil
+	}
+	var out []Door
+	for _, library := range quoted.FindAllStringSubmatch(cells[len(cells)-1], -1) {
+		out = append(out, Door{Folder: strings.TrimSuffix(folders[0][1], "/"), Library: library[1]})
+	}
+	return out
+}
+
+// check refuses a table that contradicts itself.
+func (t Table) check() error {
+	seen := map[string]string{}
+	for _, d := range t.Doors {
+		if first, ok := seen[d.Library]; ok {
+			return fmt.Errorf("library %s has two doors, %s and %s: one library, one door", d.Library, first, d.Folder)
+		}
+		seen[d.Library] = d.Folder
+	}
+	edges := map[string][]string{}
+	for _, a := range t.Arrows {
+		for _, to := range a.To {
+			if top(a.From) != top(to) {
+				edges[top(a.From)] = append(edges[top(a.From)], top(to))
+			}
+		}
+	}
+	if ring := findCycle(edges); ring != nil {
+		return fmt.Errorf("the written arrows form a ring: %s", strings.Join(ring, " -> "))
+	}
+	return nil
+}
+
+// Allows says whether an arrow from one folder to another is written.
+func (t Table) Allows(from, to string) bool {
+	for _, a := range t.Arrows {
+		if !covers(a.From, from) {
+			continue
+		}
+		for _, target := range a.To {
+			if covers(target, to) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// door finds the library that an import path belongs to.
+func (t Table) door(importPath string) (Door, bool) {
+	for _, d := range t.Doors {
+		if covers(d.Library, importPath) {
+			return d, true
+		}
+	}
+	return Door{}, false
+}
+
+// covers says whether path is folder or below it.
+func covers(folder, path string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}

@@ -1,0 +1,65 @@
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// typesOf type-checks a package of the module outside tests, with the export
+// data that the go command keeps of what it imports.
+func (m *Module) typesOf(p *Package) (*types.Info, error) {
+	exports, err := m.exports(p.Folder)
+	if err != nil {
+		return nil, err
+	}
+	lookup := func(importPath string) (io.ReadCloser, error) {
+		file := exports[importPath]
+		if file == "" {
+			return nil, fmt.Errorf("no export data of %s", importPath)
+		}
+		return os.Open(file)
+	}
+	var files []*ast.File
+	for _, f := range p.Files {
+		if !f.Test && !f.Tagged {
+			files = append(files, f.AST)
+		}
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}}
+	conf := types.Config{Importer: importer.ForCompiler(m.fset, "gc", lookup)}
+	if _, err := conf.Check(m.Path+"/"+p.Folder, m.fset, files, info); err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// exports maps the packages that a folder depends on to their export data.
+func (m *Module) exports(folder string) (map[string]string, error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./"+folder)
+	cmd.Dir = m.Dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	raw, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	out := map[string]string{}
+	for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
+		var one struct{ ImportPath, Export string }
+		if err := dec.Decode(&one); errors.Is(err, io.EOF) {
+			return out, nil
+		} else if err != nil {
+			return nil, err
+		}
+		out[one.ImportPath] = one.Export
+	}
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Gets the servers that the end-to-end tests talk to, into one cache folder:
+#   bin/ollama            a real inference server, built from its Go module (about 5 CPU minutes)
+#   aimock/node_modules   a mock of the vendors' APIs, from npm
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock]   (default: both)
+set -euo pipefail
+
+ollama_version=v0.17.4
+malgo_version=v0.11.24 # carries miniaudio.h, which ollama's sources include
+aimock_version=1.43.0
+
+cache=${PEX_E2E_CACHE:-$HOME/.cache/pex-e2e}
+mkdir -p "$cache"
+
+need() { command -v "$1" >/dev/null || { echo "setup.sh: needs $1: $2" >&2; exit 2; }; }
+
+header() { # header NAME DEBIAN_PACKAGE
+  echo "#include <$1>" | g++ -x c++ -E - >/dev/null 2>&1 || { echo "setup.sh: needs <$1>: apt-get install $2" >&2; exit 2; }
+}
+
+ollama() {
+  if [ "$(cat "$cache/bin/ollama.version" 2>/dev/null)" = "$ollama_version" ]; then return; fi
+  if command -v ollama >/dev/null && [ -z "${PEX_E2E_BUILD:-}" ]; then return; fi # the machine has one
+  need go "https://go.dev/dl"
+  need g++ "apt-get install g++"
+  header nlohmann/json.hpp nlohmann-json3-dev
+  header stb/stb_image.h libstb-dev
+  local src
+  src=$(cd "$cache" && go mod download -json "github.com/gen2brain/malgo@$malgo_version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+  mkdir -p "$cache/inc/miniaudio" "$cache/bin"
+  install -m 644 "$(find "$src" -name miniaudio.h | head -1)" "$cache/inc/miniaudio/miniaudio.h"
+  (cd "$cache" && GOFLAGS='' GOBIN=$cache/bin CGO_ENABLED=1 CGO_CPPFLAGS=-I$cache/inc CGO_CXXFLAGS=-O1 \
+    nice -n 19 go install -p "${PEX_E2E_JOBS:-2}" "github.com/ollama/ollama@$ollama_version")
+  echo "$ollama_version" >"$cache/bin/ollama.version"
+}
+
+aimock() {
+  if [ "$(cat "$cache/aimock/version" 2>/dev/null)" = "$aimock_version" ]; then return; fi
+  need npm "https://nodejs.org"
+  mkdir -p "$cache/aimock"
+  npm install --prefix "$cache/aimock" --no-audit --no-fund --no-save "@copilotkit/aimock@$aimock_version"
+  echo "$aimock_version" >"$cache/aimock/version"
+}
+
+[ $# -gt 0 ] || set -- ollama aimock
+for part in "$@"; do
+  case $part in
+    ollama | aimock) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama and aimock" >&2; exit 2 ;;
+  esac
+done
+echo "$cache"

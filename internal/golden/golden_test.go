@@ -1,0 +1,216 @@
+package golden_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// spy takes the place of a *testing.T and keeps what it is told.
+type spy struct {
+	errors, fatals []string
+}
+
+func (s *spy) Helper() {}
+
+func (s *spy) Errorf(format string, args ...any) {
+	s.errors = append(s.errors, fmt.Sprintf(format, args...))
+}
+
+func (s *spy) Fatalf(format string, args ...any) {
+	s.fatals = append(s.fatals, fmt.Sprintf(format, args...))
+}
+
+func (s *spy) said() string { return strings.Join(append(s.errors, s.fatals...), "\n") }
+
+// inFolder gives a test a working folder of its own and the two variables.
+func inFolder(t *testing.T, mode, ci string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	t.Setenv("PEX_GOLDEN", mode)
+	t.Setenv("CI", ci)
+}
+
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestFileComparesToTheByte(t *testing.T) {
+	for _, c := range []struct {
+		name, file, got string
+		want            []string // parts of the complaint; none = accepted
+	}{
+		{"same", "a\n", "a\n", nil},
+		{"both empty", "", "", nil},
+		{"a line differs", "a\nb\nc\n", "a\nB\nc\n", []string{"-b", "+B", " a", "make golden"}},
+		{"newline at the end", "a\n", "a", []string{"newline at its end"}},
+		{"emptied", "a\n", "", []string{"-a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inFolder(t, "", "")
+			put(t, "testdata/x.txt", c.file)
+			s := &spy{}
+			golden.File(s, "x.txt", c.got)
+			if (s.said() != "") != (c.want != nil) {
+				t.Fatalf("said %q, want parts %q", s.said(), c.want)
+			}
+			for _, part := range c.want {
+				if !strings.Contains(s.said(), part) {
+					t.Errorf("complaint lacks %q:\n%s", part, s.said())
+				}
+			}
+			if got := content(t, "testdata/x.txt"); got != c.file {
+				t.Errorf("a comparison changed the file to %q", got)
+			}
+		})
+	}
+}
+
+func TestFileThatIsMissingIsNamed(t *testing.T) {
+	inFolder(t, "", "")
+	s := &spy{}
+	golden.File(s, "sub/new.txt", "text")
+	if !strings.Contains(s.said(), "does not exist") || !strings.Contains(s.said(), "text") {
+		t.Errorf("said %q", s.said())
+	}
+}
+
+func TestUpdateWritesOnlyWherePeopleRunIt(t *testing.T) {
+	for _, c := range []struct {
+		name, mode, ci string
+		written        bool
+		complaint      string
+	}{
+		{"asked for", "update", "", true, ""},
+		{"in CI", "update", "true", false, "CI is set"},
+		{"unknown word", "yes", "", false, "there is only update"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inFolder(t, c.mode, c.ci)
+			put(t, "testdata/old.txt", "old")
+			s := &spy{}
+			golden.File(s, "old.txt", "new")
+			if got := content(t, "testdata/old.txt") == "new"; got != c.written {
+				t.Errorf("written: %v, want %v", got, c.written)
+			}
+			if !strings.Contains(s.said(), c.complaint) || (c.complaint == "") != (s.said() == "") {
+				t.Errorf("said %q, want %q", s.said(), c.complaint)
+			}
+		})
+	}
+}
+
+func TestUpdateMakesFilesAndFolders(t *testing.T) {
+	inFolder(t, "update", "")
+	golden.File(t, "deep/er/x.txt", "text")
+	if got := content(t, "testdata/deep/er/x.txt"); got != "text" {
+		t.Errorf("got %q", got)
+	}
+}
+
+const archive = "what the case is about\n-- in --\n1\n-- out --\n2\n"
+
+func TestArchiveGivesItsParts(t *testing.T) {
+	inFolder(t, "", "")
+	put(t, "x.txtar", archive)
+	a := golden.Txtar(t, "x.txtar")
+	if a.Comment() != "what the case is about\n" || a.Input(t, "in") != "1\n" || !a.Has("out") || a.Has("none") {
+		t.Errorf("comment %q, input %q", a.Comment(), a.Input(t, "in"))
+	}
+	if diff := cmp.Diff([]string{"in", "out"}, a.Names()); diff != "" {
+		t.Error(diff)
+	}
+	a.Extract(t, "below/here")
+	if got := content(t, "below/here/out"); got != "2\n" {
+		t.Errorf("extracted %q", got)
+	}
+}
+
+func TestArchiveComparesAndNamesTheFile(t *testing.T) {
+	inFolder(t, "", "")
+	put(t, "x.txtar", archive)
+	s := &spy{}
+	a := golden.Txtar(t, "x.txtar")
+	a.Want(s, "out", "2") // the newline at the end is the archive's
+	if s.said() != "" {
+		t.Fatalf("said %q", s.said())
+	}
+	a.Want(s, "out", "3\n")
+	if !strings.Contains(s.said(), "x.txtar out") || !strings.Contains(s.said(), "+3") {
+		t.Errorf("said %q", s.said())
+	}
+}
+
+func TestArchiveUpdateKeepsTheRest(t *testing.T) {
+	inFolder(t, "update", "")
+	put(t, "x.txtar", archive)
+	a := golden.Txtar(t, "x.txtar")
+	a.Want(t, "out", "3")
+	a.Want(t, "more", "4\n")
+	want := "what the case is about\n-- in --\n1\n-- out --\n3\n-- more --\n4\n"
+	if diff := cmp.Diff(want, content(t, "x.txtar")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestArchiveFaultsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		name, mode, text string
+		use              func(golden.T, *golden.Archive)
+		want             string
+	}{
+		{"input is missing", "", archive, func(t golden.T, a *golden.Archive) { a.Input(t, "none") }, "holds no -- none --"},
+		{"file twice", "", "-- a --\n-- a --\n", nil, "twice"},
+		{"output that an archive cannot hold", "update", archive, func(t golden.T, a *golden.Archive) { a.Want(t, "out", "-- x --\n") }, "use golden.File"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inFolder(t, c.mode, "")
+			put(t, "x.txtar", c.text)
+			s := &spy{}
+			if a := golden.Txtar(s, "x.txtar"); a != nil && c.use != nil {
+				c.use(s, a)
+			}
+			if !strings.Contains(s.said(), c.want) {
+				t.Errorf("said %q, want %q", s.said(), c.want)
+			}
+			if got := content(t, "x.txtar"); got != c.text {
+				t.Errorf("file became %q", got)
+			}
+		})
+	}
+}
+
+func TestEachRunsEveryArchive(t *testing.T) {
+	inFolder(t, "", "")
+	put(t, "cases/a.txtar", archive)
+	put(t, "cases/b.txtar", archive)
+	var ran []string
+	golden.Each(t, "cases/*.txtar", func(t *testing.T, a *golden.Archive) {
+		ran = append(ran, t.Name()+" "+a.Input(t, "in"))
+	})
+	want := []string{"TestEachRunsEveryArchive/a 1\n", "TestEachRunsEveryArchive/b 1\n"}
+	if diff := cmp.Diff(want, ran); diff != "" {
+		t.Error(diff)
+	}
+}

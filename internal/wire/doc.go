@@ -1,0 +1,14 @@
+// Package wire is the one HTTP transport of the house.
+//
+//	New(Settings) *Client          for model providers: typed failures, limits, repeats
+//	   Client.HTTP() *http.Client     what a provider's library is given
+//	   Client.Call(ctx, Job)          one logical call: rate limit, attempts, waits between them
+//	NewGuarded(GuardSettings)      for tools that fetch what a model names: guarded dials, caps
+//
+// A request that the server refuses, that cannot be sent, or whose body ends
+// early is an *Error whose Kind is one of the engine's words for a failed
+// model call; secrets are replaced in every message by value. Libraries that
+// turn errors into text lose nothing: Call remembers the typed failure.
+//
+// It must not know the engine, any provider's protocol, or any library.
+package wire

@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Kind is the class of a failure. The words are those of engine.ErrorKind, so
+// a provider converts one to the other; a test of the providers holds them equal.
+type Kind string
+
+// The kinds of failure that the transport itself can tell.
+const (
+	RateLimited Kind = "rate_limit"
+	Overloaded  Kind = "overloaded"
+	ServerError Kind = "server_error"
+	Network     Kind = "network"
+	Truncated   Kind = "truncated"
+	Timeout     Kind = "timeout"
+	Auth        Kind = "auth"
+	NotFound    Kind = "not_found"
+	BadRequest  Kind = "bad_request"
+	TooLong     Kind = "context_length"
+	BadReply    Kind = "bad_reply"
+)
+
+// Causes that a caller may ask for with errors.Is.
+var (
+	// ErrTooLarge says that a body went past its cap, counted after decompression.
+	ErrTooLarge = errors.New("body too large")
+	// ErrBlocked says that the guard refused the host or the address.
+	ErrBlocked = errors.New("address not allowed")
+	// ErrRedirect says that a redirect was not followed.
+	ErrRedirect = errors.New("redirect refused")
+)
+
+// Error is a failed request. Message and Body are safe to show: the secrets
+// of the client's settings are replaced in them.
+type Error struct {
+	Kind       Kind
+	Status     int           // HTTP status, 0 = there was no answer
+	RetryAfter time.Duration // what the server asked for, at most MaxRetryAfter
+	RequestID  string        // the server's name of the request
+	Message    string
+	Body       []byte // of a refusal, at most 64 KiB
+	Final      bool   // the same request would fail again, whatever the kind says
+	Err        error
+}
+
+// Error is the message, with the status where there was one.
+func (e *Error) Error() string {
+	if e.Status == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("HTTP %d: %s", e.Status, e.Message)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable says whether the same request may succeed a moment later.
+func (e *Error) Retryable() bool {
+	if e.Final {
+		return false
+	}
+	switch e.Kind {
+	case RateLimited, Overloaded, ServerError, Network, Truncated:
+		return true
+	case Timeout, Auth, NotFound, BadRequest, TooLong, BadReply:
+	}
+	return false
+}
+
+// KindOf classifies an HTTP status of 400 and above.
+func KindOf(status int) Kind {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+		return Auth
+	case http.StatusNotFound, http.StatusGone:
+		return NotFound
+	case http.StatusRequestEntityTooLarge:
+		return TooLong
+	case http.StatusTooManyRequests:
+		return RateLimited
+	case http.StatusServiceUnavailable, 529:
+		return Overloaded
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
+		return ServerError
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return BadRequest
+	}
+	if status >= 500 {
+		return ServerError
+	}
+	return BadRequest
+}
+
+// unsent types a request that got no answer.
+func unsent(host string, err error) *Error {
+	e := &Error{Kind: Network, Message: "no answer from " + host + ": " + err.Error(), Err: err}
+	var cert *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &cert), errors.As(err, &plain):
+		e.Final = true
+	case errors.As(err, &name) && name.IsNotFound:
+		e.Final = true
+		e.Message = "no host is named " + name.Name
+	}
+	return e
+}

@@ -1,0 +1,197 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Defaults of a guarded client.
+const (
+	guardedMaxBody   = 4 << 20
+	guardedTimeout   = 30 * time.Second
+	defaultRedirects = 3
+)
+
+// GuardSettings says where a guarded client may go and how much it may read.
+type GuardSettings struct {
+	// AllowHosts are the hosts that may be asked: "host", "host:port", with *
+	// as in path.Match. Empty = every host at a public address. An entry that
+	// is itself an address, or localhost, may also lie in a private network:
+	// its author named the address.
+	AllowHosts   []string
+	AllowPrivate bool          // addresses of private networks are allowed too
+	MaxBody      int64         // bytes after decompression; 0 = 4 MiB
+	MaxRedirects int           // 0 = 3, negative = none
+	Timeout      time.Duration // for a request with all its redirects and its body; 0 = 30 s
+	UserAgent    string        // "" = "pex"
+}
+
+// NewGuarded makes a client for addresses that a model may name. The address
+// is checked when it is dialled, after the name was resolved, so a name cannot
+// change its mind between check and use; each redirect is checked again and
+// takes no credentials to another host. It uses no proxy, keeps no connection
+// open, and answers of every status come back as they are. What the guard
+// refuses is an *Error inside the client's *url.Error; ask errors.Is for
+// ErrBlocked, ErrRedirect and ErrTooLarge (which reading a body past MaxBody
+// gives).
+func NewGuarded(g GuardSettings) *http.Client {
+	t := &http.Transport{
+		DialContext:            guardedDial(g),
+		DisableKeepAlives:      true,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    connectTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+	}
+	if g.MaxBody <= 0 {
+		g.MaxBody = guardedMaxBody
+	}
+	if g.Timeout <= 0 {
+		g.Timeout = guardedTimeout
+	}
+	if g.MaxRedirects == 0 {
+		g.MaxRedirects = defaultRedirects
+	}
+	return &http.Client{
+		Transport:     &guarded{settings: g, base: t},
+		CheckRedirect: guardedRedirect(max(g.MaxRedirects, 0)),
+		Timeout:       g.Timeout,
+	}
+}
+
+// guarded checks a request before it is sent and caps what comes back.
+type guarded struct {
+	settings GuardSettings
+	base     http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := g.settings.check(req); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	setUserAgent(req, g.settings.UserAgent)
+	resp, err := g.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &cappedBody{ReadCloser: resp.Body, most: g.settings.MaxBody}
+	return resp, nil
+}
+
+func (g GuardSettings) check(req *http.Request) error {
+	if s := req.URL.Scheme; s != "http" && s != "https" {
+		return blocked("%q addresses are not fetched; use http or https", s)
+	}
+	if req.URL.User != nil {
+		return blocked("an address with a user name in it is not fetched")
+	}
+	host, port := req.URL.Hostname(), req.URL.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[req.URL.Scheme]
+	}
+	if _, ok := g.allows(host, port); !ok {
+		return blocked("host %s is not among the allowed hosts (%s)", host, strings.Join(g.AllowHosts, ", "))
+	}
+	return nil
+}
+
+// allows says whether a host may be asked, and which entry says so ("" when
+// none needs to).
+func (g GuardSettings) allows(host, port string) (entry string, ok bool) {
+	if len(g.AllowHosts) == 0 {
+		return "", true
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, entry := range g.AllowHosts {
+		name, only := splitEntry(strings.ToLower(entry))
+		if only != "" && only != port {
+			continue
+		}
+		if match, err := path.Match(name, host); name == host || err == nil && match {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// splitEntry parts an entry of AllowHosts; a bare IPv6 address has no port.
+func splitEntry(s string) (host, port string) {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return s, ""
+	}
+	if h, p, err := net.SplitHostPort(s); err == nil {
+		return h, p
+	}
+	return strings.Trim(s, "[]"), ""
+}
+
+// guardedDial dials addresses that the guard allows, once the name is resolved.
+func guardedDial(g GuardSettings) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, err
+		}
+		entry, ok := g.allows(host, port)
+		if !ok {
+			return nil, blocked("host %s is not allowed", host)
+		}
+		d := net.Dialer{Timeout: connectTimeout, Control: func(_, dialled string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(dialled)
+			if err != nil {
+				return blocked("%s is no address", dialled)
+			}
+			if g.AllowPrivate || public(at.Addr()) || named(entry, at.Addr()) {
+				return nil
+			}
+			return blocked("%s is at %s, which is not a public address", host, at.Addr())
+		}}
+		return d.DialContext(ctx, network, addr)
+	}
+}
+
+// named says whether an allow-list entry names this very address.
+func named(entry string, a netip.Addr) bool {
+	a = a.Unmap()
+	if entry == "localhost" {
+		return a.IsLoopback()
+	}
+	want, err := netip.ParseAddr(entry)
+	return err == nil && want.Unmap() == a
+}
+
+// guardedRedirect bounds the redirects and lets no header of the author's go
+// to another host.
+func guardedRedirect(most int) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		if len(via) > most {
+			return &Error{
+				Kind: BadRequest, Final: true, Err: ErrRedirect,
+				Message: fmt.Sprintf("redirected more than %d times, last to %s", most, req.URL.Redacted()),
+			}
+		}
+		if !sameOrigin(req.URL, via[0].URL) {
+			for name := range req.Header {
+				switch name {
+				case "Accept", "Accept-Language", "User-Agent":
+				default:
+					req.Header.Del(name)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func blocked(format string, args ...any) *Error {
+	return &Error{Kind: BadRequest, Final: true, Err: ErrBlocked, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,176 @@
+package wire_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// hostile are addresses in private or special networks, in spellings that
+// checks on the text of a URL have missed.
+var hostile = []string{
+	"http://127.0.0.1/",
+	"http://127.1.2.3/",
+	"http://0.0.0.0/",
+	"http://localhost/",
+	"http://10.0.0.1/",
+	"http://172.16.0.1/",
+	"http://172.31.255.255/",
+	"http://192.168.1.1/",
+	"http://169.254.169.254/latest/meta-data/",
+	"http://100.64.0.1/",
+	"http://100.100.100.200/",
+	"http://192.0.0.1/",
+	"http://192.0.2.1/",
+	"http://198.18.0.1/",
+	"http://224.0.0.1/",
+	"http://240.0.0.1/",
+	"http://255.255.255.255/",
+	"http://[::]/",
+	"http://[::1]/",
+	"http://[::127.0.0.1]/",
+	"http://[::ffff:127.0.0.1]/",
+	"http://[::ffff:7f00:1]/",
+	"http://[::ffff:0:127.0.0.1]/",
+	"http://[64:ff9b::127.0.0.1]/",
+	"http://[64:ff9b::a9fe:a9fe]/",
+	"http://[64:ff9b:1::1]/",
+	"http://[2002:7f00:1::]/",
+	"http://[2001:0:4136:e378:8000:63bf:80ff:fffe]/",
+	"http://[fc00::1]/",
+	"http://[fd00:ec2::254]/",
+	"http://[fe80::1]/",
+	"http://[fec0::1]/",
+	"http://[ff02::1]/",
+	"http://[2001:db8::1]/",
+	"http://[100::1]/",
+	"file:///etc/passwd",
+	"ftp://example.com/",
+	"gopher://127.0.0.1:70/",
+	"http://user:pass@example.com/",
+}
+
+func TestGuardRefusesPrivateAddresses(t *testing.T) {
+	client := wire.NewGuarded(wire.GuardSettings{})
+	for _, at := range hostile {
+		t.Run(at, func(t *testing.T) {
+			resp, err := client.Get(at)
+			if err == nil {
+				resp.Body.Close()
+				t.Fatal("was fetched")
+			}
+			if !errors.Is(err, wire.ErrBlocked) {
+				t.Errorf("not blocked: %v", err)
+			}
+		})
+	}
+}
+
+func TestGuardAllowsWhatTheAuthorNames(t *testing.T) {
+	at := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	port := at[strings.LastIndex(at, ":")+1:]
+	tests := []struct {
+		name  string
+		hosts []string
+		priv  bool
+		ok    bool
+	}{
+		{"nothing named", nil, false, false},
+		{"private networks allowed", nil, true, true},
+		{"the address", []string{"127.0.0.1"}, false, true},
+		{"the address and port", []string{"127.0.0.1:" + port}, false, true},
+		{"another port", []string{"127.0.0.1:1"}, false, false},
+		{"another host", []string{"example.com"}, false, false},
+		{"another host, private allowed", []string{"example.com"}, true, false},
+		{"everything public", []string{"*"}, false, false},
+		{"a pattern, private allowed", []string{"127.*"}, true, true},
+		{"a bad pattern", []string{"["}, true, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			resp, err := wire.NewGuarded(wire.GuardSettings{AllowHosts: tt.hosts, AllowPrivate: tt.priv}).Get(at)
+			if err == nil {
+				resp.Body.Close()
+			}
+			if (err == nil) != tt.ok || err != nil && !errors.Is(err, wire.ErrBlocked) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestGuardKnowsLocalhost(t *testing.T) {
+	at := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	at = strings.Replace(at, "127.0.0.1", "localhost", 1)
+	resp, err := wire.NewGuarded(wire.GuardSettings{AllowHosts: []string{"localhost"}}).Get(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+}
+
+func TestGuardChecksEachRedirect(t *testing.T) {
+	inner := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the inner host was asked") })
+	outer := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inner, http.StatusFound) })
+	u, err := url.Parse(outer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = wire.NewGuarded(wire.GuardSettings{AllowHosts: []string{u.Host}}).Get(outer)
+	if !errors.Is(err, wire.ErrBlocked) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestGuardBoundsRedirects(t *testing.T) {
+	for most, want := range map[int]int{0: 4, 1: 2, -1: 1} {
+		asked := 0
+		at := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
+		})
+		_, err := wire.NewGuarded(wire.GuardSettings{AllowPrivate: true, MaxRedirects: most}).Get(at + "/")
+		if !errors.Is(err, wire.ErrRedirect) || asked != want {
+			t.Errorf("MaxRedirects %d: asked %d, %v", most, asked, err)
+		}
+	}
+}
+
+func TestGuardTakesNoSecretsToAnotherHost(t *testing.T) {
+	var got http.Header
+	other := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header })
+	first := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusFound) })
+	req, err := http.NewRequest(http.MethodGet, first, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", "secret")
+	req.Header.Set("Authorization", "Bearer secret")
+	req.Header.Set("Accept", "text/plain")
+	resp, err := wire.NewGuarded(wire.GuardSettings{AllowPrivate: true}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got.Get("X-Api-Key") != "" || got.Get("Authorization") != "" || got.Get("Accept") != "text/plain" {
+		t.Errorf("sent %v", got)
+	}
+}
+
+func TestGuardCapsTheBody(t *testing.T) {
+	at := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1001)) })
+	resp, err := wire.NewGuarded(wire.GuardSettings{AllowPrivate: true, MaxBody: 1000}).Get(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if len(got) != 1000 || !errors.Is(err, wire.ErrTooLarge) {
+		t.Errorf("read %d, %v", len(got), err)
+	}
+}

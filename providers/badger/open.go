@@ -1,0 +1,168 @@
+package badger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+// The files of ours in a store's directory.
+const (
+	lockFile     = "pex-store.lock"
+	sentinelFile = "pex-store.json"
+)
+
+// tablesBeforeCompaction is how many tables may gather before a session merges
+// them when it closes. Each session that writes leaves one; sessions are too
+// short for Badger to merge them by itself.
+const tablesBeforeCompaction = 8
+
+// settings are Badger's options: small in memory, checksums verified, every
+// commit synced. A small memtable is what makes opening fast.
+func settings(dir string) badger.Options {
+	return badger.DefaultOptions(dir).
+		WithLogger(nil).
+		WithSyncWrites(true).
+		WithMemTableSize(1 << 20).WithNumMemtables(2).
+		WithNumLevelZeroTables(2).WithNumLevelZeroTablesStall(4).
+		WithNumCompactors(2).
+		WithValueLogFileSize(16 << 20).
+		WithValueThreshold(64 << 10).
+		WithCompression(options.None).WithBlockCacheSize(0).WithIndexCacheSize(0).
+		WithChecksumVerificationMode(options.OnTableRead).
+		WithVerifyValueChecksum(true).
+		WithDetectConflicts(true).
+		WithMetricsEnabled(false).
+		WithNumGoroutines(2)
+}
+
+// open takes the lock, checks the directory and opens Badger. On failure
+// nothing stays open.
+func (s *Store) open(ctx context.Context, db *session) (err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return fmt.Errorf("make memory store: %w", err)
+	}
+	if db.lock, err = s.acquireLock(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.lock.Close())
+		}
+	}()
+	if err := s.checkSpace(); err != nil {
+		return err
+	}
+	files, err := list(s.dir)
+	if err != nil {
+		return err
+	}
+	if db.sentinel, err = s.inspect(files); err != nil {
+		return err
+	}
+	if err := db.sentinel.begin(s.dir); err != nil {
+		return err
+	}
+	if db.DB, err = s.openBadger(ctx, files.count(".sst")); err != nil {
+		return err
+	}
+	if err := errors.Join(s.verify(db), db.sentinel.opened(s.dir)); err != nil {
+		return errors.Join(err, closeBadger(db.DB))
+	}
+	return nil
+}
+
+// verify holds the opened store against the sentinel's witness.
+func (s *Store) verify(db *session) error {
+	total, err := db.total()
+	if err != nil {
+		return s.damaged("the counter of the store", err)
+	}
+	if total < db.sentinel.Interactions {
+		return s.damaged(fmt.Sprintf("it holds %d interactions, %d were written", total, db.sentinel.Interactions), nil)
+	}
+	return nil
+}
+
+func (db *session) total() (n uint64, err error) {
+	err = db.View(func(txn *badger.Txn) (err error) {
+		n, err = number(txn, totalKey)
+		return err
+	})
+	return n, err
+}
+
+// close closes Badger, notes what the directory then holds, and lets go.
+func (s *Store) close(db *session) error {
+	total, err := db.total()
+	err = errors.Join(err, db.sentinel.ending(s.dir), closeBadger(db.DB))
+	if err == nil {
+		err = db.sentinel.end(s.dir, total)
+	}
+	if err = errors.Join(err, db.lock.Close()); err != nil {
+		return fmt.Errorf("close memory store %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+// openBadger opens the files. A process that was killed can leave an empty
+// file that fails the next opening once: that one is tried again. So is a
+// lock that a foreign user of the directory holds.
+func (s *Store) openBadger(ctx context.Context, tables int) (*badger.DB, error) {
+	o := settings(s.dir).WithCompactL0OnClose(tables >= tablesBeforeCompaction)
+	began := time.Now()
+	for attempt := 1; ; {
+		db, err := recovered(o)
+		switch {
+		case err == nil:
+			return db, nil
+		case strings.Contains(err.Error(), "Cannot acquire directory lock"):
+			if waited := time.Since(began); waited > s.o.lockWait() || ctx.Err() != nil {
+				return nil, &LockedError{Dir: s.dir, PID: pidIn(filepath.Join(s.dir, "LOCK")), Waited: waited, Err: ctx.Err()}
+			}
+			pause(ctx, 20*time.Millisecond)
+		case strings.Contains(err.Error(), "Create a new file") && attempt < 3:
+			attempt++
+		default:
+			return nil, s.refused(err)
+		}
+	}
+}
+
+// refused tells damage from what the machine refuses. Badger passes both on as
+// text.
+func (s *Store) refused(err error) error {
+	for _, e := range []error{syscall.ENOSPC, syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if strings.Contains(err.Error(), e.Error()) {
+			return fmt.Errorf("open memory store %s: %w", s.dir, errors.Join(err, e))
+		}
+	}
+	return s.damaged("it does not open", err)
+}
+
+// recovered opens Badger and makes an error of a panic: damaged files cause some.
+func recovered(o badger.Options) (db *badger.DB, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			db, err = nil, fmt.Errorf("badger: %v", p)
+		}
+	}()
+	return badger.Open(o)
+}
+
+func closeBadger(db *badger.DB) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("badger: %v", p)
+		}
+	}()
+	return db.Close()
+}

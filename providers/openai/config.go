@@ -1,0 +1,61 @@
+package openai
+
+import (
+	"os"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// OpenAI is the provider `openai`.
+var OpenAI = component.New[Config, engine.ModelSettings, engine.Model](
+	"openai",
+	"OpenAI, and every server with a compatible chat-completions endpoint (Ollama, llama.cpp, vLLM, Mistral, Gemini, OpenRouter, ...) by base_url.",
+	func() Config { return Config{StructuredOutput: "json_schema", StreamUsage: true} },
+	Build,
+)
+
+// Config is what stands under `options:`.
+type Config struct {
+	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks: minimal, low, medium, high, or what the server knows; none = its default."`
+	LegacyMaxTokens  bool                          `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens, for servers that do not know max_completion_tokens."`
+	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How the server is asked for JSON of a schema: json_schema (default), json_object for servers that only know JSON mode, none."`
+	StreamUsage      bool                          `yaml:"stream_usage" doc:"Ask for token counts in streams; false for servers that refuse stream_options."`
+	Organization     string                        `yaml:"organization" doc:"OpenAI organization id."`
+	Project          string                        `yaml:"project" doc:"OpenAI project id."`
+	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers to send with each request."`
+	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
+}
+
+// environment finds the values of ${env.X} in headers.
+func environment(ns, name string) (any, bool) {
+	if ns != "env" {
+		return nil, false
+	}
+	return os.LookupEnv(name)
+}
+
+// headers renders the author's headers and lists the values among them that
+// must never be shown.
+func (c *Config) headers() (all map[string]string, secrets []string) {
+	all = make(map[string]string, len(c.Headers))
+	for name, value := range c.Headers {
+		v := value.Render(environment)
+		all[name] = v
+		if secretName(name) {
+			secrets = append(secrets, v, strings.TrimPrefix(v, "Bearer "))
+		}
+	}
+	return all, secrets
+}
+
+func secretName(header string) bool {
+	header = strings.ToLower(header)
+	for _, word := range []string{"auth", "key", "token", "secret", "cookie", "password", "signature"} {
+		if strings.Contains(header, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,16 @@
+// Package openai is the provider of every server that speaks OpenAI's
+// chat-completions protocol, through OpenAI's own Go SDK.
+//
+//	engine.Request --params--> SDK request --wire.Client--> server
+//	whole body  --answer--> engine.Reply
+//	event stream --gather--> engine.Reply, with deltas on the way
+//	whatever fails --failure--> *engine.ModelError
+//
+// The SDK writes requests and reads events. Repeats, time limits, caps, rate
+// limits and redaction are internal/wire's; the SDK's own are off, and it reads
+// nothing from the environment. Servers differ: what some leave out or write
+// twice (indexes, ids, usage, stop reasons) is mended here, and what cannot be
+// told from a broken reply is an error, never an answer.
+//
+// It must not know specs, runs, or any other provider.
+package openai

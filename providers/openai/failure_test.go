@@ -1,0 +1,145 @@
+package openai_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// refusing serves one status and body, and counts the requests.
+func refusing(t *testing.T, status int, text string) (base string, asked *int) {
+	t.Helper()
+	asked = new(int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		*asked++
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+func TestRefusalsOfManyServers(t *testing.T) {
+	tests := []struct {
+		name   string
+		status int
+		body   string
+		kind   engine.ErrorKind
+		asked  int
+		text   string
+	}{
+		{"OpenAI, too long", 400, `{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, engine.ContextTooLong, 1, "128000"},
+		{"llama.cpp, too long", 400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, engine.ContextTooLong, 1, "available"},
+		{"old llama.cpp, too long", 500, `{"error":{"code":500,"message":"the request exceeds the available context size. try increasing it","type":"server_error"}}`, engine.ContextTooLong, 1, "increasing"},
+		{"OpenAI, no money", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, engine.AuthError, 1, "quota"},
+		{"OpenAI, too fast", 429, `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`, engine.RateLimited, 2, "Rate limit"},
+		{"OpenAI, no such model", 404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`, engine.NotFound, 1, "base_url usually ends in /v1"},
+		{"vLLM", 400, `{"object":"error","message":"temperature must be non-negative","type":"BadRequestError","code":400}`, engine.BadRequest, 1, "non-negative"},
+		{"Ollama", 404, `{"error":"model 'x' not found"}`, engine.NotFound, 1, "model 'x' not found"},
+		{"FastAPI", 422, `{"detail":[{"msg":"field required"}]}`, engine.BadRequest, 1, "field required"},
+		{"a proxy", 502, `<html><body>Bad Gateway</body></html>`, engine.ServerError, 2, "Bad Gateway"},
+		{"nothing", 503, ``, engine.Overloaded, 2, "Service Unavailable"},
+		{"a quoted request", 400, `{"error":{"message":"unknown field"},"request":"overloaded insufficient_quota"}`, engine.BadRequest, 1, "unknown field"},
+		{"too large", 413, `{"error":{"message":"Request too large"}}`, engine.ContextTooLong, 1, "too large"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base, asked := refusing(t, tt.status, tt.body)
+			_, err := at(t, base, defaults(), engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 2}}).Generate(t.Context(), question, nil)
+			var e *engine.ModelError
+			if !errors.As(err, &e) || e.Kind != tt.kind || e.Status != tt.status || !strings.Contains(e.Message, tt.text) {
+				t.Errorf("error %v", err)
+			}
+			if *asked != tt.asked {
+				t.Errorf("asked %d times, want %d", *asked, tt.asked)
+			}
+		})
+	}
+}
+
+func TestBadAnswersAreNoReplies(t *testing.T) {
+	tests := []struct {
+		name, body string
+		kind       engine.ErrorKind
+	}{
+		{"empty", ``, engine.BadReply},
+		{"a page", `<html>sign in</html>`, engine.BadReply},
+		{"half", `{"choices": [{"message": {"content": "x`, engine.BadReply},
+		{"not a number", `{"choices": [{"index": NaN}]}`, engine.BadReply},
+		{"null", `null`, engine.BadReply},
+		{"a list", `[]`, engine.BadReply},
+		{"no choices", `{"id": "x"}`, engine.BadReply},
+		{"empty choices", `{"choices": []}`, engine.BadReply},
+		{"choices of another kind", `{"choices": "x"}`, engine.BadReply},
+		{"content of another kind", `{"choices": [{"message": {"content": {"a": 7}}}]}`, engine.BadReply},
+		{"deep nesting", `{"choices": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, engine.BadReply},
+		{"too many calls", `{"choices": [{"message": {"tool_calls": [` + strings.Repeat(`{"function": {"name": "f", "arguments": "{}"}},`, 10000) + `{"function": {"name": "f"}}]}}]}`, engine.BadReply},
+		{"a call without name", `{"choices": [{"message": {"tool_calls": [{"function": {"arguments": "{}"}}]}}]}`, engine.BadReply},
+		{"an error with status 200", `{"error": {"message": "no capacity", "code": 503}}`, engine.Overloaded},
+		{"an error beside choices", `{"choices": [{"message": {"content": "x"}}], "error": {"message": "cut", "status": 429}}`, engine.RateLimited},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base, _ := refusing(t, http.StatusOK, tt.body)
+			got, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			var e *engine.ModelError
+			if got != nil || !errors.As(err, &e) || e.Kind != tt.kind {
+				t.Errorf("reply %+v, error %v", got, err)
+			}
+		})
+	}
+}
+
+func TestOddAnswersAreUnderstood(t *testing.T) {
+	tests := []struct {
+		name, body string
+		text       string
+		stop       engine.StopKind
+		usage      engine.Tokens
+	}{
+		{"no finish reason", `{"choices": [{"message": {"content": "x"}, "finish_reason": null}], "usage": null}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"usage of zeros", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"usage below zero", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": -1, "completion_tokens": 5}}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"usage beyond reason", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 9e18, "completion_tokens": 5}}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"invalid UTF-8", "{\"choices\": [{\"message\": {\"content\": \"a\xffb\"}}]}", "a\uFFFDb", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"parts", `{"choices": [{"message": {"content": [{"type": "thinking"}, {"type": "text", "text": "x"}]}}]}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"calls with stop", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f"}}]}, "finish_reason": "stop"}]}`, "", engine.ToolUse, engine.Tokens{Input: 3, Output: 1}},
+		{"calls cut", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{\"x"}}]}, "finish_reason": "length"}]}`, "", engine.MaxTokens, engine.Tokens{Input: 3, Output: 1}},
+		{"an unknown reason", `{"choices": [{"message": {"content": "x"}, "finish_reason": "eos"}]}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"stop sequence", `{"choices": [{"message": {"content": "x"}, "finish_reason": "stop", "stop_reason": "END"}]}`, "x", engine.StopSequence, engine.Tokens{Input: 3, Output: 1}},
+		{"a guardrail", `{"choices": [{"message": {"content": "x"}, "finish_reason": "guardrail_intervened"}]}`, "x", engine.Guardrail, engine.Tokens{Input: 3, Output: 1}},
+		{"an error that is null", `{"choices": [{"message": {"content": "x"}}], "error": null}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base, _ := refusing(t, http.StatusOK, tt.body)
+			got, err := at(t, base, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Text != tt.text || got.Stop != tt.stop || got.Usage != tt.usage {
+				t.Errorf("reply %+v", got)
+			}
+		})
+	}
+}
+
+func TestKindsOfTheTransportAreThoseOfTheEngine(t *testing.T) {
+	same := map[wire.Kind]engine.ErrorKind{
+		wire.RateLimited: engine.RateLimited, wire.Overloaded: engine.Overloaded, wire.ServerError: engine.ServerError,
+		wire.Network: engine.NetworkError, wire.Truncated: engine.Truncated, wire.Timeout: engine.CallTimeout, wire.Auth: engine.AuthError,
+		wire.NotFound: engine.NotFound, wire.BadRequest: engine.BadRequest, wire.TooLong: engine.ContextTooLong, wire.BadReply: engine.BadReply,
+	}
+	for w, e := range same {
+		if string(w) != string(e) || (&wire.Error{Kind: w}).Retryable() != (&engine.ModelError{Kind: e}).Retryable() {
+			t.Errorf("wire says %s, the engine %s", w, e)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+const defaultBaseURL = "https://api.openai.com/v1"
+
+// model is one llm at one server.
+type model struct {
+	config  Config
+	name    string
+	base    string
+	keyless bool // no key, and the server is known to want one
+	chat    sdk.ChatCompletionService
+	wire    *wire.Client
+}
+
+var _ engine.Model = (*model)(nil)
+
+// Build makes a model with the process's transport.
+func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+	return New(c, s, nil)
+}
+
+// New makes a model that sends its requests as settings say; change, if not
+// nil, may adapt the transport's settings first (tests).
+func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	base := strings.TrimSuffix(cmp.Or(s.BaseURL, defaultBaseURL), "/")
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("base_url is no http or https address; it looks like https://host/v1")
+	}
+	headers, secrets := c.headers()
+	w := wire.Settings{
+		UserAgent: s.UserAgent,
+		Secrets:   append(secrets, s.APIKey),
+		Retry:     wire.Retry(s.Retry),
+		Limiter:   wire.Shared(base+" "+s.Model, wire.Limits(s.RateLimit)),
+		FirstByte: s.Timeout,
+		Total:     s.Timeout,
+	}
+	if pass, ok := u.User.Password(); ok {
+		w.Secrets = append(w.Secrets, pass)
+	}
+	if change != nil {
+		change(&w)
+	}
+	m := &model{config: *c, name: s.Model, base: base, wire: wire.New(w)}
+	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
+	m.chat = sdk.NewChatCompletionService(options(m, s, c, headers)...)
+	return m, nil
+}
+
+// options are the SDK's: everything it would do on its own account is off.
+func options(m *model, s engine.ModelSettings, c *Config, headers map[string]string) []option.RequestOption {
+	out := []option.RequestOption{
+		option.WithBaseURL(m.base + "/"),
+		option.WithHTTPClient(m.wire.HTTP()),
+		option.WithMaxRetries(0),
+	}
+	if s.APIKey != "" {
+		out = append(out, option.WithAPIKey(s.APIKey))
+	}
+	if c.Organization != "" {
+		out = append(out, option.WithOrganization(c.Organization))
+	}
+	if c.Project != "" {
+		out = append(out, option.WithProject(c.Project))
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		out = append(out, option.WithHeader(name, headers[name]))
+	}
+	return out
+}
+
+// Generate implements engine.Model. A stream that breaks off is repeated like
+// any other failure, and its deltas then come again from the start.
+func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	if m.keyless {
+		return nil, m.noKey()
+	}
+	params, err := m.params(req, stream != nil)
+	if err != nil {
+		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+	}
+	started := time.Now()
+	var out *engine.Reply
+	attempts, err := m.wire.Call(ctx, wire.Job{
+		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Again:  again,
+		Do: func(ctx context.Context) (int, error) {
+			var err error
+			if out, err = m.attempt(ctx, req, params, started, stream); err != nil {
+				return 0, m.failure(ctx, err)
+			}
+			return used(out), nil
+		},
+	})
+	if err != nil {
+		return nil, m.ended(err, attempts)
+	}
+	out.Latency = time.Since(started)
+	if attempts > 1 {
+		out.Attempts = attempts
+	}
+	return out, nil
+}
+
+// attempt makes one request, for a whole reply where stream is nil.
+func (m *model) attempt(ctx context.Context, req *engine.Request, params sdk.ChatCompletionNewParams, started time.Time, stream func(engine.Delta)) (*engine.Reply, error) {
+	if stream == nil {
+		return m.whole(ctx, req, params)
+	}
+	return m.stream(ctx, req, params, started, stream)
+}
+
+func (m *model) noKey() error {
+	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base +
+		": set the environment variable that api_key_env names (OPENAI_API_KEY by default), or base_url for a server that needs none"}
+}
+
+// ended finishes the error of a call.
+func (m *model) ended(err error, attempts int) error {
+	if e, ok := errors.AsType[*engine.ModelError](err); ok {
+		e.Attempts = attempts
+		return err
+	}
+	return fmt.Errorf("model %s: %w", m.name, err)
+}
+
+// whole asks for the reply at once.
+func (m *model) whole(ctx context.Context, req *engine.Request, params sdk.ChatCompletionNewParams) (*engine.Reply, error) {
+	var body []byte
+	if _, err := m.chat.New(ctx, params, option.WithResponseBodyInto(&body), key(req)); err != nil {
+		return nil, err
+	}
+	return m.answer(req, body)
+}
+
+// stream asks for the reply in pieces.
+func (m *model) stream(ctx context.Context, req *engine.Request, params sdk.ChatCompletionNewParams, started time.Time, to func(engine.Delta)) (*engine.Reply, error) {
+	var resp *http.Response
+	events := m.chat.NewStreaming(ctx, params, option.WithResponseInto(&resp), key(req))
+	defer func() { _ = events.Close() }() // its errors are those of Err
+	if strings.HasPrefix(contentType(resp), "application/json") {
+		return m.unstreamed(req, resp.Body, to)
+	}
+	g := gather{request: req, deltas: to, started: started}
+	for events.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := g.add(events.Current()); err != nil {
+			return nil, err
+		}
+	}
+	if err := events.Err(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if kind := contentType(resp); !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
+		return nil, bad("the server sent %s where an event stream was asked for", kind)
+	}
+	return g.reply()
+}
+
+func contentType(resp *http.Response) string {
+	if resp == nil {
+		return ""
+	}
+	return resp.Header.Get("Content-Type")
+}
+
+// unstreamed reads the answer of a server that does not stream though asked to.
+func (m *model) unstreamed(req *engine.Request, from io.Reader, to func(engine.Delta)) (*engine.Reply, error) {
+	body, err := io.ReadAll(from)
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.answer(req, body)
+	if err == nil && out.Text != "" {
+		to(engine.Delta{Text: out.Text})
+	}
+	return out, err
+}
+
+// key lets the server recognise a request that it has had before.
+func key(req *engine.Request) option.RequestOption {
+	if req.Key == "" {
+		return option.WithHeaderDel("Idempotency-Key")
+	}
+	return option.WithHeader("Idempotency-Key", req.Key)
+}
+
+// used is what the rate limiter is told; an estimate tells it nothing new.
+func used(r *engine.Reply) int {
+	if r.Estimated {
+		return 0
+	}
+	return r.Usage.Total()
+}

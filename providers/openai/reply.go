@@ -1,0 +1,181 @@
+package openai
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/respjson"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// maxCalls is how many tool calls of one reply are believed.
+const maxCalls = 128
+
+// answer reads a whole body.
+func (m *model) answer(req *engine.Request, body []byte) (*engine.Reply, error) {
+	var c sdk.ChatCompletion
+	if err := json.Unmarshal(body, &c); err != nil {
+		return nil, bad("the server's answer is no JSON: %s", wire.Explain(body))
+	}
+	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
+		return nil, reported([]byte(c.RawJSON()))
+	}
+	if len(c.Choices) == 0 {
+		return nil, bad("the server's answer has no choices: %s", wire.Explain(body))
+	}
+	choice := c.Choices[0]
+	text, err := content(choice.Message.Content, choice.Message.JSON.Content)
+	if err != nil {
+		return nil, err
+	}
+	r := draft{id: c.ID, model: c.Model, text: text, refusal: choice.Message.Refusal, finish: choice.FinishReason, stopped: stoppedAt(choice.JSON.ExtraFields)}
+	for _, call := range choice.Message.ToolCalls {
+		r.calls = append(r.calls, engine.ToolCall{ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments)})
+	}
+	if c.JSON.Usage.Valid() {
+		r.usage = tokens(c.Usage)
+	}
+	return r.reply(req)
+}
+
+// draft is a reply as the server wrote it.
+type draft struct {
+	id, model     string
+	text, refusal string
+	calls         []engine.ToolCall
+	finish        string
+	stopped       bool // at one of the caller's stop sequences
+	usage         engine.Tokens
+}
+
+// reply makes the engine's reply of a draft.
+func (d draft) reply(req *engine.Request) (*engine.Reply, error) {
+	out := &engine.Reply{ID: d.id, Model: d.model, Text: strings.ToValidUTF8(d.text, "\uFFFD"), Usage: d.usage}
+	for _, c := range d.calls {
+		switch {
+		case c.Name == "" && len(c.Args) == 0:
+			continue // some servers send empty ghosts
+		case c.Name == "":
+			return nil, bad("a tool call has no name, only arguments %.100s", c.Args)
+		case len(c.Args) == 0:
+			c.Args = json.RawMessage("{}")
+		}
+		out.Calls = append(out.Calls, c)
+	}
+	if len(out.Calls) > maxCalls {
+		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
+	}
+	identify(out.Calls, req)
+	stop, err := d.stop(len(out.Calls) > 0)
+	if err != nil {
+		return nil, err
+	}
+	if out.Stop = stop; stop == engine.Refusal && out.Text == "" {
+		out.Text = strings.ToValidUTF8(d.refusal, "\uFFFD")
+	}
+	if out.Usage.Total() == 0 {
+		out.Estimated = true
+		out.Usage.Input = engine.EstimateTokens(characters(req))
+		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+	}
+	return out, nil
+}
+
+// stop translates the reason why the model stopped. Servers that do not say,
+// or say a word of their own, have ended their turn.
+func (d draft) stop(calls bool) (engine.StopKind, error) {
+	if d.refusal != "" {
+		return engine.Refusal, nil
+	}
+	switch d.finish {
+	case "length", "max_tokens", "model_length":
+		return engine.MaxTokens, nil
+	case "content_filter", "safety", "SAFETY", "recitation", "RECITATION":
+		return engine.ContentFiltered, nil
+	case "refusal":
+		return engine.Refusal, nil
+	case "guardrail", "guardrail_intervened":
+		return engine.Guardrail, nil
+	case "error", "insufficient_system_resource":
+		return "", &engine.ModelError{Kind: engine.ServerError, Message: "the server ended the reply with " + d.finish}
+	case "malformed_function_call", "MALFORMED_FUNCTION_CALL":
+		return "", bad("the server ended the reply with %s", d.finish)
+	}
+	switch {
+	case calls:
+		return engine.ToolUse, nil
+	case d.stopped || d.finish == "stop_sequence":
+		return engine.StopSequence, nil
+	}
+	return engine.EndTurn, nil
+}
+
+// identify gives calls without an id, or with one that the conversation has
+// already, the next free of call_0, call_1, ...
+func identify(calls []engine.ToolCall, req *engine.Request) {
+	taken, next := map[string]bool{}, 0
+	for _, m := range req.Messages {
+		for _, c := range m.Calls {
+			taken[c.ID] = true
+			next++
+		}
+	}
+	for i := range calls {
+		id := calls[i].ID
+		for id == "" || taken[id] {
+			id = "call_" + strconv.Itoa(next)
+			next++
+		}
+		taken[id] = true
+		calls[i].ID = id
+	}
+}
+
+// content is a message's text: a string, or the text parts of a list.
+func content(s string, raw respjson.Field) (string, error) {
+	if raw.Valid() || raw.Raw() == "" || raw.Raw() == "null" {
+		return s, nil
+	}
+	var parts []struct{ Type, Text string }
+	if err := json.Unmarshal([]byte(raw.Raw()), &parts); err != nil {
+		return "", bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		if p.Type == "text" {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String(), nil
+}
+
+// stoppedAt reads the field by which vLLM and others name the stop sequence.
+func stoppedAt(extra map[string]respjson.Field) bool {
+	var s string
+	return json.Unmarshal([]byte(extra["stop_reason"].Raw()), &s) == nil && s != ""
+}
+
+// tokens translates usage; nonsense counts as missing. Some servers count
+// reasoning beside the completion, which shows in the total.
+func tokens(u sdk.CompletionUsage) engine.Tokens {
+	reasoning, cached := u.CompletionTokensDetails.ReasoningTokens, u.PromptTokensDetails.CachedTokens
+	if cached == 0 {
+		cached, _ = strconv.ParseInt(u.JSON.ExtraFields["prompt_cache_hit_tokens"].Raw(), 10, 64)
+	}
+	output := u.CompletionTokens
+	if reasoning > 0 && u.TotalTokens == u.PromptTokens+output+reasoning {
+		output += reasoning
+	}
+	const most = 1 << 40
+	for _, n := range []int64{u.PromptTokens, output, cached, reasoning} {
+		if n < 0 || n > most {
+			return engine.Tokens{}
+		}
+	}
+	return engine.Tokens{Input: int(u.PromptTokens), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}
+}

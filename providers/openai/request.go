@@ -1,0 +1,186 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"unicode/utf8"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// params writes a request in the SDK's terms. What is unset is not sent.
+func (m *model) params(req *engine.Request, streamed bool) (sdk.ChatCompletionNewParams, error) {
+	out := m.sampling(req.Params)
+	out.ReasoningEffort = shared.ReasoningEffort(m.config.ReasoningEffort)
+	if streamed && m.config.StreamUsage {
+		out.StreamOptions.IncludeUsage = param.NewOpt(true)
+	}
+	for _, msg := range req.Messages {
+		out.Messages = append(out.Messages, message(msg))
+	}
+	if err := tools(&out, req); err != nil {
+		return out, err
+	}
+	if err := m.format(&out, req.Schema); err != nil {
+		return out, err
+	}
+	out.SetExtraFields(m.config.ExtraBody)
+	return out, nil
+}
+
+// sampling writes the parameters of a call. Temperature 0 is a value, not an absence.
+func (m *model) sampling(p engine.Params) sdk.ChatCompletionNewParams {
+	out := sdk.ChatCompletionNewParams{
+		Model:       cmp.Or(p.Model, m.name),
+		Temperature: optional(p.Temperature),
+		TopP:        optional(p.TopP),
+		Seed:        optional(p.Seed),
+		Stop:        sdk.ChatCompletionNewParamsStopUnion{OfStringArray: p.Stop},
+	}
+	if n := int64(p.MaxOutputTokens); n > 0 {
+		if m.config.LegacyMaxTokens {
+			out.MaxTokens = param.NewOpt(n)
+		} else {
+			out.MaxCompletionTokens = param.NewOpt(n)
+		}
+	}
+	return out
+}
+
+func optional[T float64 | int64](v *T) param.Opt[T] {
+	if v == nil {
+		return param.Opt[T]{}
+	}
+	return param.NewOpt(*v)
+}
+
+func message(m engine.Message) sdk.ChatCompletionMessageParamUnion {
+	text := m.Text.String()
+	switch m.Role {
+	case engine.System:
+		return sdk.SystemMessage(text)
+	case engine.ToolRole:
+		return sdk.ToolMessage(text, m.CallID)
+	case engine.Assistant:
+		return assistant(m, text)
+	case engine.User:
+	}
+	return sdk.UserMessage(text)
+}
+
+// assistant writes what the model said before. Its calls and its text stand in one message.
+func assistant(m engine.Message, text string) sdk.ChatCompletionMessageParamUnion {
+	out := &sdk.ChatCompletionAssistantMessageParam{}
+	if text != "" || len(m.Calls) == 0 {
+		out.Content.OfString = param.NewOpt(text)
+	}
+	for _, c := range m.Calls {
+		out.ToolCalls = append(out.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
+			OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
+				ID:       c.ID,
+				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: object(c.Args)},
+			},
+		})
+	}
+	return sdk.ChatCompletionMessageParamUnion{OfAssistant: out}
+}
+
+// object is a call's arguments as a JSON object. Servers that read a
+// conversation's calls refuse anything else, so what is none is shown to the
+// model as the text it wrote.
+func object(args json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if len(args) == 0 {
+		return "{}"
+	}
+	if json.Unmarshal(args, &fields) == nil && fields != nil {
+		return string(args)
+	}
+	text, err := json.Marshal(map[string]string{"not_an_object": string(args)})
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
+}
+
+func tools(out *sdk.ChatCompletionNewParams, req *engine.Request) error {
+	for _, t := range req.Tools {
+		f := shared.FunctionDefinitionParam{Name: t.Name}
+		if t.Description != "" {
+			f.Description = param.NewOpt(t.Description)
+		}
+		if len(t.Input) > 0 {
+			if err := json.Unmarshal(t.Input, &f.Parameters); err != nil {
+				return fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+			}
+		}
+		out.Tools = append(out.Tools, sdk.ChatCompletionFunctionTool(f))
+	}
+	// Several calls in one reply are every server's default, and some refuse the word.
+	if len(out.Tools) > 0 && !req.ParallelTools {
+		out.ParallelToolCalls = param.NewOpt(false)
+	}
+	return nil
+}
+
+// format asks for JSON of a schema, in the way the server knows.
+func (m *model) format(out *sdk.ChatCompletionNewParams, s *engine.ReplySchema) error {
+	if s == nil {
+		return nil
+	}
+	switch m.config.StructuredOutput {
+	case "none":
+	case "json_object":
+		out.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	default:
+		if !json.Valid(s.Schema) {
+			return fmt.Errorf("reply schema %s is no JSON", s.Name)
+		}
+		f := shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: schemaName(s.Name), Schema: s.Schema}
+		if strict(s.Schema) {
+			f.Strict = param.NewOpt(true)
+		}
+		out.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: f}
+	}
+	return nil
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// schemaName makes a name that the protocol allows.
+func schemaName(s string) string {
+	s = notInNames.ReplaceAllString(s, "_")
+	if s == "" {
+		return "reply"
+	}
+	return s[:min(len(s), 64)]
+}
+
+// characters counts what a request says, for estimates.
+func characters(req *engine.Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		for _, s := range m.Text {
+			n += utf8.RuneCountInString(s)
+		}
+		n += letters(m.Calls)
+	}
+	for _, t := range req.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Input)
+	}
+	return n
+}
+
+func letters(calls []engine.ToolCall) int {
+	n := 0
+	for _, c := range calls {
+		n += len(c.Name) + utf8.RuneCount(c.Args)
+	}
+	return n
+}

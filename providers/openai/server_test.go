@@ -1,0 +1,291 @@
+package openai_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/openai"
+)
+
+// server speaks the chat-completions protocol for a script of the suite.
+type server struct {
+	t      *testing.T
+	script *enginetest.ModelScript
+	ended  chan struct{} // closed when the test ends
+}
+
+// body is a request of the protocol.
+type body struct {
+	Model               string
+	Messages            []message
+	Tools               []struct{ Function function }
+	ParallelToolCalls   *bool    `json:"parallel_tool_calls"`
+	Temperature         *float64 `json:"temperature"`
+	TopP                *float64 `json:"top_p"`
+	Seed                *int64
+	Stop                []string
+	MaxCompletionTokens int `json:"max_completion_tokens"`
+	Stream              bool
+	ResponseFormat      *struct {
+		Type       string
+		JSONSchema engine.ReplySchema `json:"json_schema"`
+	} `json:"response_format"`
+}
+
+type message struct {
+	Role       engine.ChatRole `json:"role"`
+	Content    *string         `json:"content"`
+	Refusal    string          `json:"refusal,omitempty"`
+	ToolCalls  []toolCall      `json:"tool_calls,omitempty"`
+	ToolCallID string          `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	Index    *int     `json:"index,omitempty"`
+	ID       string   `json:"id,omitempty"`
+	Type     string   `json:"type,omitempty"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name,omitempty"`
+	Arguments   string          `json:"arguments"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+}
+
+func newServer(t *testing.T, script *enginetest.ModelScript) string {
+	t.Helper()
+	s := &server{t: t, script: script, ended: make(chan struct{})}
+	h := httptest.NewServer(s)
+	t.Cleanup(func() { close(s.ended); h.Close() })
+	return h.URL + "/v1"
+}
+
+// at makes a model of a server at an address, whose waits take no time.
+func at(t testing.TB, base string, c openai.Config, set engine.ModelSettings) engine.Model {
+	t.Helper()
+	set.BaseURL = base
+	m, err := openai.New(&c, set, func(s *wire.Settings) {
+		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func defaults() openai.Config { return *openai.OpenAI.Config().(*openai.Config) }
+
+func TestConformance(t *testing.T) {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+		return at(t, newServer(t, script), defaults(), set)
+	})
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	var b body
+	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/chat/completions" {
+		s.t.Errorf("request to %s is not of the protocol: %v: %s", r.URL.Path, err, raw)
+		return
+	}
+	x := s.script.Next(b.asked())
+	switch {
+	case x.Status != 0:
+		refuse(w, x)
+	case x.Hang == enginetest.AtOnce:
+		s.hang(r)
+	case b.Stream:
+		s.stream(w, r, x)
+	default:
+		s.whole(w, r, x)
+	}
+}
+
+// asked is a request in the engine's terms.
+func (b body) asked() enginetest.Asked {
+	out := enginetest.Asked{Streamed: b.Stream}
+	out.ParallelTools = len(b.Tools) > 0 && (b.ParallelToolCalls == nil || *b.ParallelToolCalls)
+	out.Params = engine.Params{
+		Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxCompletionTokens, Stop: b.Stop,
+	}
+	for _, t := range b.Tools {
+		out.Tools = append(out.Tools, engine.ToolDef{Name: t.Function.Name, Description: t.Function.Description, Input: t.Function.Parameters})
+	}
+	for _, m := range b.Messages {
+		msg := engine.Message{Role: m.Role, CallID: m.ToolCallID}
+		if m.Content != nil {
+			msg.Text = engine.Text{*m.Content}
+		}
+		for _, c := range m.ToolCalls {
+			msg.Calls = append(msg.Calls, engine.ToolCall{ID: c.ID, Name: c.Function.Name, Args: json.RawMessage(c.Function.Arguments)})
+		}
+		out.Messages = append(out.Messages, msg)
+	}
+	if b.ResponseFormat != nil {
+		out.Schema = &b.ResponseFormat.JSONSchema
+	}
+	return out
+}
+
+// hang falls silent until the client is gone.
+func (s *server) hang(r *http.Request) {
+	select {
+	case <-s.script.Silent:
+	default:
+		close(s.script.Silent)
+	}
+	select {
+	case <-r.Context().Done():
+	case <-s.ended:
+	}
+}
+
+func refuse(w http.ResponseWriter, x enginetest.Exchange) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Request-Id", x.RequestID)
+	if x.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
+	}
+	w.WriteHeader(x.Status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": x.Message}})
+}
+
+// finish is the protocol's word for why the model stopped.
+func finish(k engine.StopKind) string {
+	switch k {
+	case engine.MaxTokens:
+		return "length"
+	case engine.ToolUse:
+		return "tool_calls"
+	case engine.ContentFiltered:
+		return "content_filter"
+	case engine.EndTurn, engine.StopSequence, engine.Guardrail, engine.Refusal:
+	}
+	return "stop"
+}
+
+func usage(u engine.Tokens) map[string]any {
+	if u.Total() == 0 {
+		return nil
+	}
+	return map[string]any{
+		"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Total(),
+		"prompt_tokens_details":     map[string]int{"cached_tokens": u.Cached},
+		"completion_tokens_details": map[string]int{"reasoning_tokens": u.Reasoning},
+	}
+}
+
+func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+	m := message{Role: engine.Assistant, Content: &x.Reply.Text}
+	if x.Reply.Stop == engine.Refusal {
+		m.Content, m.Refusal = nil, x.Reply.Text
+	}
+	for _, c := range x.Reply.Calls {
+		m.ToolCalls = append(m.ToolCalls, toolCall{ID: c.ID, Type: "function", Function: function{Name: c.Name, Arguments: string(c.Args)}})
+	}
+	text, err := json.Marshal(map[string]any{
+		"id": x.Reply.ID, "object": "chat.completion", "created": 1, "model": x.Reply.Model, "usage": usage(x.Reply.Usage),
+		"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": finish(x.Reply.Stop), "logprobs": nil}},
+	})
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	if x.Cut || x.Hang == enginetest.InTheBody {
+		_, _ = w.Write(text[:len(text)/2])
+		_ = http.NewResponseController(w).Flush()
+		if x.Cut {
+			panic(http.ErrAbortHandler)
+		}
+		s.hang(r)
+		return
+	}
+	_, _ = w.Write(text)
+}
+
+func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	events := chunks(x)
+	if x.Cut || x.Hang == enginetest.InTheBody {
+		events = events[:len(events)/2]
+	}
+	for _, e := range events {
+		fmt.Fprintf(w, "data: %s\n\n", e)
+		_ = http.NewResponseController(w).Flush()
+	}
+	if x.Hang == enginetest.InTheBody {
+		s.hang(r)
+	}
+}
+
+// chunks are the events of a reply: text by words, calls in pieces, the stop, usage.
+func chunks(x enginetest.Exchange) []string {
+	event := func(delta any, stop any, u map[string]any) string {
+		c := map[string]any{"id": x.Reply.ID, "object": "chat.completion.chunk", "created": 1, "model": x.Reply.Model, "usage": u}
+		c["choices"] = []any{}
+		if delta != nil {
+			c["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": stop}}
+		}
+		text, err := json.Marshal(c)
+		if err != nil {
+			panic(err)
+		}
+		return string(text)
+	}
+	out := []string{event(message{Role: engine.Assistant, Content: new(string)}, nil, nil)}
+	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
+		out = append(out, event(map[string]string{"content": word}, nil, nil))
+	}
+	for _, p := range pieces(x) {
+		out = append(out, event(map[string]any{"tool_calls": []toolCall{p}}, nil, nil))
+	}
+	out = append(out, event(map[string]any{}, finish(x.Reply.Stop), nil))
+	if u := usage(x.Reply.Usage); u != nil {
+		out = append(out, event(nil, nil, u))
+	}
+	return append(out, "[DONE]")
+}
+
+// pieces are the tool calls of a reply, each in four pieces.
+func pieces(x enginetest.Exchange) []toolCall {
+	var rounds [4][]toolCall
+	for i, c := range x.Reply.Calls {
+		args, index := string(c.Args), i
+		half := len(args) / 2
+		rounds[0] = append(rounds[0], toolCall{Index: &index, ID: c.ID, Type: "function", Function: function{Name: c.Name}})
+		rounds[1] = append(rounds[1], toolCall{Index: &index, Function: function{Arguments: args[:half]}})
+		rounds[2] = append(rounds[2], toolCall{Index: &index, Function: function{Arguments: ""}})
+		rounds[3] = append(rounds[3], toolCall{Index: &index, Function: function{Arguments: args[half:]}})
+	}
+	var out []toolCall
+	if x.Interleave {
+		for _, round := range rounds {
+			out = append(out, round...)
+		}
+		return out
+	}
+	for i := range x.Reply.Calls {
+		for _, round := range rounds {
+			out = append(out, round[i])
+		}
+	}
+	return out
+}

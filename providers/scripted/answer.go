@@ -1,0 +1,133 @@
+package scripted
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// pieces is in how many deltas a streamed text is sent.
+const pieces = 4
+
+// answer is what one call gets. It holds no state.
+type answer struct {
+	model    *model
+	reply    *reply
+	fault    *engine.ModelError
+	attempts int
+	delay    time.Duration
+}
+
+var (
+	_ engine.Model        = (*answer)(nil)
+	_ engine.DelayedModel = (*answer)(nil)
+)
+
+// Delay implements engine.DelayedModel: the call with all its repeats and waits.
+func (a *answer) Delay() time.Duration { return a.delay }
+
+// Generate implements engine.Model. It does not wait for the delay: the engine does.
+func (a *answer) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if a.fault != nil {
+		e := *a.fault
+		e.Attempts = a.attempts
+		return nil, &e
+	}
+	out := &engine.Reply{Text: a.reply.text, Stop: a.reply.stop, Model: a.model.name, Latency: a.delay}
+	if a.attempts > 1 {
+		out.Attempts = a.attempts
+	}
+	out.Calls = numbered(a.reply.calls, req)
+	if a.reply.usage != nil {
+		out.Usage = *a.reply.usage
+	} else {
+		out.Usage, out.Estimated = estimate(req, out), true
+	}
+	if stream != nil {
+		send(out.Text, stream)
+	}
+	return out, nil
+}
+
+// numbered gives calls the ids that follow those of the conversation.
+func numbered(calls []engine.ToolCall, req *engine.Request) []engine.ToolCall {
+	if len(calls) == 0 {
+		return nil
+	}
+	n := 0
+	for _, m := range req.Messages {
+		n += len(m.Calls)
+	}
+	out := make([]engine.ToolCall, len(calls))
+	for i, c := range calls {
+		c.ID = "call_" + strconv.Itoa(n+i)
+		out[i] = c
+	}
+	return out
+}
+
+// send streams a text in a few pieces, none of which cuts a character.
+func send(text string, stream func(engine.Delta)) {
+	size := max(len(text)/pieces, 1)
+	for text != "" {
+		n := min(size, len(text))
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n++
+		}
+		stream(engine.Delta{Text: text[:n]})
+		text = text[n:]
+	}
+}
+
+// prompt is the text of all messages, one a line, with the arguments of the
+// tool calls among them.
+func prompt(req *engine.Request) string {
+	var b strings.Builder
+	line := func(parts ...string) {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		for _, p := range parts {
+			b.WriteString(p)
+		}
+	}
+	for _, m := range req.Messages {
+		if len(m.Text) > 0 {
+			line(m.Text...)
+		}
+		for _, c := range m.Calls {
+			line(string(c.Args))
+		}
+	}
+	return b.String()
+}
+
+// estimate is the usage of a call that nobody counted.
+func estimate(req *engine.Request, r *engine.Reply) engine.Tokens {
+	in, out := 0, utf8.RuneCountInString(r.Text)
+	for _, m := range req.Messages {
+		for _, s := range m.Text {
+			in += utf8.RuneCountInString(s)
+		}
+		in += letters(m.Calls)
+	}
+	for _, t := range req.Tools {
+		in += len(t.Name) + len(t.Description) + len(t.Input)
+	}
+	return engine.Tokens{Input: engine.EstimateTokens(in), Output: engine.EstimateTokens(out + letters(r.Calls))}
+}
+
+func letters(calls []engine.ToolCall) int {
+	n := 0
+	for _, c := range calls {
+		n += len(c.Name) + utf8.RuneCount(c.Args)
+	}
+	return n
+}

@@ -1,0 +1,126 @@
+package scripted_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/scripted"
+)
+
+func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
+	retry := engine.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second, Jitter: true}
+	fails := func(status int, after time.Duration) scripted.Reply {
+		return scripted.Reply{Delay: 10 * time.Second, Error: &scripted.Failure{Status: status, RetryAfter: after, Message: "m"}}
+	}
+	ok := scripted.Reply{Text: "ok", Delay: 10 * time.Second}
+	tests := []struct {
+		name     string
+		retry    engine.RetryPolicy
+		replies  []scripted.Reply
+		kind     engine.ErrorKind
+		attempts int
+		delay    time.Duration
+	}{
+		{"passes at last", retry, []scripted.Reply{fails(500, 0), fails(529, 0), ok}, "", 3, 33 * time.Second},
+		{"asks to wait", retry, []scripted.Reply{fails(429, 7*time.Second), ok}, "", 2, 27 * time.Second},
+		{"asks to wait too long", retry, []scripted.Reply{fails(503, time.Hour), ok}, "", 2, 80 * time.Second},
+		{"the network", retry, []scripted.Reply{fails(0, 0), ok}, "", 2, 21 * time.Second},
+		{"too often", retry, []scripted.Reply{fails(500, 0), fails(500, 0), fails(502, 0), ok}, engine.ServerError, 3, 33 * time.Second},
+		{"not for ever wrong", retry, []scripted.Reply{fails(400, 0), ok}, engine.BadRequest, 1, 10 * time.Second},
+		{"not the key", retry, []scripted.Reply{fails(401, 0), ok}, engine.AuthError, 1, 10 * time.Second},
+		{"no policy", engine.RetryPolicy{}, []scripted.Reply{fails(429, 0), ok}, engine.RateLimited, 1, 10 * time.Second},
+		{"nothing else written", retry, []scripted.Reply{fails(503, 0)}, engine.Overloaded, 1, 10 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newModel(t, engine.ModelSettings{Retry: tt.retry}, tt.replies...)
+			chosen := m.(engine.SequencedModel).Choose(&engine.Request{})
+			if d := chosen.(engine.DelayedModel).Delay(); d != tt.delay {
+				t.Errorf("delay %v, want %v", d, tt.delay)
+			}
+			r, err := chosen.Generate(t.Context(), &engine.Request{}, nil)
+			if tt.kind == "" {
+				if err != nil || r.Text != "ok" || r.Attempts != tt.attempts {
+					t.Errorf("reply %+v, %v", r, err)
+				}
+				return
+			}
+			var e *engine.ModelError
+			if !errors.As(err, &e) || e.Kind != tt.kind || e.Attempts != tt.attempts || e.Message != "m" {
+				t.Errorf("error %#v", err)
+			}
+		})
+	}
+}
+
+func TestMissingReplySaysWhatToAdd(t *testing.T) {
+	never := when("call == 9", func(map[string]any) (bool, error) { return false, nil })
+	tests := []struct {
+		name    string
+		replies []scripted.Reply
+		used    int
+		want    string
+	}{
+		{
+			"none for the role",
+			[]scripted.Reply{{Role: "planner"}},
+			0, `the script of main has no reply left for the executor's call 3 in step "look"; of its 1 replies 0 are for this role: add a reply such as {role: executor, text: ...}`,
+		},
+		{
+			"all used up",
+			[]scripted.Reply{{}},
+			1, `the script of main has no reply left for the executor's call 3 in step "look"; of its 1 replies 1 are for this role, all used up: add a reply such as {role: executor, text: ...}, or set ` + "`times: 0`" + ` on one`,
+		},
+		{
+			"conditions do not hold",
+			[]scripted.Reply{{When: never}, {When: never, Role: "executor"}},
+			0, `the script of main has no reply left for the executor's call 3 in step "look"; of its 2 replies 2 are for this role, 2 of them not used up, but no condition holds: add a reply such as {role: executor, text: ...}, or loosen a ` + "`when:`",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newModel(t, engine.ModelSettings{Name: "main"}, tt.replies...)
+			req := engine.Request{Role: "executor", Call: 3, Step: "look"}
+			for range tt.used {
+				texts(t, m, req)
+			}
+			_, err := m.Generate(t.Context(), &req, nil)
+			var e *engine.ModelError
+			if !errors.As(err, &e) || e.Kind != engine.NoReply || e.Message != tt.want {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestConditionThatFailsIsNamed(t *testing.T) {
+	m := newModel(t, engine.ModelSettings{}, scripted.Reply{When: when("step[9]", func(map[string]any) (bool, error) {
+		return false, errors.New("index out of range")
+	})})
+	_, err := m.Generate(t.Context(), &engine.Request{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "condition of reply 1 of the script (step[9]): index out of range") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNonsenseIsRefused(t *testing.T) {
+	tests := []struct {
+		name  string
+		reply scripted.Reply
+		want  string
+	}{
+		{"negative times", scripted.Reply{Times: new(-1)}, "reply 1 of the script: times is -1"},
+		{"arguments that are no JSON", scripted.Reply{ToolCalls: []scripted.ToolCall{{Name: "t", Arguments: func() {}}}}, "arguments of t"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := scripted.New(&scripted.Config{Replies: []scripted.Reply{tt.reply}}, engine.ModelSettings{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package scripted
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// model is a compiled script. It is not changed after New; what runs use up
+// stands in their scripts.
+type model struct {
+	name    string
+	replies []reply
+	retry   wire.Retry
+}
+
+// reply is a Reply made ready to be given.
+type reply struct {
+	role   string
+	when   component.GuardRef
+	prompt bool // the condition may look at the prompt
+	times  int  // 0 = always
+	delay  time.Duration
+	text   string
+	calls  []engine.ToolCall // without ids
+	stop   engine.StopKind
+	usage  *engine.Tokens
+	fault  *engine.ModelError
+}
+
+// New makes a model from a script; it is an engine.RunModel and an
+// engine.SequencedModel. The Config must not be changed afterwards.
+func New(c *Config, s engine.ModelSettings) (engine.Model, error) {
+	m := &model{name: cmp.Or(s.Model, s.Name, "scripted"), replies: make([]reply, len(c.Replies))}
+	m.retry = wire.Retry{MaxAttempts: s.Retry.MaxAttempts, InitialDelay: s.Retry.InitialDelay, MaxDelay: s.Retry.MaxDelay}
+	for i, r := range c.Replies {
+		var err error
+		if m.replies[i], err = compile(r); err != nil {
+			return nil, fmt.Errorf("reply %d of the script: %w", i+1, err)
+		}
+	}
+	return newScript(m), nil
+}
+
+func compile(r Reply) (reply, error) {
+	out := reply{
+		role: r.Role, when: r.When, prompt: strings.Contains(r.When.Source, "prompt"),
+		times: 1, delay: r.Delay, text: r.Text, stop: r.StopReason,
+	}
+	if r.Times != nil {
+		out.times = *r.Times
+	}
+	if out.times < 0 {
+		return out, fmt.Errorf("times is %d; write 0 for always", out.times)
+	}
+	for _, c := range r.ToolCalls {
+		args, err := arguments(c.Arguments)
+		if err != nil {
+			return out, fmt.Errorf("arguments of %s: %w", c.Name, err)
+		}
+		out.calls = append(out.calls, engine.ToolCall{Name: c.Name, Args: args})
+	}
+	if out.stop == "" {
+		out.stop = engine.EndTurn
+		if out.calls != nil {
+			out.stop = engine.ToolUse
+		}
+	}
+	if u := r.Usage; u != nil {
+		out.usage = &engine.Tokens{Input: u.InputTokens, Output: u.OutputTokens, Cached: u.CachedInputTokens, Reasoning: u.ReasoningTokens}
+	}
+	if r.Error != nil {
+		out.fault = failure(*r.Error)
+	}
+	return out, nil
+}
+
+// arguments is the JSON text of a call's arguments, with sorted keys.
+func arguments(v any) (json.RawMessage, error) {
+	switch v := v.(type) {
+	case nil:
+		return json.RawMessage("{}"), nil
+	case string:
+		return json.RawMessage(v), nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func failure(f Failure) *engine.ModelError {
+	e := &engine.ModelError{Kind: engine.NetworkError, Status: f.Status, Message: f.Message, RetryAfter: min(f.RetryAfter, wire.MaxRetryAfter)}
+	if f.Status != 0 {
+		e.Kind = engine.ErrorKind(wire.KindOf(f.Status))
+	}
+	if e.Message == "" {
+		e.Message = "the script lets this call fail"
+	}
+	return e
+}

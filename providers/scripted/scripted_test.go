@@ -1,0 +1,270 @@
+package scripted_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/scripted"
+)
+
+// when makes a compiled condition out of a Go function.
+func when(source string, f func(map[string]any) (bool, error)) component.GuardRef {
+	g := component.GuardRef{Source: source}
+	g.Bind(f)
+	return g
+}
+
+func newModel(t testing.TB, s engine.ModelSettings, replies ...scripted.Reply) engine.Model {
+	t.Helper()
+	m, err := scripted.New(&scripted.Config{Replies: replies}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// texts asks as often as there are requests and lists what came: text or kind of error.
+func texts(t *testing.T, m engine.Model, reqs ...engine.Request) []string {
+	t.Helper()
+	var out []string
+	for _, req := range reqs {
+		r, err := m.Generate(t.Context(), &req, nil)
+		var e *engine.ModelError
+		switch {
+		case errors.As(err, &e):
+			out = append(out, string(e.Kind))
+		case err != nil:
+			t.Fatal(err)
+		default:
+			out = append(out, r.Text)
+		}
+	}
+	return out
+}
+
+func TestFirstReplyLeftThatMatchesIsTaken(t *testing.T) {
+	planner, executor := engine.Request{Role: "planner", Call: 1}, engine.Request{Role: "executor", Call: 1, Step: "look"}
+	second := engine.Request{Role: "executor", Call: 2, Step: "look"}
+	said := engine.Request{Role: "planner", Messages: []engine.Message{
+		{Role: engine.System, Text: engine.Text{"be ", "brief"}},
+		{Role: engine.Assistant, Calls: []engine.ToolCall{{Name: "find", Args: json.RawMessage(`{"q":"moss"}`)}}},
+		{Role: engine.ToolRole, Text: engine.Text{"green"}},
+	}}
+	tests := []struct {
+		name    string
+		replies []scripted.Reply
+		ask     []engine.Request
+		want    []string
+	}{
+		{
+			"each once, in order",
+			[]scripted.Reply{{Text: "a"}, {Text: "b"}},
+			[]engine.Request{planner, executor, planner},
+			[]string{"a", "b", "no_reply"},
+		},
+		{
+			"by role",
+			[]scripted.Reply{{Role: "executor", Text: "e"}, {Role: "planner", Text: "p"}},
+			[]engine.Request{planner, executor, planner},
+			[]string{"p", "e", "no_reply"},
+		},
+		{
+			"so many times, then always",
+			[]scripted.Reply{{Text: "twice", Times: new(2)}, {Text: "always", Times: new(0)}},
+			[]engine.Request{planner, planner, planner, planner},
+			[]string{"twice", "twice", "always", "always"},
+		},
+		{
+			"by call and step",
+			[]scripted.Reply{
+				{When: when("call == 2", func(e map[string]any) (bool, error) { return e["call"] == 2, nil }), Text: "second"},
+				{When: when("step == 'look'", func(e map[string]any) (bool, error) { return e["step"] == "look", nil }), Text: "looked"},
+				{When: when("role == 'planner'", func(e map[string]any) (bool, error) { return e["role"] == "planner", nil }), Text: "planned"},
+			},
+			[]engine.Request{executor, second, planner},
+			[]string{"looked", "second", "planned"},
+		},
+		{
+			"by the text sent",
+			[]scripted.Reply{{When: when("prompt == ...", func(e map[string]any) (bool, error) {
+				return e["prompt"] == "be brief\n{\"q\":\"moss\"}\ngreen", nil
+			}), Text: "saw it"}},
+			[]engine.Request{planner, said},
+			[]string{"no_reply", "saw it"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, texts(t, newModel(t, engine.ModelSettings{}, tt.replies...), tt.ask...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPromptIsRenderedOnlyForConditionsThatReadIt(t *testing.T) {
+	m := newModel(t, engine.ModelSettings{}, scripted.Reply{
+		When: when("call == 1", func(e map[string]any) (bool, error) {
+			if e["prompt"] != "" {
+				t.Error("the prompt was rendered")
+			}
+			return true, nil
+		}), Text: "x",
+	})
+	texts(t, m, engine.Request{Call: 1, Messages: []engine.Message{{Text: engine.Text{"long"}}}})
+}
+
+func TestEachRunHasTheWholeScript(t *testing.T) {
+	m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: "once"}).(engine.RunModel)
+	for _, run := range []string{"a", "b", "a"} {
+		got := texts(t, m.ForRun(run), engine.Request{Role: "planner"}, engine.Request{Role: "planner"})
+		if diff := cmp.Diff([]string{"once", "no_reply"}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestChoiceFollowsTheOrderOfIssueNotOfAnswers(t *testing.T) {
+	m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: "a", Delay: time.Second}, scripted.Reply{Text: "b"}).(engine.RunModel).ForRun("r")
+	req := &engine.Request{Role: "executor"}
+	first, second := m.(engine.SequencedModel).Choose(req), m.(engine.SequencedModel).Choose(req)
+	got := append(texts(t, second, *req), texts(t, first, *req)...)
+	if diff := cmp.Diff([]string{"b", "a"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if d := first.(engine.DelayedModel).Delay(); d != time.Second {
+		t.Errorf("delay %v", d)
+	}
+}
+
+func TestReplyIsComplete(t *testing.T) {
+	m := newModel(t, engine.ModelSettings{Name: "main"}, scripted.Reply{
+		Text: "let me see",
+		ToolCalls: []scripted.ToolCall{
+			{Name: "find", Arguments: map[string]any{"q": "a<b", "n": 2}},
+			{Name: "clock"},
+			{Name: "broken", Arguments: `{"x":`},
+		},
+		Usage: &scripted.Usage{InputTokens: 10, OutputTokens: 4, CachedInputTokens: 3, ReasoningTokens: 1},
+		Delay: 2 * time.Second,
+	})
+	earlier := []engine.Message{{Role: engine.Assistant, Calls: make([]engine.ToolCall, 2)}}
+	got, err := m.Generate(t.Context(), &engine.Request{Messages: earlier}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &engine.Reply{
+		Text: "let me see", Stop: engine.ToolUse, Model: "main", Latency: 2 * time.Second,
+		Usage: engine.Tokens{Input: 10, Output: 4, Cached: 3, Reasoning: 1},
+		Calls: []engine.ToolCall{
+			{ID: "call_2", Name: "find", Args: json.RawMessage(`{"n":2,"q":"a<b"}`)},
+			{ID: "call_3", Name: "clock", Args: json.RawMessage(`{}`)},
+			{ID: "call_4", Name: "broken", Args: json.RawMessage(`{"x":`)},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMissingUsageIsEstimatedFromCharacters(t *testing.T) {
+	m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: "ééééé"})
+	got, err := m.Generate(t.Context(), &engine.Request{Messages: []engine.Message{{Text: engine.Text{"日本語", "を話す"}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Estimated || got.Usage != (engine.Tokens{Input: 2, Output: 2}) {
+		t.Errorf("usage %+v", got.Usage)
+	}
+}
+
+func TestStopReasons(t *testing.T) {
+	call := []scripted.ToolCall{{Name: "t"}}
+	tests := []struct {
+		name  string
+		reply scripted.Reply
+		want  engine.StopKind
+	}{
+		{"text", scripted.Reply{Text: "x"}, engine.EndTurn},
+		{"nothing", scripted.Reply{}, engine.EndTurn},
+		{"calls", scripted.Reply{ToolCalls: call}, engine.ToolUse},
+		{"calls cut", scripted.Reply{ToolCalls: call, StopReason: engine.MaxTokens}, engine.MaxTokens},
+		{"refusal", scripted.Reply{Text: "no", StopReason: engine.Refusal}, engine.Refusal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := newModel(t, engine.ModelSettings{}, tt.reply).Generate(t.Context(), &engine.Request{}, nil)
+			if err != nil || got.Stop != tt.want {
+				t.Errorf("stop %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestStreamIsTheText(t *testing.T) {
+	for _, text := range []string{"", "a", "日本語を話す人", strings.Repeat("word ", 100)} {
+		m := newModel(t, engine.ModelSettings{}, scripted.Reply{Text: text})
+		var got []string
+		r, err := m.Generate(t.Context(), &engine.Request{}, func(d engine.Delta) { got = append(got, d.Text) })
+		if err != nil || r.Text != text || strings.Join(got, "") != text || len(got) > 5 {
+			t.Errorf("%q in %q, %v", text, got, err)
+		}
+	}
+}
+
+func TestCancelledCallIsNotAnswered(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newModel(t, engine.ModelSettings{}, scripted.Reply{}).Generate(ctx, &engine.Request{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestConcurrentCallsTakeEachReplyOnce(t *testing.T) {
+	var replies []scripted.Reply
+	for i := range 200 {
+		replies = append(replies, scripted.Reply{Text: fmt.Sprint(i)})
+	}
+	m := newModel(t, engine.ModelSettings{}, replies...)
+	var mu sync.Mutex
+	seen := map[string]int{}
+	var all sync.WaitGroup
+	for range 200 {
+		all.Go(func() {
+			r, err := m.Generate(t.Context(), &engine.Request{}, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			seen[r.Text]++
+		})
+	}
+	all.Wait()
+	if len(seen) != 200 {
+		t.Errorf("%d different replies", len(seen))
+	}
+}
+
+func TestFactoryBuildsFromItsDefaults(t *testing.T) {
+	c := scripted.Scripted.Config().(*scripted.Config)
+	c.Replies = []scripted.Reply{{Text: "hello"}}
+	m, err := scripted.Scripted.Build(c, engine.ModelSettings{Name: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"hello"}, texts(t, m, engine.Request{})); diff != "" {
+		t.Error(diff)
+	}
+}
