@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -148,23 +147,4 @@ func spin(n int) {
 	for range n {
 		_, _ = os.Stat(os.Args[0])
 	}
-}
-
-func TestAStoreInUseIsNamed(t *testing.T) {
-	dir := t.TempDir()
-	fill(t, dir, 1)
-	release := lockFor(t, filepath.Join(dir, "pex-store.lock"))
-	_, err := badger.Open(dir, badger.Options{LockWait: time.Millisecond}).History(t.Context(), "c")
-	var locked *badger.LockedError
-	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
-		t.Errorf("got %v", err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	_, err = badger.Open(dir, badger.Options{}).History(ctx, "c")
-	if !errors.As(err, &locked) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("ended by the context: %v", err)
-	}
-	release()
-	held(t, dir, "c", 1)
 }
