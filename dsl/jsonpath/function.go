@@ -78,7 +78,7 @@ func (c call) holds(e *evaluation, current any) bool {
 	if !ok {
 		return false
 	}
-	e.visit(1 + len(s)/16)
+	e.visit(1 + len(s)/4)
 	re := c.pattern
 	if re == nil {
 		p, _ := c.arguments[1].value(e, current)

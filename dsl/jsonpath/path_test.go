@@ -208,7 +208,7 @@ func TestSelectionIsBounded(t *testing.T) {
 		}
 		start := time.Now()
 		_, err = p.Select(v)
-		if d := time.Since(start); d > 10*time.Second {
+		if d := time.Since(start); d > 30*time.Second { // half a second on a machine at rest
 			t.Errorf("%.40s took %v", src, d)
 		}
 		if err != nil && !strings.Contains(err.Error(), "more than 1,000,000 values") {

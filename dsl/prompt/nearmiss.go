@@ -51,13 +51,14 @@ func (p *parser) nearMiss(at int) {
 	}
 }
 
-// bare warns of ${x} where x is a declared name.
+// bare warns of ${x} where x is a declared name. A namespace that has every
+// name, as env does, says nothing about x.
 func (p *parser) bare(at, end int, word, rest string) {
 	if p.options.Known == nil {
 		return
 	}
 	for _, ns := range p.options.Namespaces {
-		if p.options.Known(ns, word).Declared {
+		if !p.options.Known(ns, "").Declared && p.options.Known(ns, word).Declared {
 			p.report(NearMiss, at, end, p.src[at:end]+" is not expanded: it stays as it is", "write "+p.src[at:at+2]+ns+"."+word+rest)
 			return
 		}

@@ -114,6 +114,13 @@ func TestOrdinaryTextIsNoNearMiss(t *testing.T) {
 	}
 }
 
+func TestABareNameIsNoNearMissOfANamespaceThatHasEveryName(t *testing.T) {
+	o := prompt.Options{Namespaces: []string{"env"}, Known: func(string, string) prompt.Knowledge { return prompt.Knowledge{Declared: true} }}
+	if _, problems := prompt.Parse("echo ${HOME} ${1:-x}", o); len(problems) != 0 {
+		t.Errorf("problems: %+v", problems)
+	}
+}
+
 func TestProblemsStayText(t *testing.T) {
 	src := "a ${parameters.nope} b ${parameters.lang|up} c ${parameters.x"
 	tpl, _ := prompt.Parse(src, strict)

@@ -73,8 +73,38 @@ func (t *Template) Render(lookup component.Lookup) []string {
 		}
 		return r.fill(nil, v, lookup)
 	}
-	return render(make([]string, 0, len(t.parts)+4), t.parts, lookup)
+	return t.fill(lookup)
 }
+
+// fill looks every value up once, and then makes room for all segments at once.
+func (t *Template) fill(lookup component.Lookup) []string {
+	var few [16]any
+	values := few[:0]
+	n := slack
+	for i := range t.parts {
+		n++
+		if r := t.parts[i].ref; r != nil {
+			v := r.value(lookup)
+			if s, ok := segments(v); ok {
+				n += len(s)
+			}
+			values = append(values, v)
+		}
+	}
+	out := make([]string, 0, n)
+	for i := range t.parts {
+		if r := t.parts[i].ref; r != nil {
+			out = r.fill(out, values[0], lookup)
+			values = values[1:]
+		} else {
+			out = append(out, t.parts[i].text)
+		}
+	}
+	return out
+}
+
+// slack is room for what callers put behind a rendered prompt.
+const slack = 4
 
 // Text fills the template and joins the segments.
 func (t *Template) Text(lookup component.Lookup) string {

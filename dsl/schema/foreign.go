@@ -1,0 +1,121 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// CompileForeign compiles a schema that another program wrote, such as a tool
+// server's input schema. It takes those of earlier drafts, and leaves out what
+// Compile refuses where that only makes the check less strict: the server
+// checks again. notes says what was left out, one line each, sorted.
+func CompileForeign(raw []byte) (s *Schema, notes []string, err error) {
+	doc, err := read(raw)
+	if err != nil {
+		return nil, nil, Problems{{Message: err.Error()}}
+	}
+	a := &adaption{}
+	if err := a.schema("", doc, 0); err != nil {
+		return nil, nil, err
+	}
+	if raw, err = json.Marshal(doc); err != nil {
+		return nil, nil, Problems{{Message: err.Error()}}
+	}
+	s, err = Compile(raw)
+	slices.Sort(a.notes)
+	return s, a.notes, err
+}
+
+// adaption rewrites a decoded schema in place.
+type adaption struct{ notes []string }
+
+func (a *adaption) drop(path string, m map[string]any, key, why string) {
+	delete(m, key)
+	a.notes = append(a.notes, fmt.Sprintf("%s/%s: %s, left out", path, key, why))
+}
+
+func (a *adaption) schema(path string, s any, depth int) error {
+	m, ok := s.(map[string]any)
+	if !ok {
+		return nil
+	}
+	if depth > MaxDepth {
+		return Problems{{Path: path, Message: fmt.Sprintf("schemas are nested more than %d deep", MaxDepth)}}
+	}
+	for _, k := range []string{"$schema", "$id", "id", "$vocabulary", "$recursiveAnchor", "$dynamicAnchor"} {
+		if _, ok := m[k].(string); ok || strings.HasPrefix(k, "$") {
+			delete(m, k) // they name dialects and addresses, and check nothing
+		}
+	}
+	a.items(m)
+	a.bounds(m, "exclusiveMinimum", "minimum")
+	a.bounds(m, "exclusiveMaximum", "maximum")
+	a.references(path, m)
+	a.patterns(path, m)
+	var err error
+	each(m, [3][]string{single, listed, named}, func(p string, s any) {
+		if err == nil {
+			err = a.schema(path+p, s, depth+1)
+		}
+	})
+	return err
+}
+
+// items turns the list form of earlier drafts into prefixItems.
+func (a *adaption) items(m map[string]any) {
+	list, ok := m["items"].([]any)
+	if !ok {
+		return
+	}
+	m["prefixItems"] = list
+	delete(m, "items")
+	if more, ok := m["additionalItems"]; ok {
+		m["items"] = more
+	}
+	delete(m, "additionalItems")
+}
+
+// bounds turns Draft 4's exclusiveMinimum: true into a number.
+func (a *adaption) bounds(m map[string]any, exclusive, bound string) {
+	on, ok := m[exclusive].(bool)
+	if !ok {
+		return
+	}
+	delete(m, exclusive)
+	if n, has := m[bound]; on && has {
+		m[exclusive] = n
+		delete(m, bound)
+	}
+}
+
+func (a *adaption) references(path string, m map[string]any) {
+	if target, ok := m["$ref"].(string); ok && !strings.HasPrefix(target, "#") {
+		a.drop(path, m, "$ref", "it is outside the schema")
+	}
+	for _, k := range []string{"$dynamicRef", "$recursiveRef"} {
+		if _, ok := m[k]; ok {
+			a.drop(path, m, k, "it is not supported")
+		}
+	}
+}
+
+func (a *adaption) patterns(path string, m map[string]any) {
+	if p, ok := m["pattern"].(string); ok {
+		if _, err := regexp.Compile(p); err != nil {
+			a.drop(path, m, "pattern", "it is no RE2 pattern")
+		}
+	}
+	patterns, _ := m["patternProperties"].(map[string]any)
+	for p := range patterns {
+		if _, err := regexp.Compile(p); err != nil {
+			a.drop(path, m, "patternProperties", "it has a name that is no RE2 pattern")
+			if m["additionalProperties"] == false {
+				a.drop(path, m, "additionalProperties", "it goes with patternProperties")
+			}
+			return
+		}
+	}
+}
