@@ -237,3 +237,19 @@ finalizer: {provider: openai, model: small}
 	}
 	t.Error("the planner has no llm of its own")
 }
+
+func TestRepairsOfAnAnswer(t *testing.T) {
+	for spec, want := range map[string]int{"{}": 2, "{repair: {}}": 2, "{repair: {max_attempts: 0}}": 0, "{repair: {max_attempts: 5}}": 5} {
+		if p := compiled(t, head+"output: "+spec+"\n"); p.Output.MaxAttempts != want {
+			t.Errorf("%s: %d attempts", spec, p.Output.MaxAttempts)
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		if p, _, found := dsl.Compile("../testdata/contract/deny", dsl.Options{Catalog: catalog}); p == nil {
+			b.Fatal(found)
+		}
+	}
+}

@@ -59,6 +59,9 @@ func (c *compiler) compile() *engine.Program {
 	}
 	c.secrets(c.tree, "")
 	c.decode(c.tree, "", &c.doc)
+	if !c.library() && c.tree.find("metadata") == nil {
+		c.report.error(diag.MissingKey, c.tree.place, "the spec has no metadata").Hint = "write metadata: {name: what the agent is called}"
+	}
 	c.prompts()
 	if c.library() {
 		c.llms()

@@ -111,7 +111,7 @@ func (c *compiler) asText(v *value, path string) bool {
 	case text:
 		return true
 	case integer, float:
-		if c.kept(v); v.kind == float && strings.HasSuffix(v.text, "0") {
+		if v.kind == float && strings.HasSuffix(v.text, "0") {
 			c.report.warn(diag.NumberAsText, v.place, "%s is text, and %s looks like a number", path, v.text).Hint = `the text is kept as it is; quote it: "` + v.text + `"`
 		}
 		v.kind = text
@@ -123,8 +123,6 @@ func (c *compiler) asText(v *value, path string) bool {
 	}
 	return false
 }
-
-func (c *compiler) kept(v *value) { v.text = strings.TrimSpace(v.text) }
 
 func (c *compiler) number(v *value, path string, tag reflect.StructTag, to reflect.Value) {
 	switch to.Kind() {

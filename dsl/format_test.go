@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/golden"
 )
 
 func TestFormat(t *testing.T) {
@@ -245,6 +246,10 @@ func seeds(f *testing.F) {
 			f.Fatal(err)
 		}
 		for _, name := range files {
+			if filepath.Ext(name) == ".txtar" {
+				f.Add([]byte(golden.Txtar(f, name).Input(f, "spec.yaml")))
+				continue
+			}
 			b, err := os.ReadFile(name)
 			if err != nil {
 				f.Fatal(err)

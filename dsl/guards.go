@@ -66,8 +66,8 @@ func (c *compiler) output() {
 		return
 	}
 	attempts := defaultRepairs
-	if o.Repair != nil {
-		attempts = o.Repair.MaxAttempts
+	if n := o.Repair.MaxAttempts; n != nil {
+		attempts = *n
 	}
 	c.program.Output = &engine.Output{Schema: o.Schema, Ensures: o.Ensures, MaxAttempts: attempts}
 }

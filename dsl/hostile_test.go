@@ -80,7 +80,7 @@ func nested(levels int) string {
 
 func TestBombsAreRefusedCheaply(t *testing.T) {
 	// generous: the machine of a test may be shared, and the race detector is slow
-	const most, memory = 2 * time.Second, 64 << 20
+	const most, memory = 5 * time.Second, 64 << 20
 	for name, src := range bombs() {
 		t.Run(name, func(t *testing.T) {
 			write(t, map[string]string{"spec.yaml": src})

@@ -14,7 +14,7 @@ const apiVersion = "pex/v1"
 type document struct {
 	APIVersion     string   `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
 	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, or Library for shared llms, tools and prompts."`
-	Metadata       metadata `yaml:"metadata" required:"true" doc:"What the agent is called."`
+	Metadata       metadata `yaml:"metadata" doc:"What the agent is called."`
 	Include        []string `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
 	Parameters     *value   `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
 	InjectDatetime bool     `yaml:"inject_datetime" doc:"Puts the start time of the run, in UTC, into the system prompts of planner and executor."`
@@ -132,12 +132,12 @@ type guardRule struct {
 
 type output struct {
 	Schema  component.SchemaRef  `yaml:"schema" doc:"JSON Schema of the answer."`
-	Repair  *repair              `yaml:"repair" doc:"What happens when an answer does not fit; asked again twice by default."`
+	Repair  repair               `yaml:"repair" doc:"What happens when an answer does not fit."`
 	Ensures []component.GuardRef `yaml:"ensures" env:"@ensures" doc:"Conditions that an answer must meet."`
 }
 
 type repair struct {
-	MaxAttempts int `yaml:"max_attempts" min:"0" max:"10" doc:"How often the role that gave it is asked again, with the errors."`
+	MaxAttempts *int `yaml:"max_attempts" min:"0" max:"10" doc:"How often the role that gave it is asked again, with the errors; 2 by default."`
 }
 
 type memory struct {

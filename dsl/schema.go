@@ -19,6 +19,7 @@ func Schema(catalog engine.Catalog) []byte {
 	body := s.structs(reflect.ValueOf(&doc).Elem())
 	s.sections(body.find("properties").val)
 	root.entries = append(root.entries, body.entries...)
+	root.set("allOf", place{}, array(when("kind", "Agent", object("required", texts("metadata")))))
 	root.set("$defs", place{}, s.defs)
 	var b bytes.Buffer
 	if err := json.Indent(&b, root.appendJSON(nil), "", "  "); err != nil {

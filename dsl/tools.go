@@ -115,15 +115,14 @@ func unescapes(t *prompt.Template, text string) bool {
 func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory) {
 	effect := t.Effect
 	built, err := c.build(f, t)
-	if err != nil {
-		if !c.report.list.Failed() {
-			c.report.error(diag.BadConfig, e.place, "the tool %s cannot be made: %v", t.Name, err)
-		}
-	} else if effect == "" {
+	switch {
+	case err != nil && !c.report.list.Failed():
+		c.report.error(diag.BadConfig, e.place, "the tool %s cannot be made: %v", t.Name, err)
+	case err == nil && effect == "":
 		effect = built.Info().Effect
 	}
-	if err == nil && effect == "" || f.Type == "command" && effect == "" {
-		effect = engine.WriteEffect
+	if effect == "" && err == nil {
+		effect = engine.WriteEffect // a tool that does not say
 	}
 	if effect != engine.WriteEffect {
 		return

@@ -50,10 +50,6 @@ func (r *run) broken(err error) {
 	r.err = err.Error()
 }
 
-func storeFailure(what string, err error) error {
-	return Fail(StopStoreCorrupt, "memory", "%s: %v", what, err)
-}
-
 func (r *run) answerText() string {
 	if r.state.Answer != nil {
 		return r.state.Answer.Text

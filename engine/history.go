@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -32,10 +33,10 @@ func (r *run) readHistory(s *Scope) error {
 	memory, id := r.host.Memory, r.ids.memory
 	all, err := kernel.Do(s.k, kernel.Effect[[]Interaction]{
 		Name: "memory.read", Class: journal.Read, Digest: digest([]byte(id)),
-		Perform: func(ctx context.Context, _ string) ([]Interaction, error) { return memory.History(ctx, id) },
+		Perform: func(ctx context.Context, _ string) ([]Interaction, error) { return readAll(memory.History(ctx, id)) },
 	})
 	if err != nil {
-		return storeFailure("read the conversation "+id, err)
+		return storeStop("read the conversation "+id, err)
 	}
 	var kept []Interaction
 	for _, in := range all {
@@ -79,4 +80,23 @@ func (r *run) remember(s *Scope) error {
 		s.Record(Warned{"the conversation was not kept: " + err.Error()})
 	}
 	return nil
+}
+
+// readAll keeps the stop code of a store's error where the journal would lose it.
+func readAll(in []Interaction, err error) ([]Interaction, error) {
+	var coded interface{ StopCode() StopCode }
+	if errors.As(err, &coded) {
+		err = &journal.Failure{Code: string(coded.StopCode()), Message: err.Error()}
+	}
+	return in, err
+}
+
+// storeStop ends the run with the code its store gave.
+func storeStop(what string, err error) error {
+	code := StopInternal
+	var f *journal.Failure
+	if errors.As(err, &f) && (f.Code == string(StopStoreFull) || f.Code == string(StopStoreCorrupt)) {
+		code = StopCode(f.Code)
+	}
+	return Fail(code, "memory", "%s: %v", what, err)
 }

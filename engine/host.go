@@ -40,7 +40,7 @@ type Input struct {
 
 // Options are how a run runs; the zero value runs in memory.
 type Options struct {
-	Journal journal.Journal            // nil = in memory
+	Journal journal.Journal            // nil = nothing is kept
 	Virtual bool                       // virtual time: waits cost nothing, fresh runs give the same journal
 	Wall    func() time.Time           // nil = the machine's, 1970 in virtual time
 	Grace   time.Duration              // how long open effects may go on after ctx ended

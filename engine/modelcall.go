@@ -145,8 +145,16 @@ func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effe
 	}
 	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read}
 	if s.r.journaled() {
-		body := requestJSON(req)
-		e.Digest, e.Request = digest(body), func() []byte { return body }
+		segments := s.r.segments
+		e.Digest = requestDigest(req)
+		e.Recorded = segments.Keep
+		e.Request = func() []byte {
+			body, err := segments.Encode(recordedRequest(req))
+			if err != nil {
+				return nil // the digest alone is kept
+			}
+			return body
+		}
 	}
 	if d, ok := model.(DelayedModel); ok {
 		e.Delay = d.Delay()

@@ -29,6 +29,7 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	child := newRun(p, host, Input{RunID: parent.input.RunID + "/" + joinPath(s.Path(), name), Parameters: params}, parent.opts)
 	child.parent, child.depth = parent, parent.depth+1
 	child.consumed, child.emit, child.started = parent.consumed, parent.emit, parent.started
+	child.segments = parent.segments
 	sc := &Scope{s.k.Child(name), child}
 	began := s.Now()
 	err = sc.within(p.Limits.MaxDuration, child.along)

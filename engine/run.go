@@ -20,7 +20,7 @@ const maxVisits = 10_000
 // goes on where it ends. Run may be called many times at once.
 func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 	if o.Journal == nil {
-		o.Journal = &journal.Memory{}
+		o.Journal = journal.Discard{}
 	}
 	r := newRun(p, h, in, o)
 	began := time.Now()
@@ -59,7 +59,8 @@ type run struct {
 	elapsed  time.Duration
 	ids      identity
 	spent    map[string]ModelUsage
-	parent   *run // of a nested agent
+	segments *journal.Segments // what the journal's requests are made of; of the whole tree of runs
+	parent   *run              // of a nested agent
 	depth    int
 }
 
@@ -87,7 +88,7 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 		program: p, host: h, input: in, opts: o,
 		models: make(map[string]boundModel, len(p.Models)),
 		tools:  make(map[string]*HostTool, len(h.Tools)),
-		calls:  map[callKey]int{}, counts: map[string]int{}, spent: map[string]ModelUsage{},
+		calls:  map[callKey]int{}, counts: map[string]int{}, spent: map[string]ModelUsage{}, segments: &journal.Segments{},
 	}
 	for i := range p.Models {
 		m := h.Models[p.Models[i].Name]

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,7 +190,14 @@ func (s State) position(id string) int {
 }
 
 // Done says whether a step has ended.
-func (s State) Done(id string) bool { _, ok := s.Record(id); return ok }
+func (s *State) Done(id string) bool {
+	for i := len(s.Steps) - 1; i >= 0; i-- {
+		if s.Steps[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
 
 // Record returns what became of a step.
 func (s State) Record(id string) (StepRecord, bool) {
@@ -202,17 +210,25 @@ func (s State) Record(id string) (StepRecord, bool) {
 }
 
 // Remaining returns the plan's steps that have not ended, in plan order.
-func (s State) Remaining() []Step {
-	if len(s.Plan.Steps) == 0 {
-		return nil
-	}
-	out := make([]Step, 0, max(0, len(s.Plan.Steps)-len(s.Steps)))
-	for _, st := range s.Plan.Steps {
-		if !s.Done(st.ID) {
-			out = append(out, st)
+func (s State) Remaining() []Step { return slices.Collect(s.Open()) }
+
+// Open goes over the plan's steps that have not ended, in plan order.
+func (s State) Open() iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		for i := range s.Plan.Steps {
+			if !s.Done(s.Plan.Steps[i].ID) && !yield(s.Plan.Steps[i]) {
+				return
+			}
 		}
 	}
-	return out
+}
+
+// AnyOpen says whether a step remains.
+func (s State) AnyOpen() bool {
+	for range s.Open() {
+		return true
+	}
+	return false
 }
 
 func (u Usage) add(f ModelCalled) Usage {

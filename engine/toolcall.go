@@ -66,7 +66,9 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 		return rec, wrote, err
 	}
 	s.called(name, u, rec)
-	_, err = s.Guards(AfterTool, s.toolEnv(t, u, &rec))
+	if len(s.r.program.Guards) > 0 {
+		_, err = s.Guards(AfterTool, s.toolEnv(t, u, &rec))
+	}
 	return rec, wrote, err
 }
 
@@ -83,6 +85,9 @@ func (s *Scope) called(name string, u Invocation, rec ToolRecord) {
 
 // allowed tries the guards before a tool and the tool's approval.
 func (s *Scope) allowed(name string, t *HostTool, u Invocation, rec *ToolRecord) (bool, error) {
+	if len(s.r.program.Guards) == 0 && !t.mayAsk() {
+		return true, nil
+	}
 	env := s.toolEnv(t, u, rec)
 	v, err := s.Guards(BeforeTool, env)
 	if err != nil {
@@ -117,16 +122,15 @@ func (s *Scope) allowed(name string, t *HostTool, u Invocation, rec *ToolRecord)
 	return true, nil
 }
 
+// mayAsk says whether any call of the tool may need an approval.
+func (t *HostTool) mayAsk() bool {
+	return t.Spec != nil && t.Spec.Approval.Source != "" && t.Spec.Approval.Source != "never"
+}
+
 // asks says whether a person must approve this call.
 func (t *HostTool) asks(env func(string) map[string]any) (bool, error) {
-	if t.Spec == nil {
-		return false, nil
-	}
-	switch t.Spec.Approval.Source {
-	case "", "never":
-		return false, nil
-	case "always":
-		return true, nil
+	if !t.mayAsk() || t.Spec.Approval.Source == "always" {
+		return t.mayAsk(), nil
 	}
 	return t.Spec.Approval.Eval(env(t.Spec.Approval.Source))
 }

@@ -115,7 +115,7 @@ func (b *batchRun) next(s *engine.Scope) (engine.Step, bool) {
 		return engine.Step{}, false
 	}
 	v := s.View()
-	for _, st := range v.State.Remaining() {
+	for st := range v.State.Open() {
 		if b.started[st.ID] {
 			if b.format != formatDag {
 				return engine.Step{}, false // in order
@@ -136,7 +136,7 @@ func (b *batchRun) ready(s *engine.Scope) int {
 		return 1
 	}
 	n := 0
-	for _, st := range v.State.Remaining() {
+	for st := range v.State.Open() {
 		if b.depsDone(v, st) {
 			n++
 		}
@@ -169,7 +169,7 @@ func (b *batchRun) blocked(s *engine.Scope, st engine.Step) bool {
 func (b *batchRun) skip(s *engine.Scope, why string, which func(engine.Step) bool) {
 	for again := true; again; {
 		again = false
-		for _, st := range s.View().State.Remaining() {
+		for st := range s.View().State.Open() {
 			if b.started[st.ID] || !which(st) {
 				continue
 			}

@@ -28,18 +28,13 @@ func number(v engine.View, steps []engine.Step) []engine.Step {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(steps, func(s engine.Step) bool { return s.ID == id }) || st.Done(id)
 	}
-	var remaining []engine.Step
-	if st.Plan.Version > 0 {
-		remaining = st.Remaining()
-	}
 	for i := range steps {
 		if steps[i].ID != "" && !st.Done(steps[i].ID) {
 			continue
 		}
 		if steps[i].ID == "" {
-			at := slices.IndexFunc(remaining, func(r engine.Step) bool { return r.Goal == steps[i].Goal })
-			if at >= 0 && !taken(remaining[at].ID) {
-				steps[i].ID = remaining[at].ID
+			if id := sameGoal(st, steps[i].Goal); id != "" && !taken(id) {
+				steps[i].ID = id
 				continue
 			}
 		}
@@ -51,6 +46,16 @@ func number(v engine.View, steps []engine.Step) []engine.Step {
 		steps[i].ID = id
 	}
 	return steps
+}
+
+// sameGoal is the id of the remaining step with a goal, or "".
+func sameGoal(st engine.State, goal string) string {
+	for open := range st.Open() {
+		if open.Goal == goal {
+			return open.ID
+		}
+	}
+	return ""
 }
 
 // depend adds to each step's dependencies the steps whose results it uses.

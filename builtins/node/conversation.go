@@ -16,14 +16,18 @@ func (x *executor) opening(v engine.View, st engine.Step) []engine.Message {
 	}
 	out := make([]engine.Message, 0, 2*len(pairs)+6)
 	out = append(out, engine.Message{Role: engine.System, Text: x.system(v)})
-	for _, rec := range pairs {
+	texts := make(engine.Text, 0, 3*len(pairs)) // of all pairs, in one piece
+	for i := range pairs {
+		rec := &pairs[i]
 		report := rec.Result
 		if rec.Status != engine.StepOK {
 			report = "[" + string(rec.Status) + "] " + rec.Error + "\n" + report
 		}
+		texts = append(texts, executorStep, rec.Goal, report)
+		at := len(texts)
 		out = append(out,
-			engine.Message{Role: engine.User, Text: engine.Text{executorStep, rec.Goal}},
-			engine.Message{Role: engine.Assistant, Text: engine.Text{report}})
+			engine.Message{Role: engine.User, Text: texts[at-3 : at-1 : at-1]},
+			engine.Message{Role: engine.Assistant, Text: texts[at-1 : at : at]})
 	}
 	return append(out, engine.Message{Role: engine.User, Text: task(v, st)})
 }

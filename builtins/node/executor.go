@@ -62,8 +62,7 @@ var (
 // that are ready, or all that remain.
 func (x *executor) Run(s *engine.Scope) error {
 	v := s.View()
-	remaining := v.State.Remaining()
-	if len(remaining) == 0 {
+	if !v.State.AnyOpen() {
 		return nil
 	}
 	if v.State.Executed >= v.Program.Limits.MaxSteps {
@@ -72,7 +71,7 @@ func (x *executor) Run(s *engine.Scope) error {
 		}
 		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", v.State.Executed)
 	}
-	b := &batchRun{x: x, format: plannerOf(v).PlanFormat, started: map[string]bool{}, quota: len(remaining)}
+	b := &batchRun{x: x, format: plannerOf(v).PlanFormat, started: map[string]bool{}, quota: maxPlan}
 	switch x.take {
 	case engine.TakeOne:
 		b.quota = 1

@@ -52,7 +52,7 @@ func (x *values) own(name string) (any, bool) {
 	case "completed_steps":
 		return completedText(x.v), true
 	case "remaining_steps":
-		return goalsText(st.Remaining()), true
+		return remainingText(st), true
 	case "failed_steps":
 		return failedText(st), true
 	case "chat_history":
@@ -141,13 +141,17 @@ func statusText(rec *engine.StepRecord) string {
 	return string(rec.Status)
 }
 
-func goalsText(steps []engine.Step) []string {
-	if len(steps) == 0 {
-		return []string{"(none)"}
+func remainingText(st engine.State) []string {
+	var out []string
+	i := 0
+	for step := range st.Open() {
+		if i++; out == nil {
+			out = make([]string, 0, 6*len(st.Plan.Steps))
+		}
+		out = append(out, strconv.Itoa(i), ". ", step.ID, ": ", step.Goal, "\n")
 	}
-	out := make([]string, 0, 6*len(steps))
-	for i, step := range steps {
-		out = append(out, strconv.Itoa(i+1), ". ", step.ID, ": ", step.Goal, "\n")
+	if out == nil {
+		return []string{"(none)"}
 	}
 	return out
 }

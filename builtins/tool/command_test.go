@@ -58,6 +58,8 @@ func child(mode string) {
 		time.Sleep(time.Minute)
 	case "hang":
 		fmt.Fprintln(os.Stderr, "working on it")
+		said, _ := os.OpenFile(os.Args[1], os.O_WRONLY, 0)
+		said.Close()
 		time.Sleep(time.Minute)
 	case "bytes":
 		os.Stdout.WriteString("a\xff\x1b[0m\r\n\n")
@@ -202,12 +204,24 @@ func TestFailuresSayHowItEnded(t *testing.T) {
 	fails(t, cmd, args{}, "program no-such-program was not found in PATH")
 }
 
-func TestTimeoutTellsWhatWasSaid(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+func TestAStoppedCommandTellsWhatItSaid(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "said")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	_, err := recorder(t, "hang", nil).Call(ctx, &engine.Call{Args: json.RawMessage("{}")})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the command was stopped") {
-		t.Errorf("error %v, want the deadline", err)
+	go func() {
+		// Opening waits for the child, which opens it when it has said its word.
+		if f, err := os.Open(fifo); err == nil {
+			f.Close()
+		}
+		cancel()
+	}()
+	cmd := recorder(t, "hang", nil, fifo)
+	_, err := cmd.Call(ctx, &engine.Call{Args: json.RawMessage("{}")})
+	if want := "the command was stopped: context canceled\nworking on it"; !errors.Is(err, context.Canceled) || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }
 

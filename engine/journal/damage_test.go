@@ -37,8 +37,7 @@ func home(t testing.TB, dir string, d journal.Durability) *journal.Home {
 func load(t *testing.T, h *journal.Home, run string) (*journal.File, []journal.Record) {
 	t.Helper()
 	f, err := h.Create(run)
-	var exists *journal.ExistsError
-	if errors.As(err, &exists) {
+	if _, exists := errors.AsType[*journal.ExistsError](err); exists {
 		f, err = h.Open(run)
 	}
 	if err != nil {

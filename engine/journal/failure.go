@@ -19,8 +19,7 @@ func (f *Failure) Error() string { return f.Message }
 
 // AsFailure is the Failure in err, or one of code "error" with its text.
 func AsFailure(err error) *Failure {
-	var f *Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
 	return &Failure{Code: "error", Message: err.Error()}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -68,7 +69,7 @@ func split(b []byte) (value, rest []byte, ok bool) {
 			}
 		}
 	}
-	return b[:len(b):len(b)], nil, depth == 0 && len(b) > 0
+	return slices.Clip(b), nil, depth == 0 && len(b) > 0
 }
 
 // closing is the place of the quote that ends a string.

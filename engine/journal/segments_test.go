@@ -3,6 +3,7 @@ package journal_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func conversation(k int) (reqs []journal.Request) {
 		prompt := append([]string{"## OBJECTIVE\nadd up\n## PLAN\n", fmt.Sprintf("plan %d", i)}, done...)
 		step := []journal.Message{system, {Head: user, Text: append(prompt, "Your task is: ", fmt.Sprintf("step %d", i))}}
 		for turn := range 3 {
-			reqs = append(reqs, journal.Request{Messages: step[:len(step):len(step)], Fields: []journal.Field{{Name: "role", JSON: json.RawMessage(`"executor"`)}, tools}})
+			reqs = append(reqs, journal.Request{Messages: slices.Clip(step), Fields: []journal.Field{{Name: "role", JSON: json.RawMessage(`"executor"`)}, tools}})
 			step = append(step,
 				journal.Message{Head: fmt.Appendf(nil, `{"role":"assistant","calls":[%d]}`, turn), Text: nil},
 				journal.Message{Head: json.RawMessage(`{"role":"tool"}`), Text: []string{fmt.Sprintf("result %d.%d", i, turn)}})

@@ -70,6 +70,7 @@ func body(b []byte, r *Record) []byte {
 		key = `,"input":`
 	case Intent:
 		key = `,"request":`
+	default:
 	}
 	b = append(b, key...)
 	if bytes.IndexByte(r.Body, '\n') < 0 && bytes.IndexByte(r.Body, '\r') < 0 {

@@ -67,8 +67,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = session(nil)
-	var review *kernel.NeedsReview
-	if errors.As(err, &review) { // the write whose result did not fit
+	if review, ok := errors.AsType[*kernel.NeedsReview](err); ok { // the write whose result did not fit
 		err = session(map[string]string{review.Path: `done:"` + text + `"`})
 	}
 	if err != nil || performed != effects {

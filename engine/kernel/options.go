@@ -41,7 +41,7 @@ type Stats struct {
 func (o *Options) complete() error {
 	for path, how := range o.Resolve {
 		body, done := strings.CutPrefix(how, "done:")
-		if how != "redo" && how != "skip" && !(done && json.Valid([]byte(body))) {
+		if how != "redo" && how != "skip" && (!done || !json.Valid([]byte(body))) {
 			return fmt.Errorf("resolve %s: use done:<json>, redo or skip, not %q", path, how)
 		}
 	}

@@ -26,6 +26,7 @@ import (
 
 const (
 	childMode = "PEX_TEST_CHILD"
+	upPipe    = "PEX_TEST_UP"              // set for a child that tells by descriptor 3 that it is up
 	quickExit = "GORACE=atexit_sleep_ms=0" // a child under the race detector would rest for a second
 )
 
@@ -65,10 +66,8 @@ func child(mode string, args []string) {
 	case "deaf": // does not read its input
 	case "leave": // leaves a child behind that holds the output open
 		start("stay", nil, args[0])
-		waitReady(args[0] + ".up")
 	case "escape": // leaves a child behind, in a session of its own
 		start("stay", &syscall.SysProcAttr{Setsid: true}, args[0])
-		waitReady(args[0] + ".up")
 	case "tree":
 		start("stay", nil, args[0])
 		start("stay", &syscall.SysProcAttr{Setsid: true}, args[0])
@@ -84,25 +83,26 @@ func poller(fd int) bool {
 	return strings.HasPrefix(name, "anon_inode:") || strings.HasPrefix(name, "/sys/") || strings.HasPrefix(name, "/proc/")
 }
 
+// start starts a child of the child and waits until it is up.
 func start(mode string, attr *syscall.SysProcAttr, args ...string) {
 	self, _ := os.Executable()
+	up, theirs, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), childMode+"="+mode)
+	cmd.Env = append(os.Environ(), childMode+"="+mode, upPipe+"=3")
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = os.Stdout, os.Stderr, attr
+	cmd.ExtraFiles = []*os.File{theirs}
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
+	theirs.Close()
+	_, _ = up.Read(make([]byte, 1)) // it wrote, or it is gone
+	up.Close()
 }
 
-// waitReady waits until somebody opened a pipe for writing.
-func waitReady(fifo string) {
-	if f, err := os.Open(fifo); err == nil {
-		_, _ = f.Read(make([]byte, 1))
-		f.Close()
-	}
-}
-
-// stay holds a pipe open, which shows that it lives, and ignores SIGTERM.
+// stay holds a named pipe open, which shows that it lives, and ignores SIGTERM.
 func stay(fifo string) {
 	signal.Ignore(syscall.SIGTERM)
 	f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
@@ -110,7 +110,8 @@ func stay(fifo string) {
 		panic(err)
 	}
 	fmt.Fprintln(f, "up")
-	if up, err := os.OpenFile(fifo+".up", os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+	if os.Getenv(upPipe) != "" {
+		up := os.NewFile(3, "up")
 		fmt.Fprintln(up, "up")
 		up.Close()
 	}
@@ -128,9 +129,13 @@ func command(t *testing.T, mode string, args ...string) process.Command {
 	}
 }
 
+const patience = 20 * time.Second // for what should end at once
+
 func run(t *testing.T, c process.Command) process.Result {
 	t.Helper()
-	res, err := process.Run(t.Context(), c)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	res, err := process.Run(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,10 +221,8 @@ func TestExitStatusIsNoError(t *testing.T) {
 func fifo(t *testing.T) (name string, lives *bufio.Reader) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "life")
-	for _, n := range []string{name, name + ".up"} {
-		if err := syscall.Mkfifo(n, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -229,20 +232,39 @@ func fifo(t *testing.T) (name string, lives *bufio.Reader) {
 	return name, bufio.NewReader(f)
 }
 
-// untilUp waits for n processes to hold the pipe.
-func untilUp(t *testing.T, f *bufio.Reader, n int) {
-	t.Helper()
-	for up := 0; up < n; {
-		_, err := f.ReadString('\n')
-		switch {
-		case err == nil:
-			up++
-		case errors.Is(err, io.EOF): // nobody holds it yet
-			runtime.Gosched()
-		default:
-			t.Fatal(err)
-		}
+// late is a context that a test ends, as a deadline would.
+type late struct {
+	context.Context
+	done chan struct{}
+}
+
+func (l late) Done() <-chan struct{} { return l.done }
+
+func (l late) Err() error {
+	select {
+	case <-l.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
 	}
+}
+
+// whenUp ends a context once n processes hold the pipe, or when they take too
+// long; the channel then says whether they were up.
+func whenUp(f *bufio.Reader, n int, end func()) <-chan bool {
+	up := make(chan bool, 1)
+	go func() {
+		defer end()
+		for began := time.Now(); n > 0 && time.Since(began) < patience; {
+			if _, err := f.ReadString('\n'); err == nil {
+				n--
+			} else {
+				runtime.Gosched() // nobody holds it yet
+			}
+		}
+		up <- n == 0
+	}()
+	return up
 }
 
 func untilGone(t *testing.T, f *bufio.Reader) {
@@ -257,7 +279,7 @@ func untilGone(t *testing.T, f *bufio.Reader) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("a process of the tree lives on")
 	}
 }
@@ -269,26 +291,25 @@ func TestCancelLeavesNoProcessOfTheTree(t *testing.T) {
 	name, lives := fifo(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() {
-		untilUp(t, lives, 3)
-		cancel()
-	}()
-	began := time.Now()
+	up := whenUp(lives, 3, cancel)
 	_, err := process.Run(ctx, command(t, "tree", name))
+	if !<-up {
+		t.Fatal("the tree did not come up")
+	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's", err)
 	}
 	untilGone(t, lives)
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("took %s", took)
-	}
 }
 
 func TestDeadlineEndsAChildThatIgnoresSIGTERM(t *testing.T) {
 	name, lives := fifo(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
+	ctx := late{t.Context(), make(chan struct{})}
+	up := whenUp(lives, 1, func() { close(ctx.done) })
 	_, err := process.Run(ctx, command(t, "stay", name))
+	if !<-up {
+		t.Fatal("the child did not come up")
+	}
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)
 	}
