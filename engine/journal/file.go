@@ -3,7 +3,9 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -23,7 +25,8 @@ type File struct {
 	run     string
 	path    string
 	lock    *os.File
-	disk    disk
+	file    *os.File // to read from
+	disk    disk     // the same file, to write to
 	records []Record // read when the file was opened, for the first Load
 	fresh   bool     // records are still those of the file
 	tail    Chain
@@ -55,7 +58,7 @@ func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 		release(lock)
 		return nil, appendError(run, err)
 	}
-	f.disk = file
+	f.file, f.disk = file, file
 	if h.wrap != nil {
 		f.disk = h.wrap(file)
 	}
@@ -69,7 +72,7 @@ func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 
 // read takes over what the file holds and cuts off a torn last line.
 func (f *File) read(taken func(recs int) error) error {
-	b, err := os.ReadFile(f.path)
+	b, err := f.bytes()
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
@@ -93,6 +96,19 @@ func (f *File) read(taken func(recs int) error) error {
 		return appendError(f.run, err)
 	}
 	return nil
+}
+
+func (f *File) bytes() ([]byte, error) {
+	info, err := f.file.Stat()
+	if err != nil || info.Size() == 0 {
+		return nil, err
+	}
+	b := make([]byte, info.Size())
+	n, err := f.file.ReadAt(b, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:n], err
 }
 
 // Dropped is the length of the torn last line that was cut off when the file

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine/journal"
 )
@@ -42,6 +43,14 @@ func TestValuesAreEncodedWithoutHTMLEscapes(t *testing.T) {
 	line, _, err := journal.AppendLine(nil, &r, journal.Chain{})
 	if err != nil || !bytes.Contains(line, []byte(`"result":{"a":"<b> & c"}`)) {
 		t.Fatal(err, string(line))
+	}
+}
+
+func TestValuesAreWrittenAsValidUTF8(t *testing.T) {
+	r := journal.Record{Seq: 1, Kind: journal.Result, Value: map[string]any{"a": "x\xff", "b": json.RawMessage("\"y\xff\"")}}
+	line, _, err := journal.AppendLine(nil, &r, journal.Chain{})
+	if err != nil || !utf8.Valid(line) || !bytes.Contains(line, []byte("\"y\uFFFD\"")) {
+		t.Fatalf("%v %q", err, line)
 	}
 }
 

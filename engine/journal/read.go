@@ -98,8 +98,8 @@ func (r *Record) field(key, v []byte) (err error) {
 	case "seq":
 		r.Seq, err = strconv.ParseUint(string(v), 10, 64)
 	case "attempt":
-		n, err = strconv.ParseUint(string(v), 10, 32)
-		r.Attempt = uint32(n)
+		n, err = strconv.ParseUint(string(v), 10, 16)
+		r.Attempt = uint16(n)
 	case "at":
 		r.At, err = strconv.ParseInt(string(v), 10, 64)
 	case "kind":

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // Kind says what a record means.
@@ -49,7 +50,8 @@ type Record struct {
 	Class   Class
 	Status  Status
 	Held    bool // a result that came while the session stopped: delivered by the next one
-	Attempt uint32
+	Encoded bool // Body came from Encode, so nobody needs to check it
+	Attempt uint16
 	At      int64  // active nanoseconds since the run began: the only clock that node code sees
 	Wall    int64  // start record: wall time in Unix nanoseconds
 	Path    string // effect path; start record: run id
@@ -64,11 +66,12 @@ func (r *Record) EnsureBody() error {
 		return nil
 	}
 	b, err := Encode(r.Value)
-	r.Body = b
+	r.Body, r.Encoded = b, true
 	return err
 }
 
-// Encode is v as JSON on one line, without HTML escapes: people read the file.
+// Encode is v as JSON on one line, in valid UTF-8, and without HTML escapes:
+// people read the file.
 func Encode(v any) ([]byte, error) {
 	var w bytes.Buffer
 	e := json.NewEncoder(&w)
@@ -76,5 +79,9 @@ func Encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return w.Bytes()[:w.Len()-1], nil
+	b := w.Bytes()[:w.Len()-1]
+	if !utf8.Valid(b) { // a json.RawMessage may hold anything within its strings
+		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
+	}
+	return b, nil
 }

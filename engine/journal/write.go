@@ -54,14 +54,14 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 
 func writable(r *Record) bool {
 	return r.Kind != 0 && int(r.Kind) < len(kinds) && int(r.Class) < len(classes) && int(r.Status) < len(statuses) &&
-		r.At >= 0 && utf8.ValidString(r.Path) && utf8.Valid(r.Body)
+		r.At >= 0 && utf8.ValidString(r.Path) && (r.Encoded || utf8.Valid(r.Body))
 }
 
 func body(b []byte, r *Record) []byte {
 	if len(r.Body) == 0 {
 		return b
 	}
-	if !json.Valid(r.Body) {
+	if !r.Encoded && !json.Valid(r.Body) {
 		return quote(append(b, `,"text":`...), string(r.Body))
 	}
 	key := `,"result":`
@@ -73,7 +73,7 @@ func body(b []byte, r *Record) []byte {
 	default:
 	}
 	b = append(b, key...)
-	if bytes.IndexByte(r.Body, '\n') < 0 && bytes.IndexByte(r.Body, '\r') < 0 {
+	if r.Encoded || bytes.IndexByte(r.Body, '\n') < 0 && bytes.IndexByte(r.Body, '\r') < 0 {
 		return append(b, r.Body...)
 	}
 	w := bytes.NewBuffer(b)

@@ -157,9 +157,9 @@ func (r *run) hold() error {
 }
 
 func (r *run) keep(e *effect) {
-	r.add(journal.Record{
-		Kind: journal.Result, Held: true, Path: e.path, Status: e.out.status, Body: e.out.body, Value: e.out.value,
-	})
+	rec := e.result(e.out)
+	rec.Held = true
+	r.add(rec)
 	r.close(e)
 }
 

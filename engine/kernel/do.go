@@ -48,7 +48,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	if c.cut != nil {
 		return zero, c.cut
 	}
-	return c.result()
+	return c.take()
 }
 
 func (c *call[T]) perform(ctx context.Context, key string) outcome {
@@ -63,12 +63,12 @@ func (c *call[T]) perform(ctx context.Context, key string) outcome {
 	if err != nil {
 		return outcome{fatal: fmt.Errorf("result of %s has no JSON form: %w", c.path, err)}
 	}
-	return outcome{body: body}
+	return outcome{body: body, encoded: true}
 }
 
-// result is the value: what the journal keeps is decoded, so that node code
+// take gives the value: what the journal keeps is decoded, so that node code
 // sees the same live and re-run.
-func (c *call[T]) result() (T, error) {
+func (c *call[T]) take() (T, error) {
 	if kept, ok := c.out.value.(T); ok {
 		return kept, nil
 	}
@@ -111,5 +111,5 @@ func Ask[T any](s *Scope, name string, digest [32]byte, request func() []byte) (
 	if c.cut != nil {
 		return zero, c.cut
 	}
-	return c.result()
+	return c.take()
 }

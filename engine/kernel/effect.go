@@ -18,7 +18,7 @@ type effect struct {
 	path       string
 	key        string // run id and path
 	class      journal.Class
-	attempt    uint32
+	attempt    uint16
 	request    []byte // of a question
 	started    bool
 	finished   bool // the outcome is there, not yet delivered
@@ -47,10 +47,18 @@ type performer interface {
 // outcome of an effect.
 type outcome struct {
 	status   journal.Status
+	encoded  bool // body came from journal.Encode
+	declined bool // a question that nobody answered in place
 	body     []byte
 	value    any
-	declined bool
 	fatal    error // ends the session
+}
+
+// result is the record of an effect's outcome.
+func (e *effect) result(out outcome) journal.Record {
+	return journal.Record{
+		Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Encoded: out.encoded, Value: out.value,
+	}
 }
 
 // effects is a list in issue order.
@@ -173,7 +181,7 @@ func (e *effect) performed() outcome {
 }
 
 func failed(err error) outcome {
-	return outcome{status: journal.Failed, body: journal.AsFailure(err).Encode()}
+	return outcome{status: journal.Failed, body: journal.AsFailure(err).Encode(), encoded: true}
 }
 
 // report hands an ended effect to the scheduler; it never blocks.

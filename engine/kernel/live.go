@@ -132,7 +132,7 @@ func (r *run) record(e *effect, out outcome) {
 		r.now = max(r.now, e.due)
 	}
 	e.out = out
-	r.add(journal.Record{Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Value: out.value})
+	r.add(e.result(out))
 	r.hand(e)
 }
 
