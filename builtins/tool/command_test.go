@@ -23,21 +23,19 @@ import (
 	"github.com/pexctl/pex/engine/enginetest"
 )
 
-const (
-	childMode = "PEX_TEST_CHILD"
-	quickExit = "atexit_sleep_ms=0" // a child under the race detector would rest for a second
-)
+const childMode = "PEX_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
-		child(mode)
-		return
+		// Not os.Exit: what the race detector and the coverage tool do there is
+		// no part of the child.
+		syscall.Exit(child(mode))
 	}
 	os.Exit(m.Run())
 }
 
 // child is what the test binary does when a test runs it as a program.
-func child(mode string) {
+func child(mode string) (code int) {
 	switch mode {
 	case "record":
 		out, _ := json.Marshal(os.Args[1:])
@@ -50,9 +48,9 @@ func child(mode string) {
 	case "fail":
 		fmt.Println("said")
 		fmt.Fprintln(os.Stderr, "oops")
-		os.Exit(3)
+		return 3
 	case "silent":
-		os.Exit(1)
+		return 1
 	case "die":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		time.Sleep(time.Minute)
@@ -64,6 +62,7 @@ func child(mode string) {
 	case "bytes":
 		os.Stdout.WriteString("a\xff\x1b[0m\r\n\n")
 	}
+	return 0
 }
 
 // recorder makes a command whose program is this test binary.
@@ -76,7 +75,7 @@ func recorder(t *testing.T, mode string, edit func(*tool.CommandConfig), argv ..
 	s := engine.ToolSettings{Dir: t.TempDir(), Env: machine}
 	return made(t, tool.Command, s, func(c *tool.CommandConfig) {
 		c.Argv = append([]component.Template{template(t, self)}, templates(t, argv...)...)
-		c.Env = map[string]component.Template{childMode: template(t, mode), "GORACE": template(t, quickExit)}
+		c.Env = map[string]component.Template{childMode: template(t, mode)}
 		if edit != nil {
 			edit(c)
 		}
@@ -149,7 +148,7 @@ func TestNothingUndeclaredReachesTheChild(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"GIVEN=t0k-1", "GORACE=" + quickExit, "HOME=/home/me", "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "PEX_CALL",
+		"GIVEN=t0k-1", "HOME=/home/me", "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "PEX_CALL",
 		"PEX_IDEMPOTENCY_KEY=run-1/step.s1", childMode + "=env",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -299,7 +298,7 @@ func FuzzArgv(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string) {
 		cmd := made(t, tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
 			c.Argv = append([]component.Template{{Text: self}}, templates(t, "${args.a}", "end")...)
-			c.Env = map[string]component.Template{childMode: {Text: "record"}, "GORACE": {Text: quickExit}}
+			c.Env = map[string]component.Template{childMode: {Text: "record"}}
 		})
 		out, err := call(t, cmd, args{"a": value})
 		if strings.ContainsRune(value, 0) != (err != nil) {

@@ -26,20 +26,20 @@ import (
 
 const (
 	childMode = "PEX_TEST_CHILD"
-	upPipe    = "PEX_TEST_UP"              // set for a child that tells by descriptor 3 that it is up
-	quickExit = "GORACE=atexit_sleep_ms=0" // a child under the race detector would rest for a second
+	upPipe    = "PEX_TEST_UP" // set for a child that tells by descriptor 3 that it is up
 )
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(childMode); mode != "" {
-		child(mode, os.Args[1:])
-		return
+		// Not os.Exit: what the race detector and the coverage tool do there is
+		// no part of the child.
+		syscall.Exit(child(mode, os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
 // child is what the test binary does when a test runs it as a program.
-func child(mode string, args []string) {
+func child(mode string, args []string) (code int) {
 	switch mode {
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
@@ -62,7 +62,7 @@ func child(mode string, args []string) {
 		fmt.Print("last\n")
 	case "fail":
 		fmt.Fprintln(os.Stderr, "oops")
-		os.Exit(3)
+		return 3
 	case "deaf": // does not read its input
 	case "leave": // leaves a child behind that holds the output open
 		start("stay", nil, args[0])
@@ -75,6 +75,7 @@ func child(mode string, args []string) {
 	case "stay":
 		stay(args[0])
 	}
+	return 0
 }
 
 // poller says whether a descriptor belongs to the Go runtime of the child.
@@ -125,7 +126,7 @@ func command(t *testing.T, mode string, args ...string) process.Command {
 		t.Fatal(err)
 	}
 	return process.Command{
-		Argv: append([]string{self}, args...), Dir: t.TempDir(), Env: []string{childMode + "=" + mode, quickExit}, Grace: 20 * time.Millisecond,
+		Argv: append([]string{self}, args...), Dir: t.TempDir(), Env: []string{childMode + "=" + mode}, Grace: 20 * time.Millisecond,
 	}
 }
 
@@ -148,7 +149,7 @@ func TestChildSeesOnlyItsOwnEnvironment(t *testing.T) {
 	c.Env = append(c.Env, "A=1")
 	lines := strings.Fields(run(t, c).Stdout)
 	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, process.Marker+"=") })
-	if diff := cmp.Diff([]string{childMode + "=env", quickExit, "A=1"}, lines); diff != "" {
+	if diff := cmp.Diff([]string{childMode + "=env", "A=1"}, lines); diff != "" {
 		t.Error(diff)
 	}
 }
