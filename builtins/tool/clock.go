@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pexctl/pex/builtins/strftime"
 	_ "time/tzdata" // zones on machines that have none
 
 	"github.com/pexctl/pex/engine"
@@ -40,7 +42,7 @@ func newClock(c *ClockConfig, s engine.ToolSettings) (engine.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFormat(c.Format); err != nil {
+	if err := strftime.Check(c.Format); err != nil {
 		return nil, err
 	}
 	t := &clock{zone: zone, format: c.Format, now: s.Now}
@@ -73,7 +75,7 @@ func (t *clock) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput
 	stamp, day := now.Format(time.RFC3339), now.Weekday().String()
 	text := stamp + " " + day
 	if t.format != "" {
-		text = strftime(now, t.format)
+		text = strftime.Format(now, t.format)
 	}
 	data, err := json.Marshal(map[string]any{"time": stamp, "weekday": day, "timezone": zone.String(), "unix": now.Unix(), "text": text})
 	return &engine.ToolOutput{Text: text, Data: data}, err

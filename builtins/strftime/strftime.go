@@ -1,4 +1,4 @@
-package tool
+package strftime
 
 import (
 	"fmt"
@@ -27,8 +27,9 @@ var numbers = map[byte]func(time.Time) string{
 	't': func(time.Time) string { return "\t" },
 }
 
-// strftime writes a time; the format was checked.
-func strftime(t time.Time, format string) string {
+// Format writes a time by a format that Check accepts; what Check would name
+// stays as it is.
+func Format(t time.Time, format string) string {
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
@@ -41,15 +42,17 @@ func strftime(t time.Time, format string) string {
 			out.WriteString(write(t))
 		case format[i] == 'f':
 			fmt.Fprintf(&out, "%06d", t.Nanosecond()/1000)
-		default:
+		case layout != "":
 			out.WriteString(t.Format(layout))
+		default:
+			out.WriteString(format[i-1 : i+1])
 		}
 	}
 	return out.String()
 }
 
-// checkFormat names the first directive that does not exist.
-func checkFormat(format string) error {
+// Check names the first directive that does not exist.
+func Check(format string) error {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
 			continue
