@@ -133,7 +133,7 @@ func (c *compiler) expression(v *value, env guard.Env, alternatives []string, g 
 	}
 	d := c.report.error(diag.BadExpression, v.within(p.Offset), "%s", p.Message)
 	d.Hint = p.Hint
-	switch near := nearest(v.text, alternatives); {
+	switch near := diag.Nearest(v.text, alternatives); {
 	case strings.HasPrefix(v.comment, "#") && v.style == plain:
 		d.Hint = "everything behind a # is a comment: quote the expression"
 	case near != "":
@@ -187,7 +187,7 @@ func (c *compiler) bindSchema(v *value, s *component.SchemaRef) {
 
 // pointed is the place that a JSON pointer leads to, or the last on the way.
 func (v *value) pointed(pointer string) place {
-	for _, part := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 		if e := v.find(part); e != nil {
 			v = e.val

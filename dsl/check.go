@@ -21,7 +21,7 @@ func (c *compiler) checkUse(named []string) {
 			}
 		}
 	}
-	if c.report.list.Failed() {
+	if c.report.list.Failed() || c.llmReplaced() {
 		return
 	}
 	for _, name := range c.llmNames {
@@ -30,6 +30,19 @@ func (c *compiler) checkUse(named []string) {
 			c.report.warn(diag.Unused, e.place, "no role uses the llm %s", name)
 		}
 	}
+}
+
+// llmReplaced says whether an override gives a role another llm: what that
+// leaves without use is no mistake of the spec.
+func (c *compiler) llmReplaced() bool {
+	return slices.ContainsFunc(roles, func(role string) bool {
+		v := c.tree.get(role)
+		if v == nil || v.get("llm") == nil {
+			return false
+		}
+		kind := v.get("llm").src.kind
+		return kind == flagText || kind == envText
+	})
 }
 
 // check reports what only the whole spec shows. before is the length of the

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/engine"
 )
@@ -75,9 +76,7 @@ func (c *compiler) compile() *engine.Program {
 			Durability: c.doc.Memory.Durability, History: c.doc.Memory.History,
 		},
 	}
-	if c.doc.InjectDatetime {
-		c.program.Datetime = c.doc.DatetimeFormat
-	}
+	c.datetime()
 	c.parameters()
 	c.llms()
 	c.toolSection()
@@ -125,4 +124,19 @@ func (c *compiler) seal() {
 	c.program.Source = json.RawMessage(tree.appendJSON(nil))
 	sum := sha256.Sum256(c.program.Source)
 	c.program.Digest = "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// datetime reads how the start time is written into prompts, if it is.
+func (c *compiler) datetime() {
+	if err := strftime.Check(c.doc.DatetimeFormat); err != nil {
+		at := c.tree.place
+		if e := c.tree.find("datetime_format"); e != nil {
+			at = e.val.place
+		}
+		c.report.error(diag.NotAllowed, at, "datetime_format: %v", err)
+		return
+	}
+	if c.doc.InjectDatetime {
+		c.program.Datetime = c.doc.DatetimeFormat
+	}
 }

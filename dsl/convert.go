@@ -57,6 +57,7 @@ func (c *converter) value(n *yaml.Node, depth int) *value {
 		c.mapping(n, v, depth)
 	case yaml.AliasNode:
 		return c.alias(n, depth)
+	default: // a document is never a value
 	}
 	v.comment = n.LineComment
 	return v

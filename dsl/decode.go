@@ -85,7 +85,7 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 // keyHint suggests a key: one nearly of that name, or the place where this one
 // belongs.
 func (c *compiler) keyHint(key, path string, all []string) string {
-	if near := nearest(key, all); near != "" {
+	if near := diag.Nearest(key, all); near != "" {
 		return meant(key, all)
 	}
 	for _, home := range homes() {
@@ -139,7 +139,7 @@ func takesNull(t reflect.Type) bool {
 
 // unwritten keeps a default: its references are compiled, and Explain shows it.
 func (c *compiler) unwritten(f field, path string) {
-	c.bindDefaults(f.value, f.tag, path)
+	c.bindDefaults(f.value, f.tag)
 	if !c.quiet {
 		c.showDefaults(f.value, path)
 	}

@@ -116,12 +116,13 @@ func (c *compiler) asText(v *value, path string) bool {
 		}
 		v.kind = text
 		return true
+	default:
+		d := c.wrongType(v, path, "text")
+		if v.kind == boolean {
+			d.Hint = `quote it: "` + v.text + `"`
+		}
+		return false
 	}
-	d := c.wrongType(v, path, "text")
-	if v.kind == boolean {
-		d.Hint = `quote it: "` + v.text + `"`
-	}
-	return false
 }
 
 func (c *compiler) number(v *value, path string, tag reflect.StructTag, to reflect.Value) {

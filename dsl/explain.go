@@ -57,8 +57,9 @@ func (v *value) origin() string {
 		return "include " + where(v.place)
 	case flagText:
 		return "--set"
+	default:
+		return where(v.place)
 	}
-	return where(v.place)
 }
 
 // brief is a text on one line, shortened.
@@ -91,6 +92,7 @@ func defaultText(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func:
 		return ""
+	default:
+		return brief(fmt.Sprint(v.Interface()))
 	}
-	return brief(fmt.Sprint(v.Interface()))
 }

@@ -87,8 +87,7 @@ func (f *files) open(abs, written string) (*source, *refusal) {
 	case strings.Contains(err.Error(), "escapes"):
 		return nil, &refusal{diag.OutsideRoot, written + " leads out of the project by a link", "files are read below " + f.rootName() + "; --root names another root"}
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return nil, &refusal{diag.Unreadable, fmt.Sprintf("%s cannot be read: %v", written, err), ""}
@@ -144,7 +143,7 @@ func (f *files) neighbours(rel string) string {
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(most)
-	if near := nearest(filepath.Base(rel), names); near != "" {
+	if near := diag.Nearest(filepath.Base(rel), names); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return ""

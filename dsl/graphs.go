@@ -15,7 +15,7 @@ import (
 func (c *compiler) defaultGraph(all []built, w engine.Wires) {
 	for _, n := range w.Nodes {
 		b := built{n.ID, n.Type, n.Config, c.builtIn("")}
-		c.bindDefaults(target(n.Config), "", n.ID)
+		c.bindDefaults(target(n.Config), "")
 		all = append(all, b)
 	}
 	g := &graph.Graph[engine.Condition]{Start: planner}

@@ -170,7 +170,7 @@ func TestVetExecutesNothing(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, p := range strings.Fields(string(out)) {
+	for p := range strings.FieldsSeq(string(out)) {
 		if slices.Contains([]string{"os/exec", "net", "net/http", "plugin", "unsafe"}, p) {
 			t.Errorf("dsl imports %s", p)
 		}

@@ -72,7 +72,7 @@ func (m *merger) one(n *value, chain []string) {
 		return
 	}
 	m.take(tree)
-	m.all(tree, append(chain[:len(chain):len(chain)], src.path))
+	m.all(tree, append(slices.Clip(chain), src.path))
 }
 
 func (m *merger) route(paths []string) string {

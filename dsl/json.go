@@ -36,8 +36,9 @@ func (v *value) appendJSON(b []byte) []byte {
 		return append(b, v.jsonNumber()...)
 	case boolean:
 		return fmt.Appendf(b, "%t", v.isTrue())
+	default:
+		return append(b, "null"...)
 	}
-	return append(b, "null"...)
 }
 
 func appendText(b []byte, s string) []byte {

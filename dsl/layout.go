@@ -119,7 +119,7 @@ func (f *formatter) lead(e part, indent int, first bool) {
 		switch {
 		case s != "":
 			f.emit(strings.Repeat(" ", indent) + s)
-		case len(f.out) > 0 && f.out[len(f.out)-1] != "" && !(first && n == e.lead):
+		case len(f.out) > 0 && f.out[len(f.out)-1] != "" && (!first || n != e.lead):
 			f.emit("")
 		}
 	}

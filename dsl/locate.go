@@ -46,6 +46,7 @@ type walker struct {
 // header of a block scalar.
 func (w *walker) begin() {
 	switch w.v.style {
+	case plain: // nothing stands before it
 	case single, double:
 		w.i++
 	case literal, folded:

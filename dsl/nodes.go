@@ -94,7 +94,7 @@ func (c *compiler) wires(all []built) engine.Wires {
 	if w, ok := config.(engine.Wiring); ok {
 		return w.Wire()
 	}
-	if w, ok := target(config).Interface().(engine.Wiring); ok {
+	if w, ok := reflect.TypeAssert[engine.Wiring](target(config)); ok {
 		return w.Wire()
 	}
 	return engine.Wires{Take: engine.TakeOne, Edges: []engine.WireEdge{

@@ -71,7 +71,7 @@ func splitPath(src *source, path string, offset int) ([]segment, bool) {
 	if src.kind == envText {
 		offset = len(envPrefix)
 	}
-	for _, part := range strings.Split(path, ".") {
+	for part := range strings.SplitSeq(path, ".") {
 		key, rest, indexed := strings.Cut(part, "[")
 		at := src.at(max(offset, 0))
 		offset += len(part) + 1

@@ -117,7 +117,7 @@ func (c *compiler) likelySchema(v *value, path string) {
 		if !slices.Contains(schemaWords, e.key) {
 			d := c.report.error(diag.UnknownKey, e.place, "%s has no key %s", path, quoted(e.key))
 			d.Hint = "a parameter has the keys of a JSON Schema property, required and default"
-			if near := nearest(e.key, schemaWords); near != "" {
+			if near := diag.Nearest(e.key, schemaWords); near != "" {
 				d.Hint = "did you mean " + near + "?"
 			}
 		}

@@ -184,7 +184,7 @@ func (c *compiler) asSource(v *value, path string) bool {
 }
 
 // bindDefaults compiles the references that a Config's defaults hold.
-func (c *compiler) bindDefaults(to reflect.Value, tag reflect.StructTag, path string) {
+func (c *compiler) bindDefaults(to reflect.Value, tag reflect.StructTag) {
 	switch to.Type() {
 	case promptRefType:
 		p := to.Addr().Interface().(*component.PromptRef)
@@ -221,7 +221,7 @@ func (c *compiler) bindDefaults(to reflect.Value, tag reflect.StructTag, path st
 	if to.Kind() == reflect.Struct {
 		fields, _ := fieldsOf([]reflect.Value{to})
 		for _, f := range fields {
-			c.bindDefaults(f.value, f.tag, path)
+			c.bindDefaults(f.value, f.tag)
 		}
 	}
 }

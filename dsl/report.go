@@ -60,7 +60,7 @@ func meant(word string, all []string) string {
 			names = "there is only " + all[0]
 		}
 	}
-	if near := nearest(word, all); near != "" {
+	if near := diag.Nearest(word, all); near != "" {
 		if len(all) > short {
 			return "did you mean " + near + "?"
 		}

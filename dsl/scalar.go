@@ -92,6 +92,7 @@ func (v *value) plain(number func(json.Number) any) any {
 			out[e.key] = e.val.plain(number)
 		}
 		return out
+	default:
+		return nil
 	}
-	return nil
 }

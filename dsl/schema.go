@@ -109,13 +109,14 @@ func (s *schemer) field(f field) *value {
 		v.set("description", place{}, word(doc))
 	}
 	if d := defaultText(f.value); d != "" && f.tag.Get("required") == "" && len(d) < 80 {
-		switch v.find("type"); f.value.Kind() {
+		switch f.value.Kind() {
 		case reflect.String, reflect.Struct:
 			v.set("default", place{}, word(d))
 		case reflect.Bool, reflect.Int, reflect.Float64:
 			v.set("default", place{}, number(d))
 		case reflect.Int64:
 			v.set("default", place{}, word(d))
+		default: // lists and mappings show none
 		}
 	}
 	return v
@@ -166,8 +167,9 @@ func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *value {
 		return bounded(typed("number"), tag, "minimum", "maximum")
 	case reflect.Interface:
 		return object()
+	default:
+		return bounded(typed("integer"), tag, "minimum", "maximum")
 	}
-	return bounded(typed("integer"), tag, "minimum", "maximum")
 }
 
 func typed(types ...string) *value {

@@ -75,6 +75,7 @@ func (c *compiler) secrets(v *value, key string) {
 				d.Hint = "keep it in an environment variable and write its name: api_key_env: OPENAI_API_KEY"
 			}
 		}
+	default: // a number is no secret
 	}
 }
 

@@ -1,6 +1,8 @@
 package dsl
 
 import (
+	"slices"
+
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 )
@@ -59,7 +61,7 @@ func (s *Spec) Compile() (*engine.Program, diag.List) {
 	if !found.Failed() {
 		r := report{}
 		r.error(diag.WrongKind, s.tree.place, "a %s cannot be run", s.Kind).Hint = "include it from a spec of kind: Agent"
-		found = append(found[:len(found):len(found)], r.list...)
+		found = append(slices.Clip(found), r.list...)
 	}
 	return nil, found
 }

@@ -142,6 +142,7 @@ func typeWord(t reflect.Type) string {
 		return "any value"
 	case reflect.Float64:
 		return "number"
+	default:
+		return "whole number"
 	}
-	return "whole number"
 }

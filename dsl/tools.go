@@ -70,8 +70,8 @@ func (c *compiler) toolType(e *entry) (toolFactory, bool) {
 	all := set.Types()
 	if typ == nil && use == nil {
 		d := c.report.error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", quoted(name))
-		if d.Hint = "say its type; " + meant(name, all); nearest(name, all) != "" {
-			d.Hint = "did you mean " + nearest(name, all) + "? else say its type"
+		if d.Hint = "say its type; " + meant(name, all); diag.Nearest(name, all) != "" {
+			d.Hint = "did you mean " + diag.Nearest(name, all) + "? else say its type"
 		}
 		return f, false
 	}

@@ -128,8 +128,9 @@ func (v *value) describe() string {
 		return v.kind.String()
 	case text:
 		return "the text " + quoted(v.text)
+	default:
+		return v.text
 	}
-	return v.text
 }
 
 // quoted shortens a text for a message.

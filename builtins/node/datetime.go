@@ -1,7 +1,7 @@
 package node
 
 import (
-	"github.com/pexctl/pex/builtins/strftime"
+	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/engine"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/builtins/strftime"
+	"github.com/pexctl/pex/dsl/strftime"
 	_ "time/tzdata" // zones on machines that have none
 
 	"github.com/pexctl/pex/engine"

@@ -90,7 +90,7 @@ func TestTextForm(t *testing.T) {
 		})
 	}
 	lines := strings.Split(at(301, long).String(), "\n")
-	if len([]rune(lines[1])) > 140 || strings.IndexRune(lines[1], 'X') < 0 ||
+	if len([]rune(lines[1])) > 140 || !strings.ContainsRune(lines[1], 'X') ||
 		len([]rune(lines[1][:strings.IndexRune(lines[1], 'X')])) != len([]rune(lines[2]))-1 {
 		t.Errorf("a long line is cut around the column:\n%s", strings.Join(lines, "\n"))
 	}

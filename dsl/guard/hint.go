@@ -10,6 +10,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker/nature"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // otherWords are words of other languages.
@@ -107,7 +109,7 @@ func nameHint(name string, env Env) string {
 	if where := placesOf(name); where != "" {
 		return name + " is there in: " + where
 	}
-	if near := nearest(name, append(env.names(), Functions()...)); near != "" {
+	if near := diag.Nearest(name, append(env.names(), Functions()...)); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return suggest(name, env.names())
@@ -115,7 +117,7 @@ func nameHint(name string, env Env) string {
 
 // suggest names the nearest candidate, or lists them while they are few.
 func suggest(name string, candidates []string) string {
-	if near := nearest(name, candidates); near != "" {
+	if near := diag.Nearest(name, candidates); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(candidates) == 0 || len(candidates) > 12 {

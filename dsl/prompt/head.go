@@ -3,6 +3,8 @@ package prompt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // head is a reference up to its default or its end.
@@ -124,7 +126,7 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 
 func filterHint(name string) string {
 	hint := "the filters are " + filterForms + "; a default comes last: ${parameters.x|trim:-default}"
-	if near := nearest(name, []string{"json", "trim", "indent"}); near != "" {
+	if near := diag.Nearest(name, []string{"json", "trim", "indent"}); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	return hint
@@ -146,7 +148,7 @@ func (p *parser) check(at, end int, r *reference) {
 	switch {
 	case !known.Declared:
 		hint := "declare it, or give it a default: " + written(full+":-default")
-		if near := nearest(r.name, known.Names); near != "" {
+		if near := diag.Nearest(r.name, known.Names); near != "" {
 			hint = "did you mean " + written(r.ns+"."+near) + "?"
 		}
 		p.report(UnknownName, at, end, "unknown name "+full, hint)

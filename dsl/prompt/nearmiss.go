@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // aliases are words that people write for a namespace.
@@ -119,7 +121,7 @@ func (p *parser) meant(word string) string {
 	if slices.Contains(elsewhere, word) {
 		return ""
 	}
-	return nearest(lower, p.options.Namespaces)
+	return diag.Nearest(lower, p.options.Namespaces)
 }
 
 // lineEnd is the offset behind the closer of what opens at at, looked for from

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pexctl/pex/builtins/strftime"
+	"github.com/pexctl/pex/dsl/strftime"
 )
 
 func TestFormatWritesEachDirective(t *testing.T) {

@@ -1,10 +1,12 @@
-package dsl
+package diag
 
 import "strings"
 
-// nearest is the candidate that a misspelt word most likely stands for; "" =
-// none is near. Of equally near ones the first is taken.
-func nearest(word string, candidates []string) string {
+// Nearest is the candidate that a misspelt word most likely stands for, for a
+// hint; "" = none is near. Case, - and _ make no difference. Of equally near
+// ones the first is taken; without one, the only candidate that begins or ends
+// with the word: api_key_env for api_key.
+func Nearest(word string, candidates []string) string {
 	const longest = 100
 	if len(word) > longest {
 		return ""
@@ -29,8 +31,8 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// longer is the one candidate that begins or ends with a whole word, as
-// api_key_env with api_key; "" = none, or several.
+// longer is the one candidate that begins or ends with a word and an
+// underscore; "" = none, or several.
 func longer(word string, candidates []string) string {
 	found := ""
 	for _, c := range candidates {
@@ -44,10 +46,10 @@ func longer(word string, candidates []string) string {
 	return found
 }
 
-// bare is a word without what people get wrong most: case, - for _.
-func bare(s string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s))
-}
+// joiners are what people mistake most between the parts of a name.
+var joiners = strings.NewReplacer("-", "", "_", "")
+
+func bare(s string) string { return strings.ToLower(joiners.Replace(s)) }
 
 // edits counts what makes one word of another: a byte more, less or changed,
 // or two neighbours swapped.
