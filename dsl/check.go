@@ -36,12 +36,8 @@ func (c *compiler) checkUse(named []string) {
 // leaves without use is no mistake of the spec.
 func (c *compiler) llmReplaced() bool {
 	return slices.ContainsFunc(roles, func(role string) bool {
-		v := c.tree.get(role)
-		if v == nil || v.get("llm") == nil {
-			return false
-		}
-		kind := v.get("llm").src.kind
-		return kind == flagText || kind == envText
+		v := c.tree.get(role).get("llm")
+		return v != nil && v.src != nil && (v.src.kind == flagText || v.src.kind == envText)
 	})
 }
 

@@ -1,5 +1,7 @@
 package engine
 
+import "fmt"
+
 // minOutput is the least room for an answer that a call is worth making for, in tokens.
 const minOutput = 64
 
@@ -87,21 +89,66 @@ func (b *budget) fits(w reservation) (now, ever bool) {
 	return tokens && cost, tokensEver && costEver
 }
 
-// reserve holds w, waiting while other branches may give back enough; a
-// *StopError says that the limit is reached.
-func (b *budget) reserve(s *Scope, w reservation) error {
+func (b *budget) hold(w reservation) {
+	b.heldTokens += w.tokens
+	b.heldCost += w.cost
+}
+
+// budgeted says whether calls must be reserved: a nested run draws on its own
+// budget and on those of the runs around it.
+func (r *run) budgeted() bool {
+	for ; r != nil; r = r.parent {
+		if r.consumed.on() {
+			return true
+		}
+	}
+	return false
+}
+
+// room is what the narrowest of the budgets leaves a call for its output.
+func (r *run) room(input, wanted int, price *Cost) int {
+	out := r.consumed.room(input, wanted, price)
+	for r = r.parent; r != nil; r = r.parent {
+		out = min(out, r.consumed.room(input, wanted, price))
+	}
+	return out
+}
+
+func (r *run) settle(w, used reservation) (over bool) {
+	for ; r != nil; r = r.parent {
+		over = r.consumed.settle(w, used)
+	}
+	return over
+}
+
+// hold reserves w, waiting while other branches may give back enough. Where
+// that cannot help, the run whose budget it is stops.
+func (s *Scope) hold(w reservation) error {
 	for {
-		now, ever := b.fits(w)
-		if now {
-			b.heldTokens += w.tokens
-			b.heldCost += w.cost
+		var full *run
+		for r := s.r; r != nil; r = r.parent {
+			now, ever := r.consumed.fits(w)
+			if !ever && r.closing {
+				return r.consumed.exhausted(w)
+			}
+			if !ever {
+				return r.halt(r.consumed.exhausted(w))
+			}
+			if !now {
+				full = r
+			}
+		}
+		if full == nil {
+			for r := s.r; r != nil; r = r.parent {
+				r.consumed.hold(w)
+			}
 			return nil
 		}
-		if !ever {
-			return b.exhausted(w)
+		room := func() bool {
+			now, ever := full.consumed.fits(w)
+			return now || !ever
 		}
-		tokens, cost := b.heldTokens, b.heldCost
-		if err := s.Await(func() bool { return b.heldTokens != tokens || b.heldCost != cost }); err != nil {
+		if err := s.Await(room); err != nil {
 			return err
 		}
 		if err := s.halted(); err != nil {
@@ -110,13 +157,17 @@ func (b *budget) reserve(s *Scope, w reservation) error {
 	}
 }
 
-func (b *budget) exhausted(w reservation) error {
+func (b *budget) exhausted(w reservation) *StopError {
 	if b.maxTokens > 0 && b.tokens+b.reserveTokens+w.tokens > b.maxTokens {
-		return AtLimit(StopBudgetTokens, "limits.max_tokens",
-			"%d of %d tokens are used and the next call may need %d", b.tokens, b.maxTokens, w.tokens)
+		return &StopError{StopReason{
+			Code: StopBudgetTokens, Path: "limits.max_tokens", Status: Stopped,
+			Message: fmt.Sprintf("%d of %d tokens are used and the next call may need %d", b.tokens, b.maxTokens, w.tokens),
+		}}
 	}
-	return AtLimit(StopBudgetCost, "limits.max_cost",
-		"$%.4f of $%.4f is spent and the next call may cost $%.4f", b.cost, b.maxCost, w.cost)
+	return &StopError{StopReason{
+		Code: StopBudgetCost, Path: "limits.max_cost", Status: Stopped,
+		Message: fmt.Sprintf("$%.4f of $%.4f is spent and the next call may cost $%.4f", b.cost, b.maxCost, w.cost),
+	}}
 }
 
 // settle gives the reservation back and books what was used. over says that

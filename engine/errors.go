@@ -49,10 +49,12 @@ func (r StopReason) ExitCode(status RunStatus) int {
 			return 130
 		}
 		return 5
+	case Failed, Cancelled: // the code tells
 	}
 	switch r.Code {
 	case StopProviderError, StopStoreFull, StopStoreCorrupt:
 		return 3
+	default:
+		return 1
 	}
-	return 1
 }

@@ -230,8 +230,9 @@ func (e *ModelError) Retryable() bool {
 	switch e.Kind {
 	case RateLimited, Overloaded, ServerError, NetworkError, Truncated:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // EstimateTokens is the estimate used where a provider reports no usage:

@@ -53,8 +53,9 @@ func (e *ModelError) fallsBack() bool {
 	switch e.Kind {
 	case BadRequest, ContextTooLong, NoReply:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 // call reserves the budget, performs or replays one call, and settles.
@@ -68,13 +69,10 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 		ParallelTools: c.Parallel, Schema: c.Schema, Params: m.spec.Params,
 	}
 	var held reservation
-	if r.consumed.on() {
+	budgeted := r.budgeted()
+	if budgeted {
 		var err error
 		if held, err = s.reserve(req, m.spec.Cost); err != nil {
-			var stop *StopError
-			if errors.As(err, &stop) && !r.closing {
-				return nil, s.stop(stop)
-			}
 			return nil, err
 		}
 	}
@@ -84,11 +82,11 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 	}
 	reply, err := kernel.Do(s.k, s.modelEffect(name, m, req))
 	if err != nil {
-		r.consumed.settle(held, reservation{})
+		r.settle(held, reservation{})
 		return nil, s.modelError(m.spec.Name, err)
 	}
 	cost := m.spec.Cost.of(reply.Usage)
-	if r.consumed.settle(held, reservation{reply.Usage.Total(), cost}) && r.consumed.on() {
+	if r.settle(held, reservation{reply.Usage.Total(), cost}) && budgeted {
 		s.Record(Warned{fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
 	}
 	s.Record(ModelCalled{Model: m.spec.Name, Tokens: reply.Usage, Cost: cost})
@@ -111,9 +109,9 @@ func stepRef(c ModelCall) *StepEvent {
 // reserve holds the worst case of a request and bounds its output to it.
 func (s *Scope) reserve(req *Request, price *Cost) (reservation, error) {
 	input := requestBytes(req) / 2
-	out := s.r.consumed.room(input, req.Params.MaxOutputTokens, price)
+	out := s.r.room(input, req.Params.MaxOutputTokens, price)
 	w := worst(input, max(out, minOutput), price)
-	if err := s.r.consumed.reserve(s, w); err != nil {
+	if err := s.hold(w); err != nil {
 		return w, err
 	}
 	req.Params.MaxOutputTokens = max(out, minOutput)
@@ -227,8 +225,7 @@ func (s *Scope) modelError(llm string, err error) error {
 
 // modelFailure finds the model's error in err, or nil.
 func modelFailure(err error) *ModelError {
-	var me *ModelError
-	if errors.As(err, &me) {
+	if me, ok := errors.AsType[*ModelError](err); ok {
 		return me
 	}
 	return nil
@@ -260,6 +257,7 @@ func (e *ModelError) Lasting() bool {
 	switch e.Kind {
 	case AuthError, NotFound, NoReply:
 		return true
+	default:
+		return false
 	}
-	return false
 }

@@ -1,15 +1,17 @@
 package engine
 
 import (
-	"errors"
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 )
 
 // maxNesting bounds agents within agents.
 const maxNesting = 5
 
-// Agent runs another program as part of this run: the same journal, budget and
-// events, paths below name. Its result is data, also when it failed; an error
+// Agent runs another program as part of this run: the same journal and events,
+// paths below name; it draws on this run's budget and keeps its own limits. Its result is data, also when it failed; an error
 // is the run's own.
 func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, error) {
 	if err := s.halted(); err != nil {
@@ -26,23 +28,61 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
 	}
+	params, err = p.given(params)
+	if err != nil {
+		reason := StopReason{Code: StopInternal, Message: fmt.Sprintf("agent %s: %v", p.Name, err), Status: Failed}
+		return &Result{Status: Failed, StopReason: reason, Error: reason.Message}, nil
+	}
 	child := newRun(p, host, Input{RunID: parent.input.RunID + "/" + joinPath(s.Path(), name), Parameters: params}, parent.opts)
 	child.parent, child.depth = parent, parent.depth+1
-	child.consumed, child.emit, child.started = parent.consumed, parent.emit, parent.started
+	child.emit, child.started = parent.emit, parent.started
 	child.segments = parent.segments
 	sc := &Scope{s.k.Child(name), child}
 	began := s.Now()
 	err = sc.within(p.Limits.MaxDuration, child.along)
-	if parent.stopping != nil {
-		return nil, parent.stopping
-	}
-	var stop *StopError
-	if errors.As(err, &stop) && (stop.Reason.Code == StopBudgetTokens || stop.Reason.Code == StopBudgetCost) {
-		return nil, s.stop(stop) // the pot is the parent's
+	for r := parent; r != nil; r = r.parent {
+		if r.stopping != nil {
+			return nil, r.stopping
+		}
 	}
 	if err := child.conclude(sc, err); err != nil {
 		return nil, err
 	}
 	child.elapsed = s.Now() - began
 	return child.result(child.started), nil
+}
+
+// given is the parameters that an agent is called with, over its defaults.
+func (p *Program) given(params map[string]any) (map[string]any, error) {
+	out := make(map[string]any, len(p.Parameters)+len(params))
+	for _, q := range p.Parameters {
+		v, ok := params[q.Name]
+		switch {
+		case ok:
+			if err := q.Check.Validate(jsonValue(v)); err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", q.Name, err)
+			}
+		case q.Default != nil:
+			out[q.Name] = q.Default
+		case q.Required:
+			return nil, fmt.Errorf("parameter %s is required", q.Name)
+		}
+	}
+	maps.Copy(out, params)
+	return out, nil
+}
+
+// jsonValue is a value as schemas want it, numbers as they are written.
+func jsonValue(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return v
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var out any
+	if d.Decode(&out) != nil {
+		return v
+	}
+	return out
 }

@@ -108,4 +108,6 @@ type Result struct {
 	Warnings              []string        `json:"warnings"`
 	Error                 string          `json:"error"`
 	Conversation          []Message       `json:"conversation,omitempty"`
+
+	Wrote bool `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
 }

@@ -49,6 +49,8 @@ type run struct {
 	counts   map[string]int
 	consumed *budget
 	stopping *StopError
+	underway int // tool calls begun and not ended
+	wrote    bool
 	closing  bool // the finalizer runs: effects are allowed, the reserve is open
 	walk     *kernel.Scope
 	reason   StopReason
@@ -183,7 +185,7 @@ func (r *run) along(s *Scope) error {
 		}
 		at = next
 	}
-	return Fail(StopLoop, "graph", "the graph was walked for %d nodes without an end", maxVisits)
+	return AtLimit(StopLoop, "graph", "the graph was walked for %d nodes without an end", maxVisits)
 }
 
 // visit runs a node and says where the walk goes on.

@@ -91,7 +91,7 @@ func (s *Scope) Record(f Fact) {
 	case ModelCalled:
 		s.r.spend(f)
 		s.r.charge(f)
-	case ToolCalled:
+	case ToolCalled, Warned:
 		s.r.charge(f)
 	}
 	if s.r.emit.on() {
@@ -108,12 +108,14 @@ func (s *Scope) halted() error {
 }
 
 // stop ends the run: every wait of the walk ends, and so does this branch.
-func (s *Scope) stop(e *StopError) error {
-	if s.r.stopping == nil {
-		s.r.stopping = e
-		s.r.walk.Cut(e)
+func (s *Scope) stop(e *StopError) error { return s.r.halt(e) }
+
+func (r *run) halt(e *StopError) error {
+	if r.stopping == nil {
+		r.stopping = e
+		r.walk.Cut(e)
 	}
-	return s.r.stopping
+	return r.stopping
 }
 
 // Fits checks arguments against a tool's schema without calling it.

@@ -191,7 +191,7 @@ func (s State) position(id string) int {
 
 // Done says whether a step has ended.
 func (s *State) Done(id string) bool {
-	for i := len(s.Steps) - 1; i >= 0; i-- {
+	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].ID == id {
 			return true
 		}
@@ -201,7 +201,7 @@ func (s *State) Done(id string) bool {
 
 // Record returns what became of a step.
 func (s State) Record(id string) (StepRecord, bool) {
-	for i := len(s.Steps) - 1; i >= 0; i-- {
+	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].ID == id {
 			return s.Steps[i], true
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ type Invocation struct {
 	Args    json.RawMessage // as the model wrote them: "" is {}
 	StepID  string
 	Step    StepRecord // what the step did so far, for guards
+	Refuse  string     // why the call is not to be made, for the model; "" = it is
 	Context string     // see Call.Context
 }
 
@@ -34,17 +36,16 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 	if len(rec.Args) == 0 {
 		rec.Args = json.RawMessage("{}")
 	}
+	if err := s.countIn(); err != nil {
+		return rec, false, err
+	}
+	defer s.r.calling(-1)
 	t, ok := s.r.tools[u.Tool]
-	if !ok {
-		rec.fail(CallError, s.r.unknownTool(u.Tool))
+	if !ok || u.Refuse != "" {
+		rec.Args = valid(rec.Args)
+		rec.fail(CallError, cmp.Or(u.Refuse, s.r.unknownTool(u.Tool)))
 		s.called(name, u, rec)
 		return rec, false, nil
-	}
-	if max := s.r.program.Limits.MaxToolCalls; max > 0 && s.r.state.Usage.ToolCalls >= max {
-		return rec, false, s.stop(&StopError{StopReason{
-			Code: StopMaxToolCalls, Path: "limits.max_tool_calls", Status: Stopped,
-			Message: fmt.Sprintf("%d tool calls were made", max),
-		}})
 	}
 	args, err := t.arguments(s, rec.Args)
 	if err != nil {
@@ -67,9 +68,57 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 	}
 	s.called(name, u, rec)
 	if len(s.r.program.Guards) > 0 {
-		_, err = s.Guards(AfterTool, s.toolEnv(t, u, &rec))
+		_, err = s.guarded(name).Guards(AfterTool, s.toolEnv(t, u, &rec))
 	}
 	return rec, wrote, err
+}
+
+// guarded is the scope that the guards of a call ask in: calls of one turn ask
+// questions of their own.
+func (s *Scope) guarded(name string) *Scope {
+	if len(s.r.program.Guards) == 0 {
+		return s
+	}
+	return s.Child(name)
+}
+
+// countIn makes room for one more call under max_tool_calls, of this run and of
+// those it is nested in. Where there is none the calls under way may end, and
+// then the run that has the limit does.
+func (s *Scope) countIn() error {
+	for r := s.r; r != nil; r = r.parent {
+		limit := r.program.Limits.MaxToolCalls
+		for limit > 0 && r.state.Usage.ToolCalls+r.underway >= limit {
+			if r.underway == 0 || r.stopping != nil {
+				return r.halt(&StopError{StopReason{
+					Code: StopMaxToolCalls, Path: "limits.max_tool_calls", Status: Stopped,
+					Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls),
+				}})
+			}
+			room := func() bool {
+				return r.underway == 0 || r.stopping != nil || r.state.Usage.ToolCalls+r.underway < limit
+			}
+			if err := s.Await(room); err != nil {
+				return err
+			}
+		}
+	}
+	s.r.calling(1)
+	return nil
+}
+
+// write notes that the run, and those around it, may have changed the world.
+func (r *run) write() {
+	for ; r != nil; r = r.parent {
+		r.wrote = true
+	}
+}
+
+// calling notes calls under way, here and in the runs around this one.
+func (r *run) calling(n int) {
+	for ; r != nil; r = r.parent {
+		r.underway += n
+	}
 }
 
 // called counts a finished call and tells of it.
@@ -89,7 +138,7 @@ func (s *Scope) allowed(name string, t *HostTool, u Invocation, rec *ToolRecord)
 		return true, nil
 	}
 	env := s.toolEnv(t, u, rec)
-	v, err := s.Guards(BeforeTool, env)
+	v, err := s.guarded(name).Guards(BeforeTool, env)
 	if err != nil {
 		return false, err
 	}
@@ -158,6 +207,7 @@ func (s *Scope) perform(name string, t *HostTool, u Invocation, rec *ToolRecord)
 		class = journal.Read
 	case IdempotentEffect:
 		class = journal.Idempotent
+	default: // unknown is taken for a write
 	}
 	path := joinPath(s.Path(), name)
 	if s.r.emit.on() {
@@ -176,6 +226,9 @@ func (s *Scope) perform(name string, t *HostTool, u Invocation, rec *ToolRecord)
 		c := call
 		c.Key = key
 		return t.attempts(ctx, &c)
+	}
+	if class == journal.Write {
+		s.r.write()
 	}
 	began := s.Now()
 	out, err := kernel.Do(s.k, e)

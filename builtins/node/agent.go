@@ -1,6 +1,8 @@
 package node
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -39,28 +41,45 @@ func (a *agent) Run(s *engine.Scope) error {
 	}
 	params := map[string]any{"question": question}
 	for _, k := range sortedKeys(a.cfg.Parameters) {
-		params[k] = typed(a.cfg.Parameters[k].Render(x.lookup))
+		params[k] = typed(a.cfg.Parameters[k].Render(x.lookup), wantsText(a.cfg.Agent, k))
 	}
-	rec := started(s, id, question)
-	if err := runNested(s, a.cfg.Agent, params, &rec); err != nil {
+	rec, err := started(s, id, question)
+	if err != nil {
 		return err
+	}
+	if _, err := runNested(s, a.cfg.Agent, params, &rec); err != nil {
+		return stopped(s, rec, err)
 	}
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	gave(s, a.id, rec)
 	return nil
 }
 
-// delegate lets another spec execute the step (executor.agent).
-func (a *attempt) delegate(s *engine.Scope) error {
-	return runNested(s.Child(turnName(1)), a.x.cfg.Agent, map[string]any{"question": a.st.Goal}, &a.rec)
+// wantsText says that a parameter of an agent is declared as a string.
+func wantsText(ref component.AgentRef, name string) bool {
+	program, _ := ref.Program().(*engine.Program)
+	if program == nil {
+		return false
+	}
+	i := slices.IndexFunc(program.Parameters, func(p engine.Parameter) bool { return p.Name == name })
+	var schema struct{ Type any }
+	return i >= 0 && json.Unmarshal(program.Parameters[i].Schema, &schema) == nil && schema.Type == "string"
 }
 
-// runNested runs another program and books how it ended.
-func runNested(s *engine.Scope, ref component.AgentRef, params map[string]any, rec *engine.StepRecord) error {
+// delegate lets another spec execute the step (executor.agent).
+func (a *attempt) delegate(s *engine.Scope) error {
+	wrote, err := runNested(s.Child(turnName(1)), a.x.cfg.Agent, map[string]any{"question": a.st.Goal}, &a.rec)
+	a.wrote = a.wrote || wrote
+	return err
+}
+
+// runNested runs another program and books how it ended. wrote says that it
+// may have changed the world.
+func runNested(s *engine.Scope, ref component.AgentRef, params map[string]any, rec *engine.StepRecord) (wrote bool, err error) {
 	program, _ := ref.Program().(*engine.Program)
 	res, err := s.Agent("agent", program, params)
 	if err != nil {
-		return err
+		return true, err
 	}
 	rec.Usage.ModelCalls += res.Usage.ModelCalls
 	rec.Usage.Tokens = rec.Usage.Plus(res.Usage.Tokens)
@@ -74,5 +93,5 @@ func runNested(s *engine.Scope, ref component.AgentRef, params map[string]any, r
 	default:
 		rec.Status, rec.Error = engine.StepFailed, string(res.StopReason.Code)+": "+res.Error
 	}
-	return nil
+	return res.Wrote, nil
 }

@@ -16,6 +16,7 @@ type batchRun struct {
 	started map[string]bool
 	quota   int // steps this visit may start
 	running int
+	over    int    // steps this visit has run to their end
 	failed  string // id of the step that failed, once one did
 	replan  bool   // a guard wants a new plan
 	stop    error
@@ -41,7 +42,7 @@ func (b *batchRun) run(s *engine.Scope, workers int) error {
 	if b.replan {
 		return engine.ErrReplan
 	}
-	return nil
+	return b.x.cutShort(s.View())
 }
 
 // work takes ready steps, one after another.
@@ -55,8 +56,8 @@ func (b *batchRun) work(s *engine.Scope) error {
 			if b.running == 0 || b.ended(s) {
 				return nil
 			}
-			running := b.running
-			if err := s.Await(func() bool { return b.running != running || b.stop != nil }); err != nil {
+			over := b.over
+			if err := s.Await(func() bool { return b.over != over || b.stop != nil }); err != nil {
 				return err
 			}
 			continue
@@ -66,6 +67,7 @@ func (b *batchRun) work(s *engine.Scope) error {
 		b.running++
 		rec, err := b.x.step(s, st)
 		b.running--
+		b.over++
 		if err := b.took(s, rec, err); err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ func number(v engine.View, steps []engine.Step) []engine.Step {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(steps, func(s engine.Step) bool { return s.ID == id }) || st.Done(id)
 	}
+	renamed := map[string]string{}
 	for i := range steps {
 		if steps[i].ID != "" && !st.Done(steps[i].ID) {
 			continue
@@ -43,9 +44,59 @@ func number(v engine.View, steps []engine.Step) []engine.Step {
 			next++
 			id = "s" + strconv.Itoa(next)
 		}
+		if old := steps[i].ID; old != "" && renamed[old] == "" {
+			renamed[old] = id
+		}
 		steps[i].ID = id
 	}
+	return follow(steps, renamed)
+}
+
+// follow makes steps use those of their own reply that got another id. A step
+// that got one itself means, by its old id, the step that is done.
+func follow(steps []engine.Step, renamed map[string]string) []engine.Step {
+	if len(renamed) == 0 {
+		return steps
+	}
+	for _, old := range sortedKeys(renamed) {
+		id := renamed[old]
+		now := strings.NewReplacer("{steps."+old+".", "{steps."+id+".", "<steps."+old+".", "<steps."+id+".")
+		for i := range steps {
+			if st := &steps[i]; st.ID != id {
+				st.DependsOn = slices.Clone(st.DependsOn)
+				for j, dep := range st.DependsOn {
+					if dep == old {
+						st.DependsOn[j] = id
+					}
+				}
+				st.Goal, st.Context = now.Replace(st.Goal), now.Replace(st.Context)
+				for _, k := range sortedKeys(st.Args) {
+					st.Args[k] = json.RawMessage(now.Replace(string(st.Args[k])))
+				}
+			}
+		}
+	}
 	return steps
+}
+
+// unfinished leaves out the steps of a reply that are done: the same id with
+// the same goal, ended ok. Models repeat the whole plan; no step runs twice
+// for that.
+func unfinished(v engine.View, steps []engine.Step) (kept []engine.Step, dropped []string) {
+	done := func(st engine.Step) bool {
+		rec, ok := v.State.Record(st.ID)
+		return ok && rec.Status == engine.StepOK &&
+			slices.ContainsFunc(v.State.Plan.Steps, func(p engine.Step) bool { return p.ID == st.ID && p.Goal == st.Goal })
+	}
+	for _, st := range steps {
+		if st.ID != "" && done(st) {
+			dropped = append(dropped, st.ID)
+		}
+	}
+	if dropped != nil {
+		steps = slices.DeleteFunc(steps, done)
+	}
+	return steps, dropped
 }
 
 // sameGoal is the id of the remaining step with a goal, or "".
@@ -96,6 +147,9 @@ func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
 			if !slices.ContainsFunc(tools, func(info engine.ToolInfo) bool { return info.Name == t }) {
 				add("step %s names the tool %q, which there is not; the tools are: %s", st.ID, t, strings.Join(names(tools), ", "))
 			}
+		}
+		for _, ref := range badRefs(st) {
+			add("step %s uses %s; a step has result and output", st.ID, ref)
 		}
 		if err := fits(s, st); err != nil {
 			add("step %s: %v", st.ID, err)

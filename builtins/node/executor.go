@@ -66,19 +66,32 @@ func (x *executor) Run(s *engine.Scope) error {
 		return nil
 	}
 	if v.State.Executed >= v.Program.Limits.MaxSteps {
-		if _, ok := v.Program.NodeOf("reflector"); ok {
-			return engine.ErrReplan // its last turn
+		if err := x.cutShort(v); err != nil {
+			return err
 		}
-		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", v.State.Executed)
+		return engine.ErrReplan // the reflector's last turn
 	}
 	b := &batchRun{x: x, format: plannerOf(v).PlanFormat, started: map[string]bool{}, quota: maxPlan}
 	switch x.take {
+	case engine.TakeAll: // the whole plan
 	case engine.TakeOne:
 		b.quota = 1
 	case engine.TakeRound:
 		b.quota = min(b.ready(s), x.cfg.MaxParallelSteps)
 	}
 	return b.run(s, min(x.cfg.MaxParallelSteps, b.quota))
+}
+
+// cutShort is the limit that keeps steps of the plan from running where no
+// reflector has a last turn, or nil.
+func (x *executor) cutShort(v engine.View) error {
+	if v.State.Executed < v.Program.Limits.MaxSteps || !v.State.AnyOpen() {
+		return nil
+	}
+	if _, ok := v.Program.NodeOf("reflector"); ok {
+		return nil
+	}
+	return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", v.State.Executed)
 }
 
 // Prompt is what the executor would send for the next step.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -93,7 +94,7 @@ func (f *finalizer) Prompt(v engine.View) []engine.Message {
 	}
 	user := engine.Text(f.cfg.FinalizerPromptTemplate.Render(x.lookup))
 	if v.Stop != nil {
-		user = append(user[:len(user):len(user)], "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
+		user = append(slices.Clip(user), "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
 	}
 	return []engine.Message{
 		{Role: engine.System, Text: withDatetime(v, withSchema(v, system))},

@@ -18,8 +18,20 @@ func gave(s *engine.Scope, id string, rec engine.StepRecord) {
 	s.Record(engine.StepEnded{Record: rec})
 }
 
-// started records that a node runs as a step.
-func started(s *engine.Scope, id, goal string) engine.StepRecord {
+// stopped records a node that the run's own end has ended, and passes that on.
+func stopped(s *engine.Scope, rec engine.StepRecord, err error) error {
+	rec.Status, rec.Error = cutShort(err)
+	s.Record(engine.StepEnded{Record: rec})
+	return err
+}
+
+// started records that a node runs as a step; max_steps holds for it as for a
+// plan's.
+func started(s *engine.Scope, id, goal string) (engine.StepRecord, error) {
+	v := s.View()
+	if v.State.Executed >= v.Program.Limits.MaxSteps {
+		return engine.StepRecord{}, engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", v.State.Executed)
+	}
 	s.Record(engine.StepStarted{Step: engine.Step{ID: id, Goal: goal}, Attempt: 1})
-	return engine.StepRecord{ID: id, Goal: goal, Attempts: 1}
+	return engine.StepRecord{ID: id, Goal: goal, Attempts: 1}, nil
 }

@@ -29,7 +29,10 @@ func (h *human) Run(s *engine.Scope) error {
 	id := visitID(s, h.id)
 	s = s.Child(id)
 	question := strings.Join(h.cfg.Question.Render(newValues(s.View()).lookup), "")
-	rec := started(s, id, question)
+	rec, err := started(s, id, question)
+	if err != nil {
+		return err
+	}
 	d, err := s.Ask("ask", engine.Question{Kind: engine.AskHuman, Question: question})
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 	v := s.View()
 	tools := a.x.visible(v)
 	messages, defs := p.open(a.x.opening(v, a.st), tools)
+	opened := len(messages) - 1 // from the task on it is this step's conversation
 	repeats := &repetition{max: v.Program.Limits.MaxConsecutiveToolCalls}
 	for turn := 1; turn <= v.Program.Limits.ExecutorMaxIterations; turn++ {
 		s := s.Child(turnName(turn))
@@ -34,6 +35,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 			Role: "executor", Messages: messages, Tools: defs, Parallel: a.x.cfg.ParallelToolCalls,
 		})
 		if err != nil || r == nil {
+			s.Record(engine.Said{Messages: messages[opened:]})
 			return err
 		}
 		calls, answer, retry := p.read(r, turn)
@@ -44,11 +46,15 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 				engine.Message{Role: engine.User, Text: engine.Text{retry}})
 			continue
 		case len(calls) == 0:
+			s.Record(engine.Said{Messages: append(messages[opened:], engine.Message{Role: engine.Assistant, Text: textOf(r.Text)})})
 			a.report(r, answer)
 			return nil
 		}
 		results, looped, err := a.calls(s, calls, repeats)
 		a.book(s, results)
+		if err != nil || looped != "" {
+			s.Record(engine.Said{Messages: append(messages[opened:], engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls})})
+		}
 		if err != nil {
 			return err
 		}
@@ -58,6 +64,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		}
 		messages = p.tell(messages, r, calls, results)
 	}
+	s.Record(engine.Said{Messages: messages[opened:]})
 	a.fail(engine.StepLimit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
 	return nil
 }
@@ -85,7 +92,7 @@ func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repet
 	for i, c := range calls {
 		warning, again := repeats.see(c)
 		if again {
-			return results[:i], warning, nil
+			return made(results[:i]), warning, nil
 		}
 		if warning != "" {
 			results[i] = engine.ToolRecord{Tool: c.Name, Args: jsonOr(c.Args), Status: engine.CallError, Result: warning}

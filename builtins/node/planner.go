@@ -1,7 +1,9 @@
 package node
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -48,8 +50,11 @@ var (
 
 // Run asks for a plan until it is usable and allowed, and takes it over.
 func (p *planner) Run(s *engine.Scope) error {
-	urge := ""
-	for {
+	urge := s.View().State.Urge // a guard's, in a graph without reflector
+	if err := roomToReplan(s.View(), 0, urge); err != nil {
+		return err
+	}
+	for rejected := 0; ; {
 		s := s.Child(s.Nth("plan"))
 		v := s.View()
 		out, err := planTurn(p.cfg.PlanFormat, p.cfg.Repair).ask(s, "planner", p.cfg.LLM.Name, p.prompt(v, urge))
@@ -58,9 +63,15 @@ func (p *planner) Run(s *engine.Scope) error {
 		}
 		s.Record(engine.Replied{By: p.id, Reply: out.reply})
 		if out.answer != nil {
-			s.Record(engine.Answered{Answer: *out.answer})
-			_, err := s.Guards(engine.AfterPlan, v.Env)
-			return err
+			urge, err = takeAnswer(s, engine.AfterPlan, *out.answer)
+			if err != nil || urge == "" {
+				return err
+			}
+			rejected++
+			if err := roomToReplan(s.View(), rejected, urge); err != nil {
+				return err
+			}
+			continue
 		}
 		steps, denied, err := p.review(s, out.steps)
 		if err != nil {
@@ -74,11 +85,38 @@ func (p *planner) Run(s *engine.Scope) error {
 		if err != nil || !verdict.Replan {
 			return err
 		}
-		if st := s.View().State; st.Replans >= v.Program.Limits.MaxReplans {
-			return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", st.Replans, verdict.Message)
-		}
 		urge = verdict.Message
+		if err := roomToReplan(s.View(), rejected, urge); err != nil {
+			return err
+		}
 	}
+}
+
+// roomToReplan is the limit that a guard's wish for a new plan runs into, or
+// nil. Answers that a guard rejected count: each took a turn of the planner.
+func roomToReplan(v engine.View, rejected int, urge string) error {
+	n := v.State.Replans + rejected
+	if urge == "" || n < v.Program.Limits.MaxReplans {
+		return nil
+	}
+	return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", n, urge)
+}
+
+// takeAnswer tries the guards of a place on an answer, then takes it. One that
+// a guard wants replaced is not taken: again says why. Guards see a plan of
+// which nothing remains: that is what an answer says of it.
+func takeAnswer(s *engine.Scope, at engine.GuardPlace, a engine.Answer) (again string, err error) {
+	v := s.View()
+	v.State.Plan.Steps = slices.DeleteFunc(slices.Clone(v.State.Plan.Steps), func(st engine.Step) bool { return !v.State.Done(st.ID) })
+	verdict, err := s.Guards(at, v.Env)
+	if err == nil && verdict.Replan {
+		return verdict.Message, nil
+	}
+	var stop *engine.StopError
+	if !errors.As(err, &stop) || stop.Reason.Status != engine.Failed {
+		s.Record(engine.Answered{Answer: a})
+	}
+	return "", err
 }
 
 // review shows the plan to a person where the spec wants that. A denial comes
@@ -136,6 +174,9 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 	user := engine.Text(template.Render(x.lookup))
 	if urge != "" {
 		user = append(user, "\n\n", urgedText, urge)
+	}
+	if v.State.Plan.Version > 0 && len(v.State.Steps) > 0 && !template.Uses("parameters.completed_steps") {
+		user = append(append(user, "\n\nSteps that are done and stay done:\n"), completedText(v)...)
 	}
 	return []engine.Message{
 		{Role: engine.System, Text: planningSystem(v, x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},

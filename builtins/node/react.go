@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
@@ -19,7 +20,7 @@ func (t *textual) open(messages []engine.Message, tools []engine.ToolInfo) ([]en
 		text = append(text, "- "+t.Name+": ", strings.TrimSpace(t.Description), "\n  arguments: ", string(t.Input), "\n")
 	}
 	system := messages[0]
-	system.Text = append(system.Text[:len(system.Text):len(system.Text)], text...)
+	system.Text = append(slices.Clip(system.Text), text...)
 	return append([]engine.Message{system}, messages[1:]...), nil
 }
 

@@ -68,10 +68,10 @@ const (
 
 // Run asks what remains, and takes it over; the last turn of a run must answer.
 func (x *reflector) Run(s *engine.Scope) error {
-	for {
+	for rejected := 0; ; {
 		s := s.Child(s.Nth("reflect"))
 		v := s.View()
-		last := x.lastTurn(v)
+		last := x.lastTurn(v, rejected)
 		turn := planTurn(plannerOf(v).PlanFormat, plannerOf(v).Repair)
 		turn.last = last != nil
 		out, err := turn.ask(s, "reflector", x.cfg.LLM.Name, x.prompt(v, last != nil))
@@ -79,30 +79,46 @@ func (x *reflector) Run(s *engine.Scope) error {
 			return err
 		}
 		s.Record(engine.Replied{By: x.id, Reply: out.reply, Last: last != nil})
-		switch {
-		case out.answer != nil:
-			s.Record(engine.Answered{Answer: *out.answer})
-		case last != nil:
+		if out.answer == nil && last != nil {
 			return last
-		default:
-			urged := v.State.Urge != ""
-			s.Record(engine.PlanTaken{Steps: out.steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
 		}
-		verdict, err := s.Guards(engine.AfterReflect, s.View().Env)
-		if err != nil || !verdict.Replan || out.answer != nil {
+		again, err := x.take(s, v, out)
+		if err != nil || again == "" {
 			return err
 		}
-		s.Record(engine.Urged{Message: verdict.Message})
+		if out.answer != nil {
+			if last != nil {
+				s.Record(engine.Answered{Answer: *out.answer})
+				return nil
+			}
+			rejected++
+		}
+		s.Record(engine.Urged{Message: again})
 	}
 }
 
+// take takes over what the model said, and tries the guards on it; again says
+// why one wants another plan.
+func (x *reflector) take(s *engine.Scope, v engine.View, out outcome) (again string, err error) {
+	if out.answer != nil {
+		return takeAnswer(s, engine.AfterReflect, *out.answer)
+	}
+	urged := v.State.Urge != ""
+	s.Record(engine.PlanTaken{Steps: out.steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
+	verdict, err := s.Guards(engine.AfterReflect, s.View().Env)
+	if err != nil || !verdict.Replan {
+		return "", err
+	}
+	return verdict.Message, nil
+}
+
 // lastTurn is the limit that leaves no room for another step, or nil.
-func (x *reflector) lastTurn(v engine.View) error {
+func (x *reflector) lastTurn(v engine.View, rejected int) error {
 	l, st := v.Program.Limits, v.State
 	switch {
 	case st.Executed >= l.MaxSteps:
 		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", st.Executed)
-	case st.Replans >= l.MaxReplans && (x.cfg.Strategy != perStep || st.Urge != ""):
+	case st.Replans+rejected >= l.MaxReplans && (x.cfg.Strategy != perStep || st.Urge != ""):
 		return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "the plan was changed %d times", st.Replans)
 	}
 	return nil
@@ -110,7 +126,7 @@ func (x *reflector) lastTurn(v engine.View) error {
 
 // Prompt is what the reflector would send now.
 func (x *reflector) Prompt(v engine.View) []engine.Message {
-	return x.prompt(v, x.lastTurn(v) != nil)
+	return x.prompt(v, x.lastTurn(v, 0) != nil)
 }
 
 func (x *reflector) prompt(v engine.View, last bool) []engine.Message {

@@ -29,25 +29,49 @@ func parseRefs(text string) *prompt.Template {
 	return t
 }
 
-// stepRefs lists the ids of the steps that a step uses, in order of use.
-func stepRefs(st engine.Step) []string {
+// refNames lists the names in the steps namespace that a step uses, in order of use.
+func refNames(st engine.Step) []string {
 	var out []string
 	add := func(text string) {
-		t := parseRefs(text)
-		if t == nil {
-			return
-		}
-		for _, name := range t.Names() {
-			id, _, _ := strings.Cut(strings.TrimPrefix(name, "steps."), ".")
-			if id, _, _ = strings.Cut(id, "["); !slices.Contains(out, id) {
-				out = append(out, id)
-			}
+		if t := parseRefs(text); t != nil {
+			out = append(out, t.Names()...)
 		}
 	}
 	add(st.Goal)
 	add(st.Context)
 	if len(st.Args) > 0 {
 		add(string(planJSON([]engine.Step{{Args: st.Args}})))
+	}
+	return out
+}
+
+// splitRef takes "steps.s1.output.x" apart: the step's id, and what of it.
+func splitRef(name string) (id, field string) {
+	id, rest, _ := strings.Cut(strings.TrimPrefix(name, "steps."), ".")
+	id, _, _ = strings.Cut(id, "[")
+	field, _, _ = strings.Cut(rest, ".")
+	field, _, _ = strings.Cut(field, "[")
+	return id, field
+}
+
+// stepRefs lists the ids of the steps that a step uses, in order of use.
+func stepRefs(st engine.Step) []string {
+	var out []string
+	for _, name := range refNames(st) {
+		if id, _ := splitRef(name); !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// badRefs lists the references to what no step has.
+func badRefs(st engine.Step) []string {
+	var out []string
+	for _, name := range refNames(st) {
+		if _, field := splitRef(name); field != "result" && field != "output" && field != "" {
+			out = append(out, "${"+name+"}")
+		}
 	}
 	return out
 }
@@ -80,7 +104,7 @@ func filled(v engine.View, st engine.Step) (engine.Step, error) {
 		if t == nil {
 			return in
 		}
-		if missing := unresolved(t, x); missing != "" && err == nil {
+		if missing := unresolved(in, t, x); missing != "" && err == nil {
 			err = fmt.Errorf("%s is not there: no step gave it", missing)
 		}
 		return strings.Join(t.Render(x.lookup), "")
@@ -132,15 +156,30 @@ func fillValue(value any, x *values, text func(string) string) any {
 	return value
 }
 
-// unresolved names the first reference that leads nowhere.
-func unresolved(t *prompt.Template, x *values) string {
+// unresolved names the first reference of a text that leads nowhere and has no
+// default.
+func unresolved(text string, t *prompt.Template, x *values) string {
 	for _, name := range t.Names() {
 		one, _ := prompt.Parse("${"+name+"}", stepsOnly)
-		if value, ok := one.Whole(x.lookup); !ok || value == nil {
+		if value, ok := one.Whole(x.lookup); (!ok || value == nil) && !defaulted(text, name) {
 			return "${" + name + "}"
 		}
 	}
 	return ""
+}
+
+// defaulted says that a default follows wherever a text uses a name.
+func defaulted(text, name string) bool {
+	for {
+		_, rest, found := strings.Cut(text, name)
+		if !found {
+			return true
+		}
+		text = rest
+		if rest = strings.TrimLeft(rest, " \t"); rest != "" && strings.ContainsRune("}>|", rune(rest[0])) {
+			return false
+		}
+	}
 }
 
 // sortedKeys is the keys of a map in an order that is always the same.

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -33,6 +35,10 @@ func (x *executor) step(s *engine.Scope, st engine.Step) (engine.StepRecord, err
 			break
 		}
 		if err := a.try(s); err != nil {
+			a.rec.Result = ""
+			a.fail(cutShort(err))
+			a.rec.DurationMS = (s.Now() - began).Milliseconds()
+			s.Record(engine.StepEnded{Record: a.rec})
 			return a.rec, err
 		}
 		if a.rec.Status == engine.StepOK || a.wrote || a.n >= x.cfg.StepAttempts {
@@ -57,6 +63,7 @@ func (a *attempt) try(s *engine.Scope) error {
 	if a.n > 1 {
 		s = s.Child("attempt." + strconv.Itoa(a.n))
 	}
+	outer := s
 	err := s.Timeout("", a.x.cfg.StepTimeout, func(s *engine.Scope) error {
 		if err := a.execute(s); err != nil {
 			return err
@@ -67,10 +74,34 @@ func (a *attempt) try(s *engine.Scope) error {
 		return nil
 	})
 	if engine.TimedOut(err) {
+		if err := outer.Await(always); err != nil {
+			return err // it was not the step's time that ran out
+		}
 		a.fail(engine.StepTimeout, fmt.Sprintf("the step took longer than %s", a.x.cfg.StepTimeout))
 		return nil
 	}
 	return err
+}
+
+func always() bool { return true }
+
+// cutShort is how a step ended that the run's own end has ended: what it did
+// until then is part of the result.
+func cutShort(err error) (status engine.StepStatus, why string) {
+	var stop *engine.StopError
+	switch {
+	case errors.As(err, &stop):
+		if stop.Reason.Status == engine.Stopped && stop.Reason.Code != engine.StopGuard {
+			return engine.StepLimit, stop.Error()
+		}
+		return engine.StepCancelled, stop.Error()
+	case engine.TimedOut(err):
+		return engine.StepCancelled, "the run's time was over"
+	case engine.AsModelError(err) != nil:
+		return engine.StepFailed, err.Error()
+	default:
+		return engine.StepCancelled, "the run was stopped: " + err.Error()
+	}
 }
 
 func (a *attempt) execute(s *engine.Scope) error {
@@ -119,6 +150,13 @@ func (a *attempt) ask(s *engine.Scope, name string, c engine.ModelCall) (*engine
 // call runs one tool for this step and books it.
 func (a *attempt) call(s *engine.Scope, name string, u engine.Invocation) (engine.ToolRecord, error) {
 	u.StepID, u.Step = a.st.ID, a.rec
+	v := s.View()
+	_, there := findTool(v.Tools, u.Tool)
+	if tools := a.x.visible(v); there && len(tools) < len(v.Tools) {
+		if _, ok := findTool(tools, u.Tool); !ok {
+			u.Refuse = fmt.Sprintf("the tool %q cannot be used here; the tools are %s", u.Tool, strings.Join(names(tools), ", "))
+		}
+	}
 	rec, wrote, err := s.Tool(name, u)
 	a.wrote = a.wrote || wrote
 	return rec, err

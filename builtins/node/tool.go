@@ -31,15 +31,23 @@ func (t *toolNode) Run(s *engine.Scope) error {
 	id := visitID(s, t.id)
 	s = s.Child(id)
 	began := s.Now()
-	x := newValues(s.View())
+	v := s.View()
+	x := newValues(v)
+	info, _ := findTool(v.Tools, t.cfg.Tool)
 	args := make(map[string]any, len(t.cfg.Args))
 	for _, k := range sortedKeys(t.cfg.Args) {
-		args[k] = typed(t.cfg.Args[k].Render(x.lookup))
+		args[k] = typed(t.cfg.Args[k].Render(x.lookup), isString(info.Input, k))
 	}
-	rec := started(s, id, "call "+t.cfg.Tool)
-	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: compactJSON(args), StepID: id, Step: rec})
+	rec, err := started(s, id, "call "+t.cfg.Tool)
 	if err != nil {
 		return err
+	}
+	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: compactJSON(args), StepID: id, Step: rec})
+	if err != nil {
+		if call.Status != "" {
+			rec.ToolCalls = []engine.ToolRecord{call}
+		}
+		return stopped(s, rec, err)
 	}
 	rec.ToolCalls = []engine.ToolRecord{call}
 	rec.Status, rec.Result = engine.StepOK, call.Text()
@@ -51,10 +59,19 @@ func (t *toolNode) Run(s *engine.Scope) error {
 	return nil
 }
 
+// isString says that a schema wants a text under a name.
+func isString(schema json.RawMessage, name string) bool {
+	var in inputSchema
+	return json.Unmarshal(schema, &in) == nil && in.Properties[name].Type == "string"
+}
+
 // typed gives an argument the JSON type its text has where it is JSON other
-// than a string; the tool's schema has the last word.
-func typed(text string) any {
+// than a string, unless a text is wanted.
+func typed(text string, wantText bool) any {
 	var v any
+	if wantText {
+		return text
+	}
 	if json.Unmarshal([]byte(text), &v) == nil {
 		if _, isString := v.(string); !isString {
 			return v

@@ -30,7 +30,10 @@ var _ engine.Node = (*transform)(nil)
 func (t *transform) Run(s *engine.Scope) error {
 	id := visitID(s, t.id)
 	s = s.Child(id)
-	rec := started(s, id, "transform")
+	rec, err := started(s, id, "transform")
+	if err != nil {
+		return err
+	}
 	text := strings.Join(t.cfg.Template.Render(newValues(s.View()).lookup), "")
 	rec.Status, rec.Result = engine.StepOK, text
 	if !t.cfg.Filter.IsZero() {

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
@@ -63,7 +64,7 @@ func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) 
 		}
 		*left--
 		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, bad.text)})
-		messages = append(messages[:len(messages):len(messages)], said, engine.Message{
+		messages = append(slices.Clip(messages), said, engine.Message{
 			Role: engine.User, Text: engine.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},
 		})
 	}
@@ -104,6 +105,7 @@ func (t turn) read(s *engine.Scope, r *engine.Reply) (outcome, complaint, error)
 		return t.readAnswer(s, r, p)
 	case reply.Plan:
 		return t.readPlan(s, r, p)
+	case reply.Error: // the code and the message tell
 	}
 	if p.Code == reply.Refusal {
 		return outcome{}, complaint{}, engine.Fail(engine.StopRefused, "planner", "the model refused: %s", r.Text)
@@ -120,7 +122,14 @@ func (t turn) readAnswer(s *engine.Scope, r *engine.Reply, p reply.Result) (outc
 }
 
 func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
-	steps := number(s.View(), toSteps(p.Steps))
+	given, done := unfinished(s.View(), toSteps(p.Steps))
+	if len(done) > 0 {
+		if len(given) == 0 && !t.last {
+			return outcome{}, complaint{text: "every step of it is done: give the steps that remain, or the result"}, nil
+		}
+		s.Record(engine.Warned{Text: "a reply repeats steps that are done, they do not run again: " + strings.Join(done, ", ")})
+	}
+	steps := number(s.View(), given)
 	if !t.last {
 		steps = depend(steps)
 		if wrong := checkPlan(s, t.format, steps); len(wrong) > 0 {

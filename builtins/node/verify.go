@@ -2,7 +2,6 @@ package node
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
@@ -17,10 +16,10 @@ func (a *attempt) verify(s *engine.Scope) error {
 		return a.judge(s)
 	default:
 		ok, err := rule.Eval(s.View().StepEnv(rule.Source, a.rec))
-		if err != nil {
-			return fmt.Errorf("executor.verify: %w", err)
-		}
-		if !ok {
+		switch {
+		case err != nil:
+			a.fail(engine.StepFailed, "`"+rule.Source+"` fails on the step's result: "+err.Error())
+		case !ok:
 			a.fail(engine.StepFailed, "the step's result does not satisfy `"+rule.Source+"`")
 		}
 		return nil

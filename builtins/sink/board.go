@@ -1,7 +1,7 @@
 package sink
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +13,9 @@ type board struct {
 	spec    string
 	version int
 	steps   []stepRow
-	saying  string // tail of the reply that streams
-	role    string // who is asked now
+	turns   []turn // model calls under way, in the order they began
 	usage   engine.Usage
-	started time.Time
+	began   time.Time
 }
 
 // stepRow is one step of the plan.
@@ -28,22 +27,30 @@ type stepRow struct {
 	tokens   int
 	began    time.Time
 	took     time.Duration
-	note     string
+	result   string
+	note     string // what went wrong
 }
 
 // toolRow is one tool call of a step.
 type toolRow struct {
-	name, args string
-	status     string // "" = under way
-	took       time.Duration
-	note       string
+	path, name, args string
+	status           string // "" = under way
+	took             time.Duration
+	note             string
+}
+
+// turn is one model call under way.
+type turn struct {
+	path, role string
+	step       string // "" = outside of steps
+	saying     string // the end of what streamed so far
 }
 
 // apply takes an event over.
 func (b *board) apply(ev engine.Event) {
 	switch ev.Type {
 	case engine.RunStarted:
-		b.started = ev.At
+		b.began = ev.At
 		if ev.Spec != nil {
 			b.spec = ev.Spec.Name
 		}
@@ -53,22 +60,26 @@ func (b *board) apply(ev engine.Event) {
 		s := b.step(ev.Step.ID, ev.Step.Goal)
 		s.status, s.attempts, s.began, s.goal = engine.StepRunning, ev.Step.Attempts, ev.At, ev.Step.Goal
 	case engine.StepCompleted:
-		s := b.step(ev.Step.ID, ev.Step.Goal)
-		s.status, s.took, s.note = ev.Step.Status, time.Duration(ev.Duration)*time.Millisecond, ev.Step.Error
+		b.stepDone(ev)
 	case engine.ModelStarted:
-		b.role, b.saying = ev.Role, ""
+		b.ask(ev)
 	case engine.ModelDelta:
-		b.say(ev.Text)
+		b.say(ev)
 	case engine.ModelCompleted:
-		b.role, b.saying = "", ""
+		b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.path == ev.Path })
 		b.count(ev)
 	case engine.ToolStarted:
 		if ev.Step != nil {
 			s := b.step(ev.Step.ID, "")
-			s.tools = append(s.tools, toolRow{name: ev.Tool, args: argsText(string(ev.Args))})
+			s.tools = append(s.tools, toolRow{path: ev.Path, name: ev.Tool, args: argsText(ev.Args)})
 		}
 	case engine.ToolCompleted:
 		b.toolDone(ev)
+	case engine.RunCompleted:
+		b.turns = nil
+		if ev.Totals != nil {
+			b.usage = *ev.Totals
+		}
 	}
 }
 
@@ -102,11 +113,38 @@ func (b *board) step(id, goal string) *stepRow {
 	return &b.steps[len(b.steps)-1]
 }
 
-func (b *board) say(text string) {
+func (b *board) stepDone(ev engine.Event) {
+	s := b.step(ev.Step.ID, ev.Step.Goal)
+	s.status, s.took = ev.Step.Status, milliseconds(ev.Duration)
+	s.result, s.note = ev.Step.Result, ev.Step.Error
+	b.turns = slices.DeleteFunc(b.turns, func(t turn) bool { return t.step == s.id }) // a call that failed has no end of its own
+}
+
+func (b *board) ask(ev engine.Event) {
+	t := turn{path: ev.Path, role: ev.Role}
+	if ev.Step != nil {
+		t.step = ev.Step.ID
+	}
+	for i := range b.turns {
+		if b.turns[i].path == t.path { // asked again, or its deltas were faster
+			t.saying = b.turns[i].saying
+			b.turns[i] = t
+			return
+		}
+	}
+	b.turns = append(b.turns, t)
+}
+
+func (b *board) say(ev engine.Event) {
 	const keep = 400
-	b.saying += text
-	if len(b.saying) > keep {
-		b.saying = strings.ToValidUTF8(b.saying[len(b.saying)-keep:], "")
+	i := slices.IndexFunc(b.turns, func(t turn) bool { return t.path == ev.Path })
+	if i < 0 {
+		return // it began before its event, or is over
+	}
+	t := &b.turns[i]
+	t.saying += ev.Text
+	if len(t.saying) > keep {
+		t.saying = strings.ToValidUTF8(t.saying[len(t.saying)-keep:], "")
 	}
 }
 
@@ -129,12 +167,12 @@ func (b *board) toolDone(ev engine.Event) {
 		return
 	}
 	s := b.step(ev.Step.ID, "")
-	row := toolRow{name: ev.Tool, args: argsText(string(ev.Args)), status: ev.Status, took: time.Duration(ev.Duration) * time.Millisecond}
+	row := toolRow{path: ev.Path, name: ev.Tool, args: argsText(ev.Args), status: ev.Status, took: milliseconds(ev.Duration)}
 	if ev.Status != string(engine.CallOK) {
 		row.note = ev.Text
 	}
 	for i := range s.tools {
-		if t := &s.tools[i]; t.status == "" && t.name == row.name && t.args == row.args {
+		if t := &s.tools[i]; t.status == "" && t.path == row.path {
 			*t = row
 			return
 		}
@@ -142,48 +180,15 @@ func (b *board) toolDone(ev engine.Event) {
 	s.tools = append(s.tools, row) // it never started: an unknown name, a denial
 }
 
-// argsText is a call's arguments as people like to read them.
-func argsText(args string) string {
-	if args == "{}" {
-		return ""
+// done counts the steps that ended.
+func (b *board) done() int {
+	n := 0
+	for i := range b.steps {
+		if s := b.steps[i].status; s != "" && s != engine.StepRunning {
+			n++
+		}
 	}
-	return args
+	return n
 }
 
-// amount writes a count of tokens: 950, 1.2k, 3.4M.
-func amount(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
-// span writes a duration: 12ms, 3.4s, 2m5s.
-func span(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
-
-// tally is what was consumed, on one line.
-func tally(u engine.Usage) string {
-	s := fmt.Sprintf("%s, %s, %s tokens", plural(u.ModelCalls, "model call"), plural(u.ToolCalls, "tool call"), amount(u.Total()))
-	if u.CostUSD > 0 {
-		s += fmt.Sprintf(", $%.4f", u.CostUSD)
-	}
-	return s
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -34,46 +33,42 @@ func (l *Lines) Send(ev engine.Event) {
 	case engine.RunStarted:
 		l.print("run %s: %s", ev.Run, oneLine(ev.Question, lineWidth))
 	case engine.PlanCreated:
-		l.plan(ev.Plan)
+		l.plan()
 	case engine.StepCompleted:
-		l.step(ev)
+		l.step(l.b.step(ev.Step.ID, ev.Step.Goal))
 	case engine.ToolCompleted:
 		l.tool(ev)
-	case engine.GuardFired:
-		l.print("guard %s: %s %s", ev.Guard.Name, ev.Guard.Do, oneLine(ev.Guard.Message, lineWidth))
-	case engine.LimitReached:
-		l.print("stopping: %s (%s)", oneLine(ev.Stop.Message, lineWidth), ev.Stop.Path)
-	case engine.InterruptRaised:
-		l.print("waiting for a person: %s %s %s", ev.Interrupt.Kind, ev.Tool, oneLine(string(ev.Args), lineWidth))
-	case engine.Warning:
-		l.print("warning: %s", oneLine(ev.Text, lineWidth))
 	case engine.RunCompleted:
-		l.print("%s: %s in %s, %s", ev.Status, ev.Stop.Code, span(time.Duration(ev.Duration)*time.Millisecond), tally(*ev.Totals))
+		l.print("%s", ending(ev, l.b.usage))
+	default:
+		if text := remark(ev); text != "" {
+			l.print("%s", oneLine(text, 2*lineWidth))
+		}
 	}
+}
+
+// Note writes a line of the program's own.
+func (l *Lines) Note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.print("%s", text)
 }
 
 func (l *Lines) print(format string, args ...any) {
-	fmt.Fprintf(l.w, format+"\n", args...) //nolint:errcheck // progress that nobody can read is not an error of the run
+	fmt.Fprintln(l.w, Safe(fmt.Sprintf(format, args...))) //nolint:errcheck // progress that nobody can read is not an error of the run
 }
 
-func (l *Lines) plan(p *engine.Plan) {
-	open := 0
-	for _, s := range l.b.steps {
-		if s.status == "" {
-			open++
-		}
-	}
-	l.print("plan v%d: %s to do", p.Version, plural(open, "step"))
-	for _, s := range l.b.steps {
-		if s.status == "" {
-			l.print("  %s %s", s.id, oneLine(s.goal, lineWidth))
+func (l *Lines) plan() {
+	l.print("plan v%d: %s to do", l.b.version, plural(len(l.b.steps)-l.b.done(), "step"))
+	for i := range l.b.steps {
+		if s := &l.b.steps[i]; s.status == "" {
+			l.print("  %s %s", flat(s.id), oneLine(s.goal, lineWidth))
 		}
 	}
 }
 
-func (l *Lines) step(ev engine.Event) {
-	s := l.b.step(ev.Step.ID, ev.Step.Goal)
-	line := fmt.Sprintf("%s %s (%s, %s tokens)", s.id, s.status, span(s.took), amount(s.tokens))
+func (l *Lines) step(s *stepRow) {
+	line := fmt.Sprintf("%s %s (%s, %s tokens)", flat(s.id), s.status, span(s.took), amount(s.tokens))
 	if s.note != "" {
 		line += ": " + oneLine(s.note, lineWidth)
 	}
@@ -81,13 +76,38 @@ func (l *Lines) step(ev engine.Event) {
 }
 
 func (l *Lines) tool(ev engine.Event) {
-	id := ""
+	line := "  "
 	if ev.Step != nil {
-		id = ev.Step.ID + " "
+		line += flat(ev.Step.ID) + " "
 	}
-	line := fmt.Sprintf("  %s%s %s %s (%s)", id, ev.Tool, oneLine(argsText(string(ev.Args)), lineWidth/2), ev.Status, span(time.Duration(ev.Duration)*time.Millisecond))
+	line += oneLine(ev.Tool+" "+argsText(ev.Args), lineWidth/2)
+	line += fmt.Sprintf(" %s (%s)", ev.Status, span(milliseconds(ev.Duration)))
 	if ev.Status != string(engine.CallOK) {
 		line += ": " + oneLine(ev.Text, lineWidth)
 	}
 	l.print("%s", line)
+}
+
+// remark is what an event tells beside plan, steps and tools; "" = nothing.
+func remark(ev engine.Event) string {
+	switch ev.Type {
+	case engine.GuardFired:
+		return fmt.Sprintf("guard %s: %s %s", ev.Guard.Name, ev.Guard.Do, ev.Guard.Message)
+	case engine.LimitReached:
+		return fmt.Sprintf("stopping: %s (%s)", ev.Stop.Message, ev.Stop.Path)
+	case engine.InterruptRaised:
+		return fmt.Sprintf("waiting for a person: %s %s %s", ev.Interrupt.Kind, ev.Interrupt.Tool, argsText(ev.Interrupt.Args))
+	case engine.Warning:
+		return "warning: " + ev.Text
+	}
+	return ""
+}
+
+// ending is how a run ended and what it took.
+func ending(ev engine.Event, u engine.Usage) string {
+	how := ev.Status
+	if ev.Stop != nil && string(ev.Stop.Code) != how {
+		how += ": " + string(ev.Stop.Code)
+	}
+	return fmt.Sprintf("%s in %s, %s", how, span(milliseconds(ev.Duration)), tally(u))
 }

@@ -3,29 +3,27 @@ package sink
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Safe makes text from models, tools and files fit for a terminal: control
-// characters other than line breaks and tabs, and characters that hide or
-// reorder text, come out visible.
+// characters other than line breaks and tabs, characters that hide or reorder
+// text, and bytes that are no UTF-8 come out visible. What is safe stays as it
+// is; the line break of Windows becomes a plain one.
 func Safe(s string) string {
-	clean := true
-	for _, r := range s {
-		if hidden(r) {
-			clean = false
-			break
-		}
-	}
-	if clean {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if utf8.ValidString(s) && strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
+	for _, r := range s { // a byte that is no UTF-8 comes as U+FFFD
 		switch {
 		case !hidden(r):
 			b.WriteRune(r)
 		case r < 0x20:
 			b.WriteRune(0x2400 + r) // the picture of the control character
+		case r == 0x7f:
+			b.WriteRune('␡')
 		default:
 			b.WriteRune(unicode.ReplacementChar)
 		}
@@ -43,39 +41,42 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
+// flat is a text on one line, safe.
+func flat(s string) string { return strings.Join(strings.Fields(Safe(s)), " ") }
+
 // oneLine is the beginning of a text on one line, cut to n columns.
 func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(Safe(s)), " ")
-	if n < 1 {
-		return ""
+	s = flat(s)
+	if width(s) <= n {
+		return s
 	}
 	used := 0
 	for i, r := range s {
-		w := columns(r)
-		if used+w > n-1 && i+len(string(r)) < len(s) {
-			return s[:i] + "…"
+		if used += columns(r); used > n-1 {
+			return cut(s[:i], n)
 		}
-		used += w
 	}
 	return s
 }
 
-// columns is how wide a terminal draws a rune, near enough.
-func columns(r rune) int {
-	switch {
-	case unicode.Is(unicode.Mn, r) || r == 0x200c || r == 0x200d:
-		return 0
-	case r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300 && r <= 0x1faff):
-		return 2
+// cut puts the mark of a cut behind a text, where there is room for it.
+func cut(s string, n int) string {
+	if n < 1 {
+		return ""
 	}
-	return 1
+	return strings.TrimRight(s, " ") + "…"
 }
 
-func width(s string) int {
-	n := 0
-	for _, r := range s {
-		n += columns(r)
+// tail is the end of a text on one line, in n columns.
+func tail(s string, n int) string {
+	r := []rune(flat(s))
+	for used, i := 0, len(r)-1; i >= 0; i-- {
+		if used += columns(r[i]); used > n-1 {
+			if n < 1 {
+				return ""
+			}
+			return "…" + string(r[i+1:])
+		}
 	}
-	return n
+	return string(r)
 }

@@ -3,6 +3,8 @@ package component
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 )
 
 // ModelRef names an llm of the spec. A Config that holds one takes all llm keys
@@ -38,12 +40,7 @@ func (p PromptRef) IsZero() bool { return p.Text == "" && p.File == "" && p.Use 
 
 // Uses says whether the template refers to a name ("parameters.steps").
 func (p PromptRef) Uses(name string) bool {
-	for _, n := range p.names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.names, name)
 }
 
 // Render fills the template in one pass; values are data and never scanned again.
@@ -68,11 +65,7 @@ func (t Template) Render(l Lookup) string {
 	if t.render == nil {
 		return t.Text
 	}
-	out := ""
-	for _, s := range t.render(l) {
-		out += s
-	}
-	return out
+	return strings.Join(t.render(l), "")
 }
 
 // GuardRef is an expression that says yes or no.

@@ -168,7 +168,7 @@ func (s *shaper) names(m *value) []string {
 	list := m.items
 	if m.kind != array {
 		list = nil
-		for _, part := range strings.Split(scalar(m), ",") {
+		for part := range strings.SplitSeq(scalar(m), ",") {
 			list = append(list, value{kind: text, str: part})
 		}
 		if !m.blank() {
@@ -206,8 +206,9 @@ func (s *shaper) prosaic(m *value) string {
 			}
 		}
 		return strings.Join(parts, "\n")
+	default:
+		return m.json()
 	}
-	return m.json()
 }
 
 // scalar is a string or a number as text; "" is anything else.
@@ -217,6 +218,7 @@ func scalar(v *value) string {
 		return strings.TrimSpace(v.str)
 	case number:
 		return v.raw
+	default:
+		return ""
 	}
-	return ""
 }

@@ -48,7 +48,7 @@ func TestACutReplyIsNeverTaken(t *testing.T) {
 				}
 			}
 			if got := reply.Parse(a.before+w+a.after, reply.Options{}); got.Kind == reply.Error {
-				if !(strings.HasPrefix(a.before, "Here") && strings.Contains(w, `\"steps`)) {
+				if !strings.HasPrefix(a.before, "Here") || !strings.Contains(w, `\"steps`) {
 					t.Errorf("not taken: %q: %s", a.before+w+a.after, got.Message)
 				}
 			}

@@ -43,6 +43,7 @@ func (s *shaper) plan(v *value) Result {
 		if res, ok := s.inside(v); ok {
 			return res
 		}
+	default: // nothing else can hold a plan
 	}
 	return failed(NotObject, "The reply is "+v.kind.String()+".")
 }
@@ -183,12 +184,15 @@ func placeholder(v *value) bool {
 		return v.raw == "false"
 	case object, array:
 		return len(v.items) == 0
+	case text:
+		switch strings.ToLower(strings.Trim(v.str, " .-_<>()")) {
+		case "", "null", "none", "n/a", "na", "nil", "empty", "pending", "tbd":
+			return true
+		}
+		return false
+	default:
+		return false
 	}
-	switch strings.ToLower(strings.Trim(v.str, " .-_<>()")) {
-	case "", "null", "none", "n/a", "na", "nil", "empty", "pending", "tbd":
-		return v.kind == text
-	}
-	return false
 }
 
 // foreign shapes an object that has neither field.

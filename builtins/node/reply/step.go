@@ -40,8 +40,9 @@ func (s *shaper) drafts(v *value) ([]draft, string) {
 		return s.prose(v)
 	case object:
 		return s.keyed(v)
+	default:
+		return nil, "The steps are " + v.kind.String() + "; a list is wanted."
 	}
-	return nil, "The steps are " + v.kind.String() + "; a list is wanted."
 }
 
 func (s *shaper) array(v *value) ([]draft, string) {
@@ -83,8 +84,9 @@ func (s *shaper) element(drafts []draft, v *value) ([]draft, string) {
 			}
 		}
 		return drafts, ""
+	default:
+		return nil, v.kind.String() + ", not text and not an object with a \"goal\""
 	}
-	return nil, v.kind.String() + ", not text and not an object with a \"goal\""
 }
 
 // prose reads steps given as one string.

@@ -188,6 +188,7 @@ func (t *textReader) quote() (done, ok bool) {
 		if !odd && !t.d.single {
 			return false, t.fail(broken, "a comma or a bracket")
 		}
+	case inner: // the string goes on
 	}
 	t.inside++
 	if t.d.plain {

@@ -1,0 +1,240 @@
+package sink_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/engine"
+)
+
+// clock stands until it is moved.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func newTree(s *screen) (*sink.Tree, *clock) {
+	c := &clock{began}
+	return sink.NewTree(s, s.size, c.now, true), c
+}
+
+// aligned is the space between a text and the figures at the right margin.
+var aligned = regexp.MustCompile(`(\S) {2,}(\S)`)
+
+// wantScreen compares what stands on the screen; alignment has its own test.
+func wantScreen(t *testing.T, s *screen, want string) {
+	t.Helper()
+	got := aligned.ReplaceAllString(s.String(), "$1  $2")
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), got); diff != "" {
+		t.Errorf("screen (-want +got):\n%s", diff)
+	}
+}
+
+func TestTreeShowsTheRunUnfold(t *testing.T) {
+	s := newScreen(t, 60, 24)
+	tree, c := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.asks("plan.1/model", "planner", "")
+	run.says("plan.1/model", `{"steps": [`)
+	tree.Tick()
+	wantScreen(t, s, `
+demo  0ms
+  ◓ planner: {"steps": [
+`)
+	run.answered("plan.1/model", "", 500)
+	run.plan(1, "Read the log", "Sum it up", "Write")
+	run.step("s1", "Read the log")
+	run.step("s2", "Sum it up")
+	run.tool("s1", "read_file", `{"path":"a.log"}`)
+	run.asks("s2/1", "executor", "s2")
+	c.at = c.at.Add(2 * time.Second)
+	tree.Tick()
+	wantScreen(t, s, `
+demo  plan v1 · 0/3 steps · 500 tok · 2.0s
+  ◑ s1 Read the log  2.0s
+      ◑ read_file a.log
+  ◑ s2 Sum it up  2.0s
+      ◑ executor is thinking
+  ○ s3 Write
+`)
+	run.toolDone("s1", "read_file", `{"path":"a.log"}`, "error", "no such file")
+	run.stepDone("s2", engine.StepOK, "It is 42.", "")
+	wantScreen(t, s, `
+demo  plan v1 · 1/3 steps · 500 tok · 2.0s
+  ◑ s1 Read the log  2.0s
+      ✗ read_file a.log: no such file  error
+  ✓ s2 Sum it up  1.5s
+      It is 42.
+  ○ s3 Write
+`)
+}
+
+func TestTreeLeavesTheWholePictureStanding(t *testing.T) {
+	s := newScreen(t, 90, 24)
+	tree, _ := newTree(s)
+	story{tree}.whole()
+	tree.Tick()
+	tree.Close()
+	wantScreen(t, s, `
+warning: a reply was mended
+guard enough: stop that will do
+stopping: 2 of 2 steps are done (limits.max_steps)
+demo  plan v1 · 2/2 steps · 1.2k tok · 0ms
+  ✓ s1 Multiply  1 tool · 300 tok · 1.5s
+      It is 42.
+  ✗ s2 Write it down  1 tool · 1.5s
+      nothing to write with
+stopped: max_steps in 2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
+
+`)
+}
+
+func TestTreeOfALongPlanFollowsTheWork(t *testing.T) {
+	s := newScreen(t, 40, 8)
+	tree, _ := newTree(s)
+	run := story{tree}
+	run.start("?")
+	var goals []string
+	for i := range 30 {
+		goals = append(goals, fmt.Sprint("goal ", i+1))
+	}
+	run.plan(1, goals...)
+	for i := range 20 {
+		id := fmt.Sprint("s", i+1)
+		run.step(id, goals[i])
+		if i < 19 {
+			run.stepDone(id, engine.StepOK, "done", "")
+		}
+	}
+	wantScreen(t, s, `
+demo  plan v1 · 19/30 steps · 0ms
+  … 16 lines above, 9 below
+  ✓ s17 goal 17  1.5s
+  ✓ s18 goal 18  1.5s
+  ✓ s19 goal 19  1.5s
+  ◐ s20 goal 20  0ms
+  ○ s21 goal 21
+`)
+	run.end(engine.Completed, engine.StopAnswered)
+	if got := strings.Count(s.String(), "goal"); got != 30 {
+		t.Errorf("%d of 30 steps stand at the end:\n%s", got, s)
+	}
+}
+
+func TestTreeRedrawsAfterTheWindowBecameNarrow(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	fmt.Fprintln(s, "$ pexctl run")
+	tree, _ := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.plan(1, strings.Repeat("word ", 30), "b")
+	s.narrow(40)
+	tree.Tick()
+	wantScreen(t, s, `
+$ pexctl run
+demo  plan v1 · 0/2 steps · 0ms
+  ○ s1 word word word word word word…
+  ○ s2 b
+`)
+}
+
+func TestTreeNeverBreaksALine(t *testing.T) {
+	for _, columns := range []int{1, 10, 20, 21, 40, 60, 80, 200} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			s := newScreen(t, columns, 50)
+			tree, _ := newTree(s)
+			run := story{tree}
+			run.start("?")
+			run.plan(1, strings.Repeat("日本語 ✅ é́ ", 30), strings.Repeat("x", 300))
+			run.step("s1", "日本語")
+			run.asks("m", "executor", "s1")
+			run.says("m", strings.Repeat("☕ and ", 100))
+			run.tool("s1", strings.Repeat("tool", 30), `{"a":"`+strings.Repeat("b", 300)+`"}`)
+			tree.Tick()
+			tree.Tick()
+			if len(s.lines) != 5 {
+				t.Errorf("%d lines:\n%s", len(s.lines), s)
+			}
+		})
+	}
+}
+
+func TestTreeCannotBeDriven(t *testing.T) {
+	s := newScreen(t, 60, 24) // fails at a control character
+	tree, _ := newTree(s)
+	hostile(story{tree})
+	tree.Note("x\x1b[5m\r")
+}
+
+func TestTreeWithoutColorHasNone(t *testing.T) {
+	var b strings.Builder
+	tree := sink.NewTree(&b, func() (int, int) { return 60, 24 }, (&clock{began}).now, false)
+	story{tree}.whole()
+	if strings.Contains(b.String(), "m"+"\x1b") || strings.Contains(b.String(), "\x1b[0m") || strings.Contains(b.String(), "\x1b[2m") {
+		t.Errorf("%q", b.String())
+	}
+}
+
+func TestTreeMakesRoomForAQuestion(t *testing.T) {
+	s := newScreen(t, 60, 24)
+	tree, _ := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.plan(1, "one")
+	tree.Pause(func() {
+		fmt.Fprint(s, "may I? yes\n")
+		run.step("s1", "one") // the run goes on meanwhile
+		tree.Tick()
+		tree.Note("suspending")
+	})
+	wantScreen(t, s, `
+may I? yes
+suspending
+demo  plan v1 · 0/1 steps · 0ms
+  ◓ s1 one  0ms
+`)
+}
+
+func TestTreeForgetsACallThatFailed(t *testing.T) {
+	s := newScreen(t, 60, 24)
+	tree, _ := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.plan(1, "one", "two")
+	run.step("s1", "one")
+	run.asks("s1/1", "executor", "s1")
+	run.stepDone("s1", engine.StepFailed, "", "the provider is down")
+	run.step("s2", "two")
+	if strings.Contains(s.String(), "thinking") {
+		t.Error(s)
+	}
+	tree.Close()
+	tree.Tick()
+	story{tree}.end(engine.Failed, engine.StopProviderError)
+	if strings.Contains(s.String(), "in 2.5s") {
+		t.Errorf("drawn after Close:\n%s", s)
+	}
+}
+
+func TestTreeAlignsFiguresAtTheRight(t *testing.T) {
+	s := newScreen(t, 50, 24)
+	tree, c := newTree(s)
+	run := story{tree}
+	run.start("?")
+	run.plan(1, "short", strings.Repeat("long ", 30))
+	run.step("s1", "short")
+	run.step("s2", "long")
+	c.at = c.at.Add(time.Minute)
+	tree.Tick()
+	for line := range strings.Lines(s.String()) {
+		if n := len([]rune(strings.TrimSpace(line))) + len(line) - len(strings.TrimLeft(line, " ")); n != 49 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
