@@ -50,7 +50,9 @@ golden: ## rewrite the golden files of all tests; read the diff as code
 	@git status --short | grep -E 'testdata|golden' || echo "no golden changed"
 
 generate: ## rewrite the reference pages, the editor schema and the graph pictures
-	@if [ -d internal/docgen ]; then $(GO) run ./internal/docgen; else echo "generate: nothing to do without internal/docgen"; fi
+	@mkdir -p bin
+	$(GO) run ./cmd/pexctl docs docs/reference specs/*/
+	$(GO) run ./cmd/pexctl schema > bin/pex.schema.json && mv bin/pex.schema.json specs/pex.schema.json
 
 bench: ## all benchmarks, then those that docs/performance.md names
 	@mkdir -p bin

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
 
 	"github.com/pexctl/pex/dsl/diag"
 )
@@ -51,7 +50,7 @@ func invalid(found diag.List) error {
 
 // report tells what went wrong and gives the exit code.
 func report(err error, w io.Writer) int {
-	if err == nil || errors.Is(err, syscall.EPIPE) {
+	if err == nil {
 		return exitOK
 	}
 	var e *exitError

@@ -15,9 +15,10 @@ import (
 func fmtCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fmt", Usage: "format specs; comments and texts stay as they are", ArgsUsage: "SPEC... (or - for stdin)",
-		Description: examples("pexctl fmt spec.yaml", "pexctl fmt --check specs/*", "pexctl fmt - < spec.yaml"),
+		Description: examples("pexctl fmt spec.yaml", "pexctl fmt --check specs/*/", "pexctl fmt - < spec.yaml"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit 1 when a file is not formatted"},
+			outputFlag(),
 		},
 		Action: format,
 	}
@@ -27,64 +28,106 @@ func format(c *cli.Context) error {
 	if _, err := oneSpec(c); err != nil {
 		return err
 	}
-	changed := 0
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	changed := []string{}
 	for _, path := range c.Args().Slice() {
-		differs, err := formatOne(c, path)
+		if path == "-" {
+			if err := formatStdin(c, wantJSON); err != nil {
+				return err
+			}
+			continue
+		}
+		name, differs, err := formatFile(c, path)
 		if err != nil {
 			return err
 		}
 		if differs {
-			changed++
+			changed = append(changed, name)
 		}
 	}
-	if changed > 0 && c.Bool("check") {
+	if err := printChanged(c, changed, wantJSON); err != nil {
+		return err
+	}
+	if len(changed) > 0 && c.Bool("check") {
 		return &exitError{exitNegative, nil}
 	}
 	return nil
 }
 
-func formatOne(c *cli.Context, path string) (differs bool, err error) {
-	if path == "-" {
-		src, err := io.ReadAll(io.LimitReader(c.App.Reader, 2<<20))
-		if err != nil {
-			return false, infra(err)
-		}
-		out, found := dsl.Format(src)
-		if err := show(c, found); err != nil {
-			return false, err
-		}
-		_, err = c.App.Writer.Write(out)
-		return false, err
+// printChanged lists the files that were, or would be, changed.
+func printChanged(c *cli.Context, changed []string, wantJSON bool) error {
+	if wantJSON {
+		return printJSON(c, struct {
+			Changed []string `json:"changed"`
+		}{changed})
 	}
+	for _, name := range changed {
+		fmt.Fprintln(c.App.Writer, name)
+	}
+	return nil
+}
+
+// formatStdin writes what came in, formatted, to stdout; with --check it only
+// says whether that would differ.
+func formatStdin(c *cli.Context, wantJSON bool) error {
+	const most = 2 << 20
+	if c.NArg() > 1 || wantJSON {
+		return usage("- stands alone and gives text: pexctl fmt - < spec.yaml")
+	}
+	src, err := io.ReadAll(io.LimitReader(c.App.Reader, most))
+	if err != nil {
+		return infra(fmt.Errorf("stdin: %w", err))
+	}
+	out, found := dsl.Format(src)
+	for i := range found {
+		found[i].File = "stdin"
+	}
+	if err := show(c, found); err != nil {
+		return err
+	}
+	if c.Bool("check") {
+		if !bytes.Equal(src, out) {
+			return &exitError{exitNegative, nil}
+		}
+		return nil
+	}
+	_, err = c.App.Writer.Write(out)
+	return err
+}
+
+// formatFile formats one file in place, and says which and whether it differed.
+func formatFile(c *cli.Context, path string) (name string, differs bool, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "spec.yaml")
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return false, usage("%w", err)
+		return path, false, usage("%w", err)
 	}
 	out, found := dsl.Format(src)
 	for i := range found {
 		found[i].File = path
 	}
 	if err := show(c, found); err != nil {
-		return false, err
+		return path, false, err
 	}
-	if bytes.Equal(src, out) {
-		return false, nil
-	}
-	fmt.Fprintln(c.App.Writer, path)
-	if c.Bool("check") {
-		return true, nil
+	if bytes.Equal(src, out) || c.Bool("check") {
+		return path, !bytes.Equal(src, out), nil
 	}
 	if err := replace(path, out); err != nil {
-		return true, infra(err)
+		return path, true, infra(err)
 	}
-	return true, nil
+	return path, true, nil
 }
 
-// replace writes a file whole or not at all.
+// replace writes a file whole or not at all. A link stays one.
 func replace(path string, content []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

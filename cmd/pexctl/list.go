@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -20,6 +21,9 @@ func listCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := atMost(c, 1); err != nil {
+				return err
+			}
 			found := []component.Info{}
 			kind := c.Args().First()
 			for _, info := range catalog().List() {
@@ -28,7 +32,7 @@ func listCommand() *cli.Command {
 				}
 			}
 			if len(found) == 0 {
-				return usage("there is no kind %q; there are provider, tool and node", kind)
+				return usage("there is no kind %q; there are %s", kind, listed(kinds()))
 			}
 			if wantJSON {
 				return printJSON(c, struct {
@@ -44,11 +48,23 @@ func listCommand() *cli.Command {
 	}
 }
 
+// kinds are the kinds of components, in the order they are listed.
+func kinds() []string {
+	var out []string
+	for _, info := range catalog().List() {
+		out = append(out, info.Kind)
+	}
+	return slices.Compact(out)
+}
+
 func schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
 		Description: examples("pexctl schema > pex.schema.json"),
 		Action: func(c *cli.Context) error {
+			if err := atMost(c, 0); err != nil {
+				return err
+			}
 			_, err := fmt.Fprintf(c.App.Writer, "%s\n", dsl.Schema(catalog()))
 			return err
 		},

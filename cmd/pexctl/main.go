@@ -9,6 +9,7 @@ import (
 var version = ""
 
 func main() {
+	keepPipes()
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
@@ -20,6 +21,20 @@ type streams struct {
 
 // run is pexctl as a function: arguments in, exit code out.
 func run(args []string, io streams) int {
+	out := &outlet{w: io.out}
+	io.out = out
 	app := newApp(io)
-	return report(app.Run(append([]string{"pexctl"}, permute(app, args)...)), io.err)
+	if len(args) > 0 && args[0] == completing {
+		complete(app, args[1:])
+		return exitOK
+	}
+	arranged, err := arrange(app, args)
+	if err == nil {
+		err = app.Run(append([]string{"pexctl"}, arranged...))
+	}
+	code := report(err, io.err)
+	if e := out.failed(); e != nil && code == exitOK {
+		return report(infra(e), io.err)
+	}
+	return code
 }

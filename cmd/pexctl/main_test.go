@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // asPexctl makes the test binary be pexctl: tests run it as a user would run
@@ -14,10 +16,13 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){"pexctl": main})
 }
 
 // pexctlEnv is the environment that makes os.Executable a pexctl.
 func pexctlEnv() []string {
-	return []string{asPexctl + "=1", "GORACE=atexit_sleep_ms=0"} // a race binary sleeps a second at its end otherwise
+	return []string{asPexctl + "=1", noSleep}
 }
+
+// noSleep keeps a binary with the race detector from sleeping at its end.
+const noSleep = "GORACE=atexit_sleep_ms=0"

@@ -6,13 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 
+	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/engine"
 )
 
-// person answers questions at the terminal where the run was started.
+// person answers questions at the terminal where the run was started, one at a
+// time.
 type person struct {
-	in    io.Reader
+	mu    sync.Mutex
+	in    *bufio.Reader
 	out   io.Writer
 	pause func(func()) // takes the progress off the screen meanwhile
 }
@@ -20,25 +25,50 @@ type person struct {
 var _ engine.People = (*person)(nil)
 
 // Ask shows what would happen, exactly, and reads one line. An end of input
-// parks the run.
-func (p *person) Ask(_ context.Context, q engine.Question) (answer json.RawMessage, err error) {
+// parks the run, and so does its end.
+func (p *person) Ask(ctx context.Context, q engine.Question) (answer json.RawMessage, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.pause(func() {
-		fmt.Fprintf(p.out, "\n%s\n", safe(q.Question))
-		if q.Tool != "" {
-			fmt.Fprintf(p.out, "  %s\n", safe(q.Tool))
-		}
-		if len(q.Args) > 0 {
-			fmt.Fprintf(p.out, "  %s\n", safe(string(q.Args)))
-		}
-		fmt.Fprint(p.out, choices(q.Kind))
+		p.show(q)
 		var line string
-		line, err = bufio.NewReader(p.in).ReadString('\n')
-		if err != nil {
-			return
+		if line, err = p.line(ctx); err == nil {
+			answer, err = json.Marshal(engine.ParseDecision(line))
 		}
-		answer, err = json.Marshal(engine.ParseDecision(line[:len(line)-1]))
 	})
 	return answer, err
+}
+
+func (p *person) show(q engine.Question) {
+	text := "\n" + sink.Safe(q.Question) + "\n"
+	if q.Tool != "" {
+		text += "  " + sink.Safe(q.Tool) + "\n"
+	}
+	if len(q.Args) > 0 {
+		text += "  " + sink.Safe(string(q.Args)) + "\n"
+	}
+	fmt.Fprint(p.out, text+choices(q.Kind))
+}
+
+// line waits for a line or for the end of the run. Who is waited for in vain
+// keeps the terminal: the process is about to end.
+func (p *person) line(ctx context.Context) (string, error) {
+	type read struct {
+		line string
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		line, err := p.in.ReadString('\n')
+		done <- read{strings.TrimRight(line, "\r\n"), err}
+	}()
+	select {
+	case r := <-done:
+		return r.line, r.err
+	case <-ctx.Done():
+		fmt.Fprintln(p.out)
+		return "", ctx.Err()
+	}
 }
 
 func choices(kind engine.InterruptKind) string {

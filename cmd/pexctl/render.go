@@ -16,7 +16,7 @@ import (
 
 func renderCommand() *cli.Command {
 	return &cli.Command{
-		Name: "render", Usage: "print the exact prompt of a node; calls nobody", ArgsUsage: "SPEC",
+		Name: "render", Usage: "print the exact prompt of a node; calls nobody", ArgsUsage: `SPEC ["QUESTION"]`,
 		Description: examples(
 			"pexctl render spec.yaml --node planner",
 			"pexctl render spec.yaml --node reflector --given state.yaml -p question='Why?'",
@@ -70,7 +70,7 @@ func render(c *cli.Context) error {
 	}
 	node, ok := p.Nodes[name].(engine.Prompter)
 	if !ok {
-		return usage("--node %s: the nodes with prompts are %s", name, strings.Join(prompters(p), ", "))
+		return usage("--node %s: the nodes with prompts are %s", name, listed(prompters(p)))
 	}
 	messages := node.Prompt(v)
 	if wantJSON {
@@ -94,6 +94,15 @@ func prompters(p *engine.Program) []string {
 	}
 	slices.Sort(names)
 	return append(names, "planner_with_history")
+}
+
+// unasked says that the spec wants a question and none is given: a prompt can
+// be looked at without one.
+func unasked(p *engine.Program, values map[string]any, flags []string) bool {
+	const name = "question"
+	i := slices.IndexFunc(p.Parameters, func(p engine.Parameter) bool { return p.Name == name && p.Required && p.Default == nil })
+	passed := slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, name+"=") })
+	return i >= 0 && values[name] == nil && !passed
 }
 
 // givenView is what a node would see in the given state.
@@ -120,11 +129,15 @@ func givenView(c *cli.Context, p *engine.Program) (engine.View, error) {
 	if _, set := values["question"]; !set && g.Question != "" {
 		values["question"] = g.Question
 	}
+	question := strings.Join(c.Args().Tail(), " ")
+	if question == "" && unasked(p, values, flags) {
+		question = "(the question)"
+	}
 	file, err := json.Marshal(values)
 	if err != nil {
 		return engine.View{}, err
 	}
-	params, err := dsl.Inputs(p, strings.Join(c.Args().Tail(), " "), flags, file)
+	params, err := dsl.Inputs(p, question, flags, file)
 	if err != nil {
 		return engine.View{}, usage("%w", err)
 	}

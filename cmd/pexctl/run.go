@@ -1,17 +1,19 @@
 package main
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
@@ -53,6 +55,9 @@ func runSpec(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkParts(c); err != nil {
+		return err
+	}
 	in, err := input(c, p)
 	if err != nil {
 		return err
@@ -66,7 +71,7 @@ func runSpec(c *cli.Context) error {
 	}
 	home, err := journal.OpenHome(homeDir(c, spec), journal.Durability(p.Memory.Durability))
 	if err != nil {
-		return infra(err)
+		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
 	}
 	file, err := home.Create(in.RunID)
 	if err != nil {
@@ -78,14 +83,19 @@ func runSpec(c *cli.Context) error {
 	}
 	host.Sinks = watch.sinks
 	host.People = watch.people
-	ctx, stop := interruptible(c.Context, c.App.ErrWriter)
+	ctx, stop := onSignal(c.Context, func() {
+		watch.note("suspending: what is under way may end; once more to stop at once")
+	})
 	defer stop()
 	res := engine.Run(ctx, p, in, host, engine.Options{Journal: file, Stream: !c.Bool("no-stream"), Grace: 5 * time.Second})
-	err = errors.Join(watch.close(), file.Close(), home.Close())
-	if err != nil {
-		err = infra(err)
+	if err := errors.Join(watch.close(), file.Close(), home.Close()); err != nil {
+		fmt.Fprintln(c.App.ErrWriter, "pexctl:", err)
 	}
-	return errors.Join(answer(c, res, wantJSON), err)
+	err = answer(c, res, wantJSON)
+	if !wantJSON && !c.Bool("quiet") {
+		hint(c.App.ErrWriter, nextSteps(c.Args().First(), spec, p, res))
+	}
+	return err
 }
 
 // input gathers what the run is given.
@@ -97,6 +107,11 @@ func input(c *cli.Context, p *engine.Program) (engine.Input, error) {
 			return engine.Input{}, usage("--params: %w", err)
 		}
 		file = b
+	}
+	for _, name := range c.StringSlice("file") {
+		if _, err := os.Stat(name); err != nil {
+			return engine.Input{}, usage("--file: %w", err)
+		}
 	}
 	question := strings.Join(c.Args().Tail(), " ")
 	params, err := dsl.Inputs(p, question, c.StringSlice("param"), file)
@@ -123,52 +138,48 @@ func storeError(err error) error {
 
 // answer prints the result and gives the run's exit code.
 func answer(c *cli.Context, res *engine.Result, wantJSON bool) error {
-	if !includes(c, "conversation") {
+	if !slices.Contains(c.StringSlice("include"), conversation) {
 		res.Conversation = nil
 	}
-	var err error
 	if wantJSON {
-		err = printJSON(c, res)
+		if err := printJSON(c, res); err != nil {
+			return infra(err)
+		}
 	} else {
-		err = printAnswer(c, res)
+		printAnswer(c, res)
 	}
-	code := res.StopReason.ExitCode(res.Status)
-	if err != nil {
-		return infra(err)
+	if code := res.StopReason.ExitCode(res.Status); code != exitOK {
+		return &exitError{code, nil}
 	}
-	if code == exitOK {
-		return nil
-	}
-	return &exitError{code, nil}
+	return nil
 }
 
-func includes(c *cli.Context, part string) bool {
-	for _, p := range c.StringSlice("include") {
-		if p == part {
-			return true
+// conversation is what --include may name.
+const conversation = "conversation"
+
+func checkParts(c *cli.Context) error {
+	for _, part := range c.StringSlice("include") {
+		if part != conversation {
+			return usage("--include %s: there is %s", part, conversation)
 		}
 	}
-	return false
+	return nil
 }
 
 // printAnswer puts the answer, and nothing else, on stdout; why there is none,
 // or why it came early, goes to stderr.
-func printAnswer(c *cli.Context, res *engine.Result) error {
+func printAnswer(c *cli.Context, res *engine.Result) {
 	if res.Response != "" {
 		text := res.Response
-		if len(res.Output) > 0 {
-			if b, err := json.MarshalIndent(res.Output, "", "  "); err == nil {
-				text = string(b)
-			}
+		var indented bytes.Buffer
+		if len(res.Output) > 0 && json.Indent(&indented, res.Output, "", "  ") == nil {
+			text = indented.String()
 		}
-		if _, err := fmt.Fprintln(c.App.Writer, strings.TrimRight(safe(text), "\n")); err != nil {
-			return err
-		}
+		fmt.Fprintln(c.App.Writer, strings.TrimRight(fitFor(c.App.Writer, text), "\n"))
 	}
 	if res.Status != engine.Completed {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", res.Status, safe(reasonText(res)))
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", res.Status, sink.Safe(reasonText(res)))
 	}
-	return nil
 }
 
 func reasonText(res *engine.Result) string {
@@ -184,12 +195,4 @@ func reasonText(res *engine.Result) string {
 		text += "\n  " + q.Path + ": " + string(q.Kind) + " " + q.Tool + " " + string(q.Args) + " " + q.Question
 	}
 	return text
-}
-
-// interruptible gives a context that the first Ctrl-C or SIGTERM ends, so that
-// the run suspends; the second ends the process at once.
-func interruptible(parent context.Context, w interface{ Write([]byte) (int, error) }) (context.Context, func()) {
-	return onSignal(parent, func() {
-		fmt.Fprintln(w, "suspending: what is under way may end; once more to stop at once")
-	})
 }

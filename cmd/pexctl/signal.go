@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// onSignal ends the context at the first SIGINT or SIGTERM, after telling so,
-// and the process at the second. stop gives the signals back.
+// onSignal ends the context at the first SIGINT or SIGTERM, and tells so, and
+// the process at the second. stop gives the signals back.
 func onSignal(parent context.Context, tell func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
@@ -17,8 +17,8 @@ func onSignal(parent context.Context, tell func()) (ctx context.Context, stop fu
 	go func() {
 		select {
 		case <-signals:
-			tell()
 			cancel()
+			tell()
 		case <-done:
 			return
 		}
@@ -37,4 +37,10 @@ func onSignal(parent context.Context, tell func()) (ctx context.Context, stop fu
 		close(done)
 		cancel()
 	}
+}
+
+// keepPipes makes a write to a closed pipe an error like any other: a run goes
+// on, and is whole in its journal, when who reads its progress has gone.
+func keepPipes() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 }

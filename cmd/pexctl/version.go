@@ -13,7 +13,7 @@ func buildVersion() string {
 	if version != "" {
 		return version
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}
 	return "dev"
@@ -22,10 +22,14 @@ func buildVersion() string {
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
-		Flags: []cli.Flag{outputFlag()},
+		Description: examples("pexctl version", "pexctl version -o json"),
+		Flags:       []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
 			wantJSON, err := asJSON(c)
 			if err != nil {
+				return err
+			}
+			if err := atMost(c, 0); err != nil {
 				return err
 			}
 			if wantJSON {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -13,7 +15,7 @@ import (
 func vetCommand() *cli.Command {
 	return &cli.Command{
 		Name: "vet", Usage: "find everything that is wrong with specs; runs nothing", ArgsUsage: "SPEC...",
-		Description: examples("pexctl vet spec.yaml", "pexctl vet specs/* -o json", "pexctl vet spec.yaml --explain   # where each value comes from"),
+		Description: examples("pexctl vet spec.yaml", "pexctl vet specs/*/ -o json", "pexctl vet spec.yaml --explain   # where each value comes from"),
 		Flags: append(specFlags(), outputFlag(),
 			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}),
 		Action: vet,
@@ -29,53 +31,72 @@ func vet(c *cli.Context) error {
 		return err
 	}
 	var all diag.List
+	values := []specValues{}
 	for _, path := range c.Args().Slice() {
-		_, spec, found := dsl.Compile(path, specOptions(c))
+		spec, found := dsl.Load(path, specOptions(c))
 		all = append(all, found...)
-		if c.Bool("explain") && spec != nil {
-			explainSpec(c, spec)
+		if spec != nil {
+			values = append(values, specValues{path, spec.Explain()})
 		}
 	}
+	all = all.Sort()
 	if wantJSON {
-		if err := printJSON(c, all); err != nil {
+		if err := printVetted(c, all, values); err != nil {
 			return err
 		}
 		return invalid(all)
 	}
-	fmt.Fprint(c.App.ErrWriter, all.String())
-	if !all.Failed() {
-		fmt.Fprintf(c.App.ErrWriter, "%d specs, no errors, %d warnings\n", c.NArg(), all.Warnings())
+	if c.Bool("explain") {
+		explainSpecs(c, values)
 	}
+	fmt.Fprint(c.App.ErrWriter, all.String())
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s, %s\n", count(c.NArg(), "file"), count(all.Errors(), "error"), count(all.Warnings(), "warning"))
 	return invalid(all)
 }
 
-// explainSpec lists each value of a spec with its origin.
-func explainSpec(c *cli.Context, spec *dsl.Spec) {
-	w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
-	for _, o := range spec.Explain() {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", o.Path, o.Value, o.Origin)
-	}
-	_ = w.Flush() // the writer is stdout; its error shows at the next write
+// specValues are the values of one spec, with their origins.
+type specValues struct {
+	File   string       `json:"file"`
+	Values []dsl.Origin `json:"values"`
 }
 
-func explainCommand() *cli.Command {
-	return &cli.Command{
-		Name: "explain", Usage: "say what a diagnostic's code means", ArgsUsage: "CODE",
-		Description: examples("pexctl explain PEX012"),
-		Flags:       []cli.Flag{outputFlag()},
-		Action: func(c *cli.Context) error {
-			m, ok := diag.Explain(c.Args().First())
-			if !ok {
-				return usage("there is no diagnostic %q; codes look like PEX012", c.Args().First())
-			}
-			if wantJSON, err := asJSON(c); err != nil || wantJSON {
-				if err != nil {
-					return err
-				}
-				return printJSON(c, m)
-			}
-			fmt.Fprintf(c.App.Writer, "%s: %s\n\n%s\n", m.Code, m.Title, m.Meaning)
-			return nil
-		},
+// printVetted prints one object: the diagnostics, and the values if asked for.
+func printVetted(c *cli.Context, found diag.List, values []specValues) error {
+	if !c.Bool("explain") {
+		return printJSON(c, found)
 	}
+	b, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	var object map[string]any
+	if err := json.Unmarshal(b, &object); err != nil {
+		return err
+	}
+	object["specs"] = values
+	return printJSON(c, object)
+}
+
+// explainSpecs lists each value of each spec: path, origin, value.
+func explainSpecs(c *cli.Context, specs []specValues) {
+	for i, s := range specs {
+		if len(specs) > 1 {
+			fmt.Fprintf(c.App.Writer, "%s# %s\n", strings.Repeat("\n", min(i, 1)), s.File)
+		}
+		w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
+		for _, o := range s.Values {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", o.Path, o.Origin, fitFor(c.App.Writer, o.Value))
+		}
+		_ = w.Flush() // stdout keeps its error itself
+	}
+}
+
+func count(n int, word string) string {
+	switch n {
+	case 0:
+		return "no " + word + "s"
+	case 1:
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }

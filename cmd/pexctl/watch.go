@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -15,12 +17,13 @@ import (
 // watch is who looks on while a run goes: progress on stderr, events in a file.
 type watch struct {
 	sinks  []engine.Sink
+	note   func(string) // shows a line of pexctl's own amid the progress
 	people engine.People
 	closes []func() error
 }
 
 func newWatch(c *cli.Context, wantJSON bool) (*watch, error) {
-	w := &watch{}
+	w := &watch{note: func(s string) { fmt.Fprintln(c.App.ErrWriter, s) }}
 	if name := c.String("events"); name != "" {
 		if name == "-" && wantJSON {
 			return nil, usage("--events - and -o json both want stdout")
@@ -54,7 +57,8 @@ func (w *watch) events(c *cli.Context, name string) error {
 func (w *watch) progress(c *cli.Context) {
 	f, ok := terminal(c.App.ErrWriter)
 	if !ok || os.Getenv("TERM") == "dumb" {
-		w.sinks = append(w.sinks, sink.NewLines(c.App.ErrWriter))
+		lines := sink.NewLines(c.App.ErrWriter)
+		w.sinks, w.note = append(w.sinks, lines), lines.Note
 		return
 	}
 	size := func() (int, int) {
@@ -65,7 +69,7 @@ func (w *watch) progress(c *cli.Context) {
 		return columns, rows
 	}
 	tree := sink.NewTree(f, size, time.Now, os.Getenv("NO_COLOR") == "")
-	w.sinks = append(w.sinks, tree)
+	w.sinks, w.note = append(w.sinks, tree), tree.Note
 	tick := time.NewTicker(120 * time.Millisecond)
 	done := make(chan struct{})
 	go func() {
@@ -85,7 +89,7 @@ func (w *watch) progress(c *cli.Context) {
 		return nil
 	})
 	if in, ok := terminal(c.App.Reader); ok {
-		w.people = &person{in: in, out: f, pause: tree.Pause}
+		w.people = &person{in: bufio.NewReader(in), out: f, pause: tree.Pause}
 	}
 }
 
@@ -96,13 +100,3 @@ func (w *watch) close() error {
 	}
 	return errors.Join(errs...)
 }
-
-// terminal says whether a stream is one.
-func terminal(stream any) (*os.File, bool) {
-	f, ok := stream.(*os.File)
-	return f, ok && term.IsTerminal(int(f.Fd()))
-}
-
-// safe makes text fit for a terminal.
-func safe(s string) string { return sink.Safe(s) }
-

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+func docsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "docs", Usage: "write the reference pages", ArgsUsage: "DIR [SPEC...]", Hidden: true,
+		Description: examples("pexctl docs docs/reference specs/*/"),
+		Action:      docs,
+	}
+}
+
+// page is one file of the reference.
+type page struct {
+	name  string // with slashes, below the reference's folder
+	title string // for the index; "" = not in it
+	text  []byte
+}
+
+// docs writes the reference: all of it is made of what the program itself
+// goes by, so that it cannot say otherwise.
+func docs(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usage("no folder given: pexctl docs DIR [SPEC...]")
+	}
+	pages, err := reference(c)
+	if err != nil {
+		return err
+	}
+	pages = append(pages, index(pages))
+	for _, p := range pages {
+		path := filepath.Join(c.Args().First(), filepath.FromSlash(p.name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return infra(err)
+		}
+		if err := os.WriteFile(path, p.text, 0o644); err != nil {
+			return infra(err)
+		}
+	}
+	return nil
+}
+
+func reference(c *cli.Context) ([]page, error) {
+	language, components, err := languagePages()
+	if err != nil {
+		return nil, err
+	}
+	pages := []page{
+		{"language.md", "The language: every key of a spec", language},
+		{"components.md", "Components: nodes, providers and tools with their keys", components},
+		{"expressions.md", "Expressions: the names that each place has", expressionsPage()},
+		{"diagnostics.md", "Diagnostics: what each code means and the way out", diagnosticsPage()},
+		{"commands.md", "Commands, flags and exit codes", commandsPage(c.App)},
+		{"events.md", "Events: the types and fields of the stream", eventsPage()},
+	}
+	graphs, err := graphPages(c)
+	return append(pages, graphs...), err
+}
+
+const made = "<!-- Made by pexctl docs; make generate writes it anew. -->\n\n"
+
+// componentsStart is where the tables of the components begin.
+const componentsStart = "\n## Roles and nodes\n"
+
+// languagePages are the tables of the language, and of the components.
+func languagePages() (language, components []byte, err error) {
+	before, after, ok := bytes.Cut(dsl.Reference(catalog()), []byte(componentsStart))
+	if !ok {
+		return nil, nil, fmt.Errorf("the language's reference has no part %q", componentsStart)
+	}
+	language = append([]byte(made), before...)
+	components = []byte(made + "# Components\n\nWhat specs can name, with the keys it takes; `pexctl list` prints the same in short.\n" + componentsStart)
+	return language, append(components, after...), nil
+}
+
+func diagnosticsPage() []byte {
+	var b bytes.Buffer
+	b.WriteString(made + "# Diagnostics\n\n`pexctl explain CODE` prints one of them.\n")
+	for _, m := range diag.Codes() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s\n", m.Code, capital(m.Title)+".", m.Meaning)
+	}
+	return b.Bytes()
+}
+
+func commandsPage(app *cli.App) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s# Commands\n\n```\n%s```\n", made, appHelp(app))
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			fmt.Fprintf(&b, "\n## pexctl %s\n\n```\n%s```\n", c.Name, commandHelp(c))
+		}
+	}
+	return b.Bytes()
+}
+
+// graphPages are the pictures of the specs.
+func graphPages(c *cli.Context) ([]page, error) {
+	var pages []page
+	for _, path := range c.Args().Tail() {
+		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog()})
+		if err := show(c, found); err != nil {
+			return nil, err
+		}
+		text := fmt.Sprintf("%s# The graph of %s\n\n```mermaid\n%s```\n", made, p.Name, p.Graph.Mermaid())
+		pages = append(pages, page{"graphs/" + p.Name + ".md", "The graph of " + p.Name, []byte(text)})
+	}
+	return pages, nil
+}
+
+func index(pages []page) page {
+	var b bytes.Buffer
+	b.WriteString(made + "# Reference\n\nMade of the code: what stands here is what the program goes by.\n\n")
+	for _, p := range pages {
+		fmt.Fprintf(&b, "- [%s](%s)\n", p.title, p.name)
+	}
+	return page{name: "README.md", text: b.Bytes()}
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(bytes.ToUpper([]byte(s[:1]))) + s[1:]
+}

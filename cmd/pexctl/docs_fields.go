@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
+)
+
+// eventDocs says what each event type tells, in the order of a run. A test
+// holds it to the types there are.
+var eventDocs = []struct {
+	Type  engine.EventType
+	About string
+}{
+	{engine.RunStarted, "The run has begun: `spec`, `question`."},
+	{engine.PlanCreated, "A plan was taken over, the first or another one: `plan`, `by`."},
+	{engine.StepStartedEvent, "A step begins, or is tried again: `step`."},
+	{engine.ModelStarted, "A model is asked: `model`, `role`, and `step` within one."},
+	{engine.ModelDelta, "A part of a reply that streams: `text`. Transient."},
+	{engine.ModelCompleted, "The model has answered: `usage`, `cost_usd`, `status` (why it stopped)."},
+	{engine.ToolStarted, "A tool is called: `tool`, `args`."},
+	{engine.ToolProgress, "A tool tells how far it is: `text`. Transient."},
+	{engine.ToolCompleted, "The call is over: `status`, `text` (result or error), `duration_ms`. A call that was refused has no start."},
+	{engine.ToolInterrupted, "A call waits for a person: `tool`, `args`."},
+	{engine.StepCompleted, "A step has ended: `step` with status, result and error, `usage`."},
+	{engine.ReflectCompleted, "The reflector has answered: `text` is its result, if it gave one."},
+	{engine.GuardFired, "A guard held: `guard`."},
+	{engine.LimitReached, "A limit stops the run: `stop_reason`; the finalizer's answer follows."},
+	{engine.InterruptRaised, "A question to a person is open: `interrupt`."},
+	{engine.RunCompleted, "The run is over: `status`, `stop_reason`, `text` (the answer), `totals`."},
+	{engine.Warning, "Something was mended or is doubtful: `text`."},
+}
+
+func eventsPage() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object a line (`-` for stdout). "+
+		"This is version %d of the schema (`v`); fields are only ever added. A field that an event has no use for is left out.\n\n"+
+		"Events are sent in order, after what they tell is safe in the journal. Transient ones have `seq` 0 and may overtake.\n\n"+
+		"## Types\n\n| type | what it tells |\n| --- | --- |\n", made, engine.EventVersion)
+	for _, e := range eventDocs {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", e.Type, e.About)
+	}
+	b.WriteString("\n## Fields\n\n| field | value |\n| --- | --- |\n")
+	fieldRows(&b, "", reflect.TypeFor[engine.Event](), "json")
+	return b.Bytes()
+}
+
+// roots are the names of expressions whose fields are structs.
+var roots = []struct {
+	name  string
+	value any
+}{
+	{"run", engine.RunEnv{}},
+	{"plan", engine.PlanEnv{}},
+	{"step", engine.StepEnv{}},
+	{"tool", engine.ToolEnv{}},
+	{"reply", engine.ReplyEnv{}},
+	{"memory", engine.MemoryEnv{}},
+	{"trace", engine.TraceEnv{}},
+}
+
+// places says where each environment of an expression is used.
+var places = map[string]string{
+	"after_plan": "`guards[].when` at after_plan", "before_tool": "`guards[].when` at before_tool",
+	"after_tool": "`guards[].when` at after_tool", "after_step": "`guards[].when` at after_step",
+	"after_reflect": "`guards[].when` at after_reflect", "edge": "`graph.edges[].when`",
+	"approval": "`tools.<name>.approval`", "plan_approval": "`planner.approval`", "verify": "`executor.verify`",
+	"reflector_when": "`reflector.when`", "ensures": "`output.ensures`", "compaction": "`memory.compaction`",
+	"tests": "`tests[].expect`", "checks": "the checks of a Suite", "gates": "the gates of a Suite",
+}
+
+func expressionsPage() []byte {
+	var b bytes.Buffer
+	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names of their place. " +
+		"`parameters.<name>` is everywhere, with the type of its declaration.\n\n## Places\n\n| place | names |\n| --- | --- |\n")
+	for _, place := range guard.Places() {
+		fmt.Fprintf(&b, "| %s | `%s` |\n", places[place], strings.Join(namesAt(place), "`, `"))
+	}
+	b.WriteString("\n## Names\n\n| name | value |\n| --- | --- |\n")
+	for _, r := range roots {
+		fieldRows(&b, r.name, reflect.TypeOf(r.value), "expr")
+	}
+	b.WriteString("| `output` | the validated answer |\n| `stats`, `baseline` | figures over the cases of a Suite |\n")
+	fmt.Fprintf(&b, "\n## Functions\n\n`%s`\n", strings.Join(guard.Functions(), "`, `"))
+	return b.Bytes()
+}
+
+// namesAt are the names that compile at a place.
+func namesAt(place string) []string {
+	env, _ := guard.Place(place, map[string]any{})
+	candidates := []string{"output", "stats", "baseline"}
+	for _, r := range roots {
+		candidates = append(candidates, r.name)
+	}
+	return slices.DeleteFunc(candidates, func(name string) bool {
+		_, problem := guard.CompileValue(name, env)
+		return problem != nil
+	})
+}
+
+// fieldRows writes a row for each field of a struct, and those of structs in it.
+func fieldRows(b *bytes.Buffer, path string, t reflect.Type, tag string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if f.Anonymous && name == "" {
+			fieldRows(b, path, f.Type, tag)
+			continue
+		}
+		if name == "" || name == "-" {
+			continue
+		}
+		if path != "" {
+			name = path + "." + name
+		}
+		fmt.Fprintf(b, "| `%s` | %s |\n", name, word(f.Type))
+		if inner, suffix := element(f.Type); inner != stepEnv && inner.Kind() == reflect.Struct && inner.PkgPath() != "time" && strings.Count(name, ".") < 2 {
+			fieldRows(b, name+suffix, inner, tag)
+		}
+	}
+}
+
+// stepEnv has rows of its own, as step.
+var stepEnv = reflect.TypeFor[engine.StepEnv]()
+
+// element is what a pointer, list or map holds, and how a path reaches it.
+func element(t reflect.Type) (inner reflect.Type, suffix string) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return element(t.Elem())
+	case reflect.Slice:
+		return t.Elem(), "[]"
+	case reflect.Map:
+		return t.Elem(), ".<name>"
+	}
+	return t, ""
+}
+
+// word says in JSON's terms what a field holds.
+func word(t reflect.Type) string {
+	switch t.String() {
+	case "time.Time":
+		return "time, RFC 3339"
+	case "json.RawMessage":
+		return "JSON"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return word(t.Elem())
+	case reflect.Slice:
+		if t.Elem() == stepEnv {
+			return "list of `step`"
+		}
+		return "list of " + word(t.Elem())
+	case reflect.Map, reflect.Struct:
+		return "object"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Interface:
+		return "any value"
+	case reflect.Float64:
+		return "number"
+	}
+	return "whole number"
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// appHelp is what pexctl shows without a command.
+func appHelp(app *cli.App) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pexctl: %s\n\nUsage: pexctl COMMAND [arguments and flags]\n\n", app.Usage)
+	b.WriteString(examples(
+		"pexctl run specs/hello                     # run a spec: a plan, its steps, an answer",
+		`pexctl run spec.yaml "your question"       # ask it something`,
+		"pexctl vet spec.yaml                       # find what is wrong with one",
+		"pexctl render spec.yaml --node planner     # see a prompt, call nobody",
+		"pexctl graph spec.yaml                     # draw what it compiles to",
+	))
+	b.WriteString("\n\nCommands:\n")
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			fmt.Fprintf(&b, "  %-12s%s\n", c.Name, c.Usage)
+		}
+	}
+	b.WriteString("\npexctl COMMAND --help says more about one.\n")
+	b.WriteString("Exit codes: 0 success, 1 a negative result, 2 usage or spec invalid, 3 provider, store or tool server,\n" +
+		"4 stopped by a limit, 5 waiting for a person, 130 suspended.\n")
+	return b.String()
+}
+
+// commandHelp is what a command shows for --help; the reference has the same.
+func commandHelp(c *cli.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pexctl %s: %s\n\nUsage: %s [flags]\n", c.Name, c.Usage, strings.TrimSpace("pexctl "+c.Name+" "+c.ArgsUsage))
+	if c.Description != "" {
+		fmt.Fprintf(&b, "\n%s\n", c.Description)
+	}
+	b.WriteString("\nFlags:\n")
+	var rows [][2]string
+	for _, f := range c.Flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && !slices.Contains(f.Names(), "help") {
+			rows = append(rows, flagRow(f, d.GetUsage()))
+		}
+	}
+	rows = append(rows, [2]string{"-h, --help", "show this"})
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, len(r[0]))
+	}
+	for _, r := range rows {
+		fmt.Fprintf(&b, "  %-*s  %s\n", wide, r[0], r[1])
+	}
+	return b.String()
+}
+
+// flagRow is a flag with its letter and the name of its value, and what it does.
+func flagRow(f cli.Flag, about string) [2]string {
+	name, letter := "    --"+f.Names()[0], ""
+	if len(f.Names()) > 1 {
+		letter = f.Names()[1]
+		name = "-" + letter + ", --" + f.Names()[0]
+	}
+	if parts := strings.SplitN(about, "`", 3); len(parts) == 3 {
+		name += " " + parts[1]
+		about = parts[0] + parts[1] + parts[2]
+	}
+	if _, many := f.(*cli.StringSliceFlag); many {
+		about += "; may be repeated"
+	}
+	return [2]string{name, about}
+}
+
+func examples(lines ...string) string {
+	return "Examples:\n  " + strings.Join(lines, "\n  ")
+}
+
+// verbatim makes a text a template that prints it.
+func verbatim(s string) string { return strings.ReplaceAll(s, "{{", `{{"{{"}}`) }

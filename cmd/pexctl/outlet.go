@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/pexctl/pex/builtins/sink"
+)
+
+// outlet is stdout with a memory: the first error of writing is kept, what
+// follows it is dropped, and commands need not look at each write.
+type outlet struct {
+	w   io.Writer
+	err error
+}
+
+// Write never fails.
+func (o *outlet) Write(b []byte) (int, error) {
+	if o.err == nil {
+		_, o.err = o.w.Write(b)
+	}
+	return len(b), nil
+}
+
+// failed tells why not everything was written. A reader that had enough
+// (head, a pager that was left) is no failure.
+func (o *outlet) failed() error {
+	if o.err == nil || errors.Is(o.err, syscall.EPIPE) {
+		return nil
+	}
+	return fmt.Errorf("stdout: %w", o.err)
+}
+
+// terminal says whether a stream is one.
+func terminal(stream any) (*os.File, bool) {
+	if o, ok := stream.(*outlet); ok {
+		stream = o.w
+	}
+	f, ok := stream.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// fitFor makes text fit for the stream it goes to: a terminal is shown what
+// would drive it, a file or a pipe gets the text as it is.
+func fitFor(stream any, s string) string {
+	if _, ok := terminal(stream); ok {
+		return sink.Safe(s)
+	}
+	return s
+}

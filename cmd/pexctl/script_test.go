@@ -1,0 +1,88 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs pexctl as a user sees it: testdata/script/*.txtar, each in
+// a folder of its own that is no project and holds the hello spec.
+func TestScripts(t *testing.T) {
+	specs, err := filepath.Abs("../../specs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                "../../testdata/script",
+		RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SPECS", specs)
+			e.Setenv("PEX_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Vars = append(e.Vars, noSleep)
+			return os.CopyFS(filepath.Join(e.WorkDir, "hello"), os.DirFS(filepath.Join(specs, "hello")))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": runAndExpect,
+			"json":  wantJSON,
+		},
+		Condition: func(cond string) (bool, error) {
+			return cond == "root" && os.Getuid() == 0, nil
+		},
+	})
+}
+
+// runAndExpect is `exits CODE arguments...`: it runs pexctl and wants the
+// exit code.
+func runAndExpect(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: exits CODE arguments...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec("pexctl", args[1:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("pexctl: %v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// wantJSON is `json FILE [path value]...`: the file (stdout, a file's name) is
+// exactly one JSON value, and at each dotted path stands the value, which is
+// JSON or text.
+func wantJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args)%2 != 1 {
+		ts.Fatalf("usage: json FILE [path value]...")
+	}
+	d := json.NewDecoder(bytes.NewReader([]byte(ts.ReadFile(args[0]))))
+	var v any
+	if err := d.Decode(&v); err != nil {
+		ts.Fatalf("%s is no JSON: %v", args[0], err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		ts.Fatalf("%s has more than one value", args[0])
+	}
+	for i := 1; i < len(args); i += 2 {
+		got, err := json.Marshal(at(v, args[i]))
+		ts.Check(err)
+		if want := args[i+1]; string(got) != want && string(got) != strconv.Quote(want) {
+			ts.Fatalf("%s: %s is %s, want %s", args[0], args[i], got, want)
+		}
+	}
+}
