@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/engine"
 )
 

@@ -103,9 +103,11 @@ func perProgram(tb testing.TB) *engine.Program {
 		Start: "planner",
 		Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}, {ID: "reflector", Type: "reflector"}},
 		Edges: []graph.Edge[engine.Condition]{
-			{From: "planner", To: graph.End, Label: "answered", Guard: answered{}}, {From: "planner", To: "executor"},
+			{From: "planner", To: graph.End, Label: "answered", Guard: answered{}},
+			{From: "planner", To: "executor"},
 			{From: "executor", To: "reflector"},
-			{From: "reflector", To: graph.End, Label: "answered", Guard: answered{}}, {From: "reflector", To: "executor"},
+			{From: "reflector", To: graph.End, Label: "answered", Guard: answered{}},
+			{From: "reflector", To: "executor"},
 		},
 	}
 	for i, e := range g.Edges {

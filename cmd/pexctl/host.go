@@ -66,7 +66,7 @@ func newModel(spec *engine.ModelSpec, s hostSettings) (engine.Model, error) {
 	}
 	settings := engine.ModelSettings{
 		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
-		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(),
+		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(), Env: s.env,
 		BaseURL: spec.BaseURL.Render(func(ns, name string) (any, bool) {
 			v := s.env(name)
 			return v, ns == "env" && v != ""

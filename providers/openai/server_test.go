@@ -27,17 +27,17 @@ type server struct {
 
 // body is a request of the protocol.
 type body struct {
-	Model               string
-	Messages            []message
-	Tools               []struct{ Function function }
-	ParallelToolCalls   *bool    `json:"parallel_tool_calls"`
-	Temperature         *float64 `json:"temperature"`
-	TopP                *float64 `json:"top_p"`
-	Seed                *int64
-	Stop                []string
-	MaxCompletionTokens int `json:"max_completion_tokens"`
-	Stream              bool
-	ResponseFormat      *struct {
+	Model             string
+	Messages          []message
+	Tools             []struct{ Function function }
+	ParallelToolCalls *bool    `json:"parallel_tool_calls"`
+	Temperature       *float64 `json:"temperature"`
+	TopP              *float64 `json:"top_p"`
+	Seed              *int64
+	Stop              []string
+	MaxTokens         int `json:"max_tokens"`
+	Stream            bool
+	ResponseFormat    *struct {
 		Type       string
 		JSONSchema engine.ReplySchema `json:"json_schema"`
 	} `json:"response_format"`
@@ -122,7 +122,7 @@ func (b body) asked() enginetest.Asked {
 	out := enginetest.Asked{Streamed: b.Stream}
 	out.ParallelTools = len(b.Tools) > 0 && (b.ParallelToolCalls == nil || *b.ParallelToolCalls)
 	out.Params = engine.Params{
-		Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxCompletionTokens, Stop: b.Stop,
+		Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, Seed: b.Seed, MaxOutputTokens: b.MaxTokens, Stop: b.Stop,
 	}
 	for _, t := range b.Tools {
 		out.Tools = append(out.Tools, engine.ToolDef{Name: t.Function.Name, Description: t.Function.Description, Input: t.Function.Parameters})
