@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,13 +16,13 @@ const maxAgents = 5
 
 // agentRef compiles the spec that a value names. In a resolved spec the whole
 // of it stands there: {file, spec}.
-func (c *compiler) agentRef(v *value, path string, a *component.AgentRef) {
+func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 	if v.kind == dict && v.src.kind == resolved {
 		c.resolvedAgent(v, a)
 		return
 	}
 	if v.kind != text {
-		c.wrongType(v, path, "the file of a spec")
+		c.wrongType(v, where, "the file of a spec")
 		return
 	}
 	name := v.text
@@ -55,6 +56,7 @@ func (c *compiler) agentRef(v *value, path string, a *component.AgentRef) {
 	if rel, err := filepath.Rel(c.dir, src.path); err == nil {
 		a.File = filepath.ToSlash(rel)
 	}
+	s.program.Folder = path.Dir(a.File)
 	a.Bind(s.program)
 	c.embed(v, a.File, s.program)
 }
@@ -76,9 +78,10 @@ func (c *compiler) resolvedAgent(v *value, a *component.AgentRef) {
 	if a.File = textAt(v, "file"); spec == nil {
 		return
 	}
-	path := filepath.Join(c.dir, filepath.FromSlash(a.File))
+	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
 	sub := &loader{options: c.loader.options, report: c.report, files: c.loader.files, chain: c.loader.chain}
-	if s := sub.finish(spec, &source{name: a.File, kind: resolved, path: path}); s.program != nil {
+	if s := sub.finish(spec, &source{name: a.File, kind: resolved, path: file}); s.program != nil {
+		s.program.Folder = path.Dir(a.File)
 		a.Bind(s.program)
 	}
 }

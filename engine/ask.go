@@ -48,6 +48,6 @@ func (s *Scope) Ask(name string, q Question) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	s.event(Event{Type: InterruptRaised, Path: q.Path, Tool: q.Tool, Args: q.Args, Interrupt: &q})
+	s.event(Event{Type: InterruptRaised, Path: name, Tool: q.Tool, Args: q.Args, Interrupt: &q})
 	return kernel.Ask[Decision](s.k, name, digest(body), func() []byte { return body })
 }

@@ -39,12 +39,14 @@ func (b *budget) on() bool { return b.maxTokens > 0 || b.maxCost > 0 }
 func (b *budget) open() { b.reserveTokens, b.reserveCost = 0, 0 }
 
 // room is the output tokens a call with that much input can be given at most.
-func (b *budget) room(input, wanted int, price *Cost) int {
+// What the spec wants stands, except for the last answer: a shorter one is
+// better than none.
+func (b *budget) room(input, wanted int, last bool, price *Cost) int {
 	out := wanted
 	if out == 0 {
 		out = unboundedOutput
 	}
-	if wanted != 0 {
+	if wanted != 0 && !last {
 		return out
 	}
 	if b.maxTokens > 0 {
@@ -107,9 +109,10 @@ func (r *run) budgeted() bool {
 
 // room is what the narrowest of the budgets leaves a call for its output.
 func (r *run) room(input, wanted int, price *Cost) int {
-	out := r.consumed.room(input, wanted, price)
+	last := r.closing
+	out := r.consumed.room(input, wanted, last, price)
 	for r = r.parent; r != nil; r = r.parent {
-		out = min(out, r.consumed.room(input, wanted, price))
+		out = min(out, r.consumed.room(input, wanted, last, price))
 	}
 	return out
 }
@@ -121,18 +124,20 @@ func (r *run) settle(w, used reservation) (over bool) {
 	return over
 }
 
-// hold reserves w, waiting while other branches may give back enough. Where
-// that cannot help, the run whose budget it is stops.
-func (s *Scope) hold(w reservation) error {
+// hold reserves what size says, which depends on what is left, waiting while
+// other branches may give back enough. Where that cannot help, the run whose
+// budget it is stops.
+func (s *Scope) hold(size func() reservation) (reservation, error) {
 	for {
+		w := size()
 		var full *run
 		for r := s.r; r != nil; r = r.parent {
 			now, ever := r.consumed.fits(w)
 			if !ever && r.closing {
-				return r.consumed.exhausted(w)
+				return w, r.consumed.exhausted(w)
 			}
 			if !ever {
-				return r.halt(r.consumed.exhausted(w))
+				return w, r.halt(r.consumed.exhausted(w))
 			}
 			if !now {
 				full = r
@@ -142,17 +147,17 @@ func (s *Scope) hold(w reservation) error {
 			for r := s.r; r != nil; r = r.parent {
 				r.consumed.hold(w)
 			}
-			return nil
+			return w, nil
 		}
 		room := func() bool {
-			now, ever := full.consumed.fits(w)
+			now, ever := full.consumed.fits(size())
 			return now || !ever
 		}
 		if err := s.Await(room); err != nil {
-			return err
+			return w, err
 		}
 		if err := s.halted(); err != nil {
-			return err
+			return w, err
 		}
 	}
 }

@@ -49,9 +49,7 @@ func (s *Scope) event(ev Event) {
 	if !s.r.emit.on() {
 		return
 	}
-	if ev.Path != "" || ev.Type == GuardFired {
-		ev.Path = joinPath(s.Path(), ev.Path)
-	}
+	ev.Path, ev.Agent = joinPath(s.Path(), ev.Path), s.r.agent
 	ev.At = s.r.started.Add(s.k.Now())
 	emit := s.r.emit
 	s.k.Emit(func() { emit.send(ev) })
@@ -73,7 +71,7 @@ func (s *Scope) tell(f Fact) {
 			ID: rec.ID, Goal: rec.Goal, Status: rec.Status, Attempts: rec.Attempts, Result: rec.Result, Error: rec.Error,
 		}})
 	case Replied:
-		if f.By == "reflector" {
+		if s.r.program.typeOf(f.By) == "reflector" {
 			s.event(Event{Type: ReflectCompleted, By: f.By, Text: f.Reply.Result})
 		}
 	case Warned:

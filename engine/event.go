@@ -35,7 +35,7 @@ const (
 // Event is one line of the event stream: what happened, for people and
 // machines that watch. Events are derived from what the journal holds and are
 // sent after it does, in order; deltas and progress are transient and may
-// overtake. Of the fields below Path, those that an event has no use for are
+// overtake. Of the fields below Agent, those that an event has no use for are
 // left out.
 type Event struct {
 	V    int       `json:"v"`
@@ -43,7 +43,10 @@ type Event struct {
 	At   time.Time `json:"at"`
 	Run  string    `json:"run"`
 	Type EventType `json:"type"`
-	Path string    `json:"path,omitempty"` // effect path, or the step or node
+	Path string    `json:"path,omitempty"` // effect path: of the effect, or of the step or node that tells
+	// Agent is the path of the agent within the run that it happened in: its
+	// plans and steps are not the run's own. "" = the run itself.
+	Agent string `json:"agent,omitempty"`
 
 	Spec      *SpecInfo       `json:"spec,omitempty"`
 	Question  string          `json:"question,omitempty"`

@@ -93,7 +93,7 @@ func (r *run) result(began time.Time) *Result {
 	st := &r.state
 	res := &Result{
 		RunID: r.input.RunID, Status: r.reason.Status, StopReason: r.reason, StartedAt: r.started,
-		Response: r.answerText(), Plan: st.Plan, Steps: st.Steps, Usage: st.Usage, Summary: summarize(st.Steps),
+		Response: r.answerText(), Plan: st.Plan, Steps: append(slices.Clone(st.Steps), st.Running...), Usage: st.Usage, Summary: summarize(st.Steps),
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.open, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages,

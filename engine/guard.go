@@ -10,8 +10,13 @@ type Verdict struct {
 }
 
 // Guards tries the guards of a place in the order written; the first that
-// fires decides. A guard that ends the run comes back as a *StopError.
+// fires decides. A guard that ends the run comes back as a *StopError. One that
+// cannot be evaluated on what there is holds on the safe side: it denies the
+// call, or ends the run.
 func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (Verdict, error) {
+	if err := s.halted(); err != nil {
+		return Verdict{}, err
+	}
 	for i := range s.r.program.Guards {
 		g := &s.r.program.Guards[i]
 		if g.At != at || s.r.closing {
@@ -19,16 +24,26 @@ func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (V
 		}
 		fires, err := g.When.Eval(env(g.When.Source))
 		if err != nil {
-			return Verdict{}, s.stop(&StopError{StopReason{
-				Code: StopInternal, Status: Failed, Path: g.path(),
-				Message: fmt.Sprintf("guard %s: %v", g.Name, err),
-			}})
+			return s.blind(g, err)
 		}
-		if fires {
-			return s.fire(g)
+		if !fires {
+			continue
+		}
+		if v, on, err := s.fire(g); !on || err != nil {
+			return v, err
 		}
 	}
 	return Verdict{}, nil
+}
+
+// blind is what a guard does whose condition fails on the values there are.
+func (s *Scope) blind(g *Guard, err error) (Verdict, error) {
+	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, err)
+	s.Record(Warned{text})
+	if g.At == BeforeTool {
+		return Verdict{Deny: true, Message: text}, nil
+	}
+	return Verdict{}, s.stop(&StopError{StopReason{Code: StopGuard, Status: Stopped, Path: g.path() + ".when", Message: text}})
 }
 
 func (g *Guard) path() string { return fmt.Sprintf("guards[%d]", g.Index) }
@@ -40,18 +55,20 @@ func (g *Guard) text() string {
 	return "guard " + g.Name + " fired: " + g.When.Source
 }
 
-func (s *Scope) fire(g *Guard) (Verdict, error) {
-	s.event(Event{Type: GuardFired, Path: s.Path(), Guard: &GuardEvent{
+// fire does what the guard says; on = the guards behind it are tried too.
+func (s *Scope) fire(g *Guard) (v Verdict, on bool, err error) {
+	s.event(Event{Type: GuardFired, Guard: &GuardEvent{
 		Name: g.Name, Path: g.path(), At: g.At, Do: g.Do, Message: g.Message,
 	}})
 	stop := StopReason{Code: StopGuard, Path: g.path(), Message: g.text()}
 	switch g.Do {
 	case GuardDeny:
-		return Verdict{Deny: true, Message: g.text()}, nil
+		return Verdict{Deny: true, Message: g.text()}, false, nil
 	case GuardReplan:
-		return Verdict{Replan: true, Message: g.text()}, nil
+		return Verdict{Replan: true, Message: g.text()}, false, nil
 	case GuardInterrupt:
-		return s.interrupt(g, stop)
+		on, err := s.interrupt(g, stop)
+		return Verdict{}, on, err
 	case GuardSucceed:
 		stop.Status = Completed
 	case GuardFail:
@@ -59,21 +76,18 @@ func (s *Scope) fire(g *Guard) (Verdict, error) {
 	default:
 		stop.Status = Stopped
 	}
-	return Verdict{}, s.stop(&StopError{stop})
+	return Verdict{}, false, s.stop(&StopError{stop})
 }
 
 // interrupt asks a person whether the run may go on.
-func (s *Scope) interrupt(g *Guard, stop StopReason) (Verdict, error) {
+func (s *Scope) interrupt(g *Guard, stop StopReason) (on bool, err error) {
 	d, err := s.Ask("guard."+g.Name, Question{Kind: AskGuard, Question: g.text()})
-	if err != nil {
-		return Verdict{}, err
-	}
-	if d.Approved() {
-		return Verdict{}, nil
+	if err != nil || d.Approved() {
+		return err == nil, err
 	}
 	stop.Status = Stopped
-	if d.Reason != "" {
-		stop.Message += " (" + d.Reason + ")"
+	if why := d.Reason + d.Text; why != "" {
+		stop.Message += " (" + why + ")"
 	}
-	return Verdict{}, s.stop(&StopError{stop})
+	return false, s.stop(&StopError{stop})
 }

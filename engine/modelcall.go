@@ -32,18 +32,19 @@ func (s *Scope) Model(name string, c ModelCall) (*Reply, error) {
 		key.step = c.StepID
 	}
 	r.calls[key]++
+	nth := r.calls[key] // other branches may call meanwhile
 	m, ok := r.models[c.LLM]
 	if !ok {
 		return nil, Fail(StopInternal, "llms", "llm %q is not in the program", c.LLM)
 	}
-	reply, err := s.call(name, r.calls[key], m, c)
+	reply, err := s.call(name, nth, m, c)
 	for i, other := range m.spec.Fallback {
 		var me *ModelError
 		if err == nil || !errors.As(err, &me) || !me.fallsBack() {
 			break
 		}
 		s.Record(Warned{fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", c.LLM, other, me)})
-		reply, err = s.call(fmt.Sprintf("%s.fallback.%d", name, i+1), r.calls[key], r.models[other], c)
+		reply, err = s.call(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, r.models[other], c)
 	}
 	return reply, err
 }
@@ -82,7 +83,12 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 	}
 	reply, err := kernel.Do(s.k, s.modelEffect(name, m, req))
 	if err != nil {
-		r.settle(held, reservation{})
+		used := held // a call that was cut may have been answered, and billed
+		var failed *journal.Failure
+		if errors.As(err, &failed) {
+			used = reservation{}
+		}
+		r.settle(held, used)
 		return nil, s.modelError(m.spec.Name, err)
 	}
 	cost := m.spec.Cost.of(reply.Usage)
@@ -109,13 +115,13 @@ func stepRef(c ModelCall) *StepEvent {
 // reserve holds the worst case of a request and bounds its output to it.
 func (s *Scope) reserve(req *Request, price *Cost) (reservation, error) {
 	input := requestBytes(req) / 2
-	out := s.r.room(input, req.Params.MaxOutputTokens, price)
-	w := worst(input, max(out, minOutput), price)
-	if err := s.hold(w); err != nil {
-		return w, err
-	}
-	req.Params.MaxOutputTokens = max(out, minOutput)
-	return w, nil
+	wanted, out := req.Params.MaxOutputTokens, 0
+	w, err := s.hold(func() reservation {
+		out = max(s.r.room(input, wanted, price), minOutput)
+		return worst(input, out, price)
+	})
+	req.Params.MaxOutputTokens = out
+	return w, err
 }
 
 // requestBytes is about the size of a request on the wire.

@@ -11,8 +11,8 @@ import (
 const maxNesting = 5
 
 // Agent runs another program as part of this run: the same journal and events,
-// paths below name; it draws on this run's budget and keeps its own limits. Its result is data, also when it failed; an error
-// is the run's own.
+// paths below name; it draws on this run's budget and keeps its own limits. Its
+// result is data, also when it failed; an error is the run's own.
 func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
@@ -37,6 +37,7 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	child.parent, child.depth = parent, parent.depth+1
 	child.emit, child.started = parent.emit, parent.started
 	child.segments = parent.segments
+	child.agent = joinPath(s.Path(), name)
 	sc := &Scope{s.k.Child(name), child}
 	began := s.Now()
 	err = sc.within(p.Limits.MaxDuration, child.along)
@@ -44,6 +45,9 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 		if r.stopping != nil {
 			return nil, r.stopping
 		}
+	}
+	if cut := s.Await(always); cut != nil {
+		return nil, cut // it was not the agent's own time that ran out
 	}
 	if err := child.conclude(sc, err); err != nil {
 		return nil, err
@@ -86,3 +90,5 @@ func jsonValue(v any) any {
 	}
 	return out
 }
+
+func always() bool { return true }

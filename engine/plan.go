@@ -36,7 +36,7 @@ const (
 	StepCancelled   StepStatus = "cancelled"
 	StepSkipped     StepStatus = "skipped"
 	StepNeedsReview StepStatus = "needs_review"
-	StepRunning     StepStatus = "running" // in events and views only
+	StepRunning     StepStatus = "running" // in events, and in the result of a run that waits or was suspended
 )
 
 // CallStatus says how a tool call ended.

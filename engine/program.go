@@ -26,6 +26,7 @@ type Program struct {
 	Memory      MemorySettings // conversation memory
 	Datetime    string         // strftime format of the start time put into system prompts; "" = none
 	Warnings    []string
+	Folder      string // of the spec's file: "" for the spec that is run, for an agent within it relative to its caller's
 }
 
 // NodeOf returns the first node of a type that the graph has.
@@ -36,6 +37,25 @@ func (p *Program) NodeOf(typ string) (id string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// role is the node that plays a role: the graph's own of that type, else the
+// one that the default graph would have.
+func (p *Program) role(typ string) Node {
+	if id, ok := p.NodeOf(typ); ok {
+		return p.Nodes[id]
+	}
+	return p.Nodes[typ]
+}
+
+// typeOf is the type of a node of the graph, or "".
+func (p *Program) typeOf(id string) string {
+	for _, n := range p.Graph.Nodes {
+		if n.ID == id {
+			return n.Type
+		}
+	}
+	return ""
 }
 
 // Condition is a compiled expression over the values of env.go.

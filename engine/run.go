@@ -64,6 +64,7 @@ type run struct {
 	segments *journal.Segments // what the journal's requests are made of; of the whole tree of runs
 	parent   *run              // of a nested agent
 	depth    int
+	agent    string // path of a nested run
 }
 
 type callKey struct{ role, step string }
@@ -147,6 +148,7 @@ func (r *run) main(s *Scope, start []byte) error {
 	}
 	r.input = b.Input
 	r.state.Parameters = b.Input.Parameters
+	r.state.Question, _ = b.Input.Parameters["question"].(string)
 	r.started = s.k.Start().UTC()
 	r.identify(s)
 	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
@@ -210,7 +212,7 @@ func (r *run) next(s *Scope, at string) (string, error) {
 	for _, e := range r.program.Graph.From(at) {
 		ok, err := r.holds(s, e.Label, e.Guard, e.Each)
 		if err != nil {
-			return "", fmt.Errorf("edge %s -> %s: %w", at, e.To, err)
+			s.Record(Warned{fmt.Sprintf("edge %s -> %s: its condition fails on the values there are: %v", at, e.To, err)})
 		}
 		if ok {
 			return e.To, nil
@@ -219,18 +221,22 @@ func (r *run) next(s *Scope, at string) (string, error) {
 	return End, nil
 }
 
+// holds says whether an edge is taken. A condition that fails on the values
+// there are does not hold, but a trigger that fails fires: better one look too
+// many than one too few.
 func (r *run) holds(s *Scope, label string, guard Condition, each bool) (bool, error) {
 	if label == "" {
 		return true, nil
 	}
 	v := s.View()
 	if !each {
-		return guard.Eval(v.Env(label))
+		ok, err := guard.Eval(v.Env(label))
+		return ok && err == nil, err
 	}
 	for i := range r.state.Steps {
 		if rec := &r.state.Steps[i]; rec.fresh {
 			if ok, err := guard.Eval(v.StepEnv(label, *rec)); ok || err != nil {
-				return ok, err
+				return true, err
 			}
 		}
 	}
@@ -265,8 +271,22 @@ func (r *run) conclude(s *Scope, err error) error {
 		r.err = r.reason.Message
 		return nil
 	}
-	s.event(Event{Type: LimitReached, Stop: &r.reason})
+	if r.reason.Code != StopGuard {
+		s.event(Event{Type: LimitReached, Stop: &r.reason})
+	}
 	return r.finalize(s)
+}
+
+// lastWords is how long the finalizer may take once a run's time is over, at
+// least; else it is a tenth of that time.
+const lastWords = 30 * time.Second
+
+// inTime runs the finalizer; after a deadline it has a deadline of its own.
+func (r *run) inTime(s *Scope, finalizer Node) error {
+	if r.reason.Code != StopDeadline {
+		return finalizer.Run(s)
+	}
+	return s.Timeout("closing", max(lastWords, r.program.Limits.MaxDuration/10), finalizer.Run)
 }
 
 // finalize asks the finalizer for an answer; where it cannot be had the run
@@ -277,10 +297,10 @@ func (r *run) finalize(s *Scope) error {
 	if r.state.Answer != nil {
 		return nil
 	}
-	if node := r.program.Nodes["finalizer"]; node != nil {
-		err := node.Run(s)
+	if node := r.program.role("finalizer"); node != nil {
+		err := r.inTime(s, node)
 		var stop *StopError
-		if err != nil && !errors.As(err, &stop) && modelFailure(err) == nil {
+		if err != nil && !errors.As(err, &stop) && modelFailure(err) == nil && !isTimeout(err) {
 			return err
 		}
 		if err != nil {

@@ -17,6 +17,7 @@ type State struct {
 	Plan       Plan
 	Steps      []StepRecord // started or skipped steps, in plan order
 	Executed   int          // steps started
+	Running    []StepRecord // steps that have begun and not ended
 	Replans    int
 	NoProgress int
 	Usage      Usage
@@ -104,9 +105,7 @@ func (s State) Apply(f Fact) State {
 	case Urged:
 		s.Urge = f.Message
 	case StepStarted:
-		if f.Attempt == 1 {
-			s.Executed++
-		}
+		s = s.begin(f)
 	case StepEnded:
 		s = s.endStep(f.Record)
 	case ModelCalled:
@@ -143,15 +142,46 @@ func (s State) takePlan(f PlanTaken) State {
 	return s
 }
 
+// begin notes a step that runs; a further attempt of it is not a further step.
+func (s State) begin(f StepStarted) State {
+	rec := StepRecord{ID: f.Step.ID, Goal: f.Step.Goal, Status: StepRunning, Attempts: f.Attempt}
+	if f.Attempt == 1 {
+		s.Executed++
+	}
+	s.Running = append(without(s.Running, rec.ID), rec)
+	return s
+}
+
+// without is the records of other steps; never the slice itself.
+func without(recs []StepRecord, id string) []StepRecord {
+	out := make([]StepRecord, 0, len(recs)+1)
+	for _, r := range recs {
+		if r.ID != id {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 func (s State) endStep(r StepRecord) State {
+	if len(s.Running) > 0 {
+		s.Running = without(s.Running, r.ID)
+	}
 	if r.Status == StepOK && !s.repeats(r) {
 		s.NoProgress = 0
 	} else if r.Status != StepSkipped {
 		s.NoProgress++
 	}
 	at := len(s.Steps) // plan order; what is not of the plan comes as it ends
-	for pos := s.position(r.ID); pos >= 0 && at > 0 && s.position(s.Steps[at-1].ID) > pos; {
-		at--
+	pos := s.position(r.ID)
+	for i := at - 1; i >= 0 && pos >= 0; i-- {
+		other := s.position(s.Steps[i].ID)
+		if other >= 0 && other < pos {
+			break
+		}
+		if other > pos {
+			at = i
+		}
 	}
 	steps := make([]StepRecord, 0, len(s.Steps)+4)
 	steps = append(append(append(steps, s.Steps[:at]...), r), s.Steps[at:]...)
@@ -178,11 +208,9 @@ func (s State) hear(f Replied) State {
 	return s
 }
 
-// repeats says that an earlier step gave the same result to the same goal.
+// repeats says that an earlier step gave the same result.
 func (s State) repeats(r StepRecord) bool {
-	return slices.ContainsFunc(s.Steps, func(o StepRecord) bool {
-		return o.Goal == r.Goal && o.Result == r.Result
-	})
+	return r.Result != "" && slices.ContainsFunc(s.Steps, func(o StepRecord) bool { return o.Result == r.Result })
 }
 
 func (s State) position(id string) int {

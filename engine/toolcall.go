@@ -87,24 +87,30 @@ func (s *Scope) guarded(name string) *Scope {
 // then the run that has the limit does.
 func (s *Scope) countIn() error {
 	for r := s.r; r != nil; r = r.parent {
-		limit := r.program.Limits.MaxToolCalls
-		for limit > 0 && r.state.Usage.ToolCalls+r.underway >= limit {
-			if r.underway == 0 || r.stopping != nil {
-				return r.halt(&StopError{StopReason{
-					Code: StopMaxToolCalls, Path: "limits.max_tool_calls", Status: Stopped,
-					Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls),
-				}})
-			}
-			room := func() bool {
-				return r.underway == 0 || r.stopping != nil || r.state.Usage.ToolCalls+r.underway < limit
-			}
-			if err := s.Await(room); err != nil {
+		if !r.callable() {
+			if err := s.awaitCallable(r); err != nil {
 				return err
 			}
 		}
 	}
 	s.r.calling(1)
 	return nil
+}
+
+func (r *run) callable() bool {
+	limit := r.program.Limits.MaxToolCalls
+	return limit <= 0 || r.state.Usage.ToolCalls+r.underway < limit
+}
+
+func (s *Scope) awaitCallable(r *run) error {
+	err := s.Await(func() bool { return r.underway == 0 || r.stopping != nil || r.callable() })
+	if err != nil || r.stopping == nil && r.callable() {
+		return err
+	}
+	return r.halt(&StopError{StopReason{
+		Code: StopMaxToolCalls, Path: "limits.max_tool_calls", Status: Stopped,
+		Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls),
+	}})
 }
 
 // write notes that the run, and those around it, may have changed the world.

@@ -14,6 +14,9 @@ const (
 	exitNegative = 1 // run failed, test failed, gate failed
 	exitUsage    = 2 // usage or spec invalid
 	exitInfra    = 3 // provider, store, tool server
+	// 4 and 5 are a run's: engine.StopReason.ExitCode.
+	exitInterrupted = 130 // suspended by Ctrl-C
+	exitTerminated  = 143 // suspended by SIGTERM
 )
 
 // exitError ends a command with a code. A nil err was already told.

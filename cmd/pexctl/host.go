@@ -49,6 +49,7 @@ func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
 	}
 	h.Nested = func(p *engine.Program) (engine.Host, error) {
 		inner := s
+		inner.dir = filepath.Join(s.dir, filepath.FromSlash(p.Folder))
 		inner.home = "" // an agent within an agent keeps no conversation of its own
 		return newHost(p, inner)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,6 +93,9 @@ func runSpec(c *cli.Context) error {
 		fmt.Fprintln(c.App.ErrWriter, "pexctl:", err)
 	}
 	err = answer(c, res, wantJSON)
+	if res.StopReason.Code == engine.StopSuspended && context.Cause(ctx) == errTerminated {
+		err = &exitError{exitTerminated, nil}
+	}
 	if !wantJSON && !c.Bool("quiet") {
 		hint(c.App.ErrWriter, nextSteps(c.Args().First(), spec, p, res))
 	}
@@ -185,14 +189,18 @@ func printAnswer(c *cli.Context, res *engine.Result) {
 func reasonText(res *engine.Result) string {
 	r := res.StopReason
 	text := string(r.Code)
-	if r.Message != "" {
+	switch {
+	case strings.HasPrefix(r.Message, text):
+		text = r.Message
+	case r.Message != "":
 		text += ": " + r.Message
 	}
 	if r.Path != "" {
 		text += " (" + r.Path + ")"
 	}
+	lines := []string{text}
 	for _, q := range res.Interrupts {
-		text += "\n  " + q.Path + ": " + string(q.Kind) + " " + q.Tool + " " + string(q.Args) + " " + q.Question
+		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s: %s %s %s %s", q.Path, q.Kind, q.Tool, q.Args, q.Question)), " "))
 	}
-	return text
+	return strings.Join(lines, "\n  ")
 }

@@ -1,0 +1,126 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// meter is a model that notes what it was allowed, and uses up to that much.
+type meter struct {
+	share   float64 // of what a call may use at most
+	allowed []int
+	delay   time.Duration
+}
+
+func (m *meter) Choose(req *engine.Request) engine.Model {
+	m.allowed = append(m.allowed, req.Params.MaxOutputTokens)
+	return answer{engine.Tokens{
+		Input:  int(m.share * float64(size(req)/2)),
+		Output: int(m.share * float64(req.Params.MaxOutputTokens)),
+	}, m.delay * time.Duration(1+len(m.allowed)%3)}
+}
+
+func (m *meter) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	return m.Choose(req).Generate(ctx, req, stream)
+}
+
+func size(req *engine.Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		n += m.Text.Len()
+	}
+	return n
+}
+
+type answer struct {
+	usage engine.Tokens
+	delay time.Duration
+}
+
+func (a answer) Delay() time.Duration { return a.delay }
+
+func (a answer) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	return &engine.Reply{Text: "x", Stop: engine.EndTurn, Usage: a.usage}, nil
+}
+
+// asks calls the model n times in each of some branches.
+func asks(branches, n int) does {
+	return func(s *engine.Scope) error {
+		call := engine.ModelCall{Role: "executor", LLM: "main", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{strings.Repeat("word ", 80)}}}}
+		return s.Parallel(branches, func(i int) string { return fmt.Sprint("b", i) }, func(_ int, s *engine.Scope) error {
+			for i := range n {
+				if _, err := s.Model(fmt.Sprint("model.", i), call); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+func spends(l engine.Limits, m *meter, params engine.Params, cost *engine.Cost, node does) *engine.Result {
+	p := program(map[string]does{"a": node})
+	p.Limits = l
+	p.Models = []engine.ModelSpec{{Name: "main", Params: params, Cost: cost}}
+	return runs(p, engine.Host{Models: map[string]engine.Model{"main": m}})
+}
+
+func TestBudgetsAreNeverOvershot(t *testing.T) {
+	price := &engine.Cost{Input: 1, Output: 5}
+	for _, branches := range []int{1, 2, 7} {
+		for _, share := range []float64{0.1, 0.6, 1} {
+			for _, max := range []int{0, 50, 500} {
+				t.Run(fmt.Sprintf("%d branches use %v of %d", branches, share, max), func(t *testing.T) {
+					m := &meter{share: share, delay: time.Second}
+					l := engine.Limits{MaxTokens: 20_000}
+					res := spends(l, m, engine.Params{MaxOutputTokens: max}, nil, asks(branches, 1000))
+					if res.StopReason.Code != engine.StopBudgetTokens || res.Usage.Total() > 18_000 || res.Usage.Total() == 0 {
+						t.Errorf("tokens: %+v after %d", res.StopReason, res.Usage.Total())
+					}
+					res = spends(engine.Limits{MaxCost: 0.05}, m, engine.Params{MaxOutputTokens: max}, price, asks(branches, 1000))
+					if res.StopReason.Code != engine.StopBudgetCost || res.Usage.CostUSD > 0.04 || res.Usage.CostUSD == 0 {
+						t.Errorf("cost: %+v after %v", res.StopReason, res.Usage.CostUSD)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestCallsAreAllowedWhatIsReserved(t *testing.T) {
+	tests := []struct {
+		name   string
+		limits engine.Limits
+		params engine.Params
+		want   int
+	}{
+		{"no budget sends no bound", engine.Limits{}, engine.Params{}, 0},
+		{"no budget keeps the author's bound", engine.Limits{}, engine.Params{MaxOutputTokens: 7}, 7},
+		{"the author's bound", engine.Limits{MaxTokens: 100_000}, engine.Params{MaxOutputTokens: 300}, 300},
+		{"4096 without one", engine.Limits{MaxTokens: 100_000}, engine.Params{}, 4096},
+		{"what is left without one", engine.Limits{MaxTokens: 2000}, engine.Params{}, 2000 - 400 - 212},
+		{"what the reserve leaves", engine.Limits{MaxTokens: 2000, ReserveTokens: 1000}, engine.Params{}, 2000 - 1000 - 212},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &meter{}
+			spends(tt.limits, m, tt.params, nil, asks(1, 1))
+			if len(m.allowed) != 1 || m.allowed[0] != tt.want {
+				t.Errorf("allowed %v, want %d", m.allowed, tt.want)
+			}
+		})
+	}
+}
+
+func TestBudgetThatFitsNoCallAsksNobody(t *testing.T) {
+	m := &meter{}
+	res := spends(engine.Limits{MaxTokens: 100}, m, engine.Params{}, nil, asks(3, 1))
+	if res.StopReason.Code != engine.StopBudgetTokens || len(m.allowed) != 0 || !strings.Contains(res.Response, "limits.max_tokens") {
+		t.Errorf("%+v, asked %v: %s", res.StopReason, m.allowed, res.Response)
+	}
+}

@@ -1,0 +1,134 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+)
+
+func plan(ids ...string) []engine.Step {
+	out := make([]engine.Step, len(ids))
+	for i, id := range ids {
+		out[i] = engine.Step{ID: id, Goal: "goal " + id}
+	}
+	return out
+}
+
+func ended(id string, status engine.StepStatus, result string) engine.StepEnded {
+	return engine.StepEnded{Record: engine.StepRecord{ID: id, Goal: "goal " + id, Status: status, Result: result}}
+}
+
+func after(facts ...engine.Fact) engine.State {
+	var s engine.State
+	for _, f := range facts {
+		s = s.Apply(f)
+	}
+	return s
+}
+
+func ids(steps []engine.Step) []string {
+	var out []string
+	for _, st := range steps {
+		out = append(out, st.ID)
+	}
+	return out
+}
+
+func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
+	facts := []engine.Fact{
+		engine.HistoryRead{Interactions: []engine.Interaction{{ID: "i"}}},
+		engine.PlanTaken{Steps: plan("s1", "s2", "s3")},
+		engine.Urged{Message: "again"},
+		engine.StepStarted{Step: engine.Step{ID: "s2"}, Attempt: 1},
+		ended("s2", engine.StepOK, "two"),
+		ended("s1", engine.StepFailed, ""),
+		engine.ModelCalled{Model: "m", Tokens: engine.Tokens{Input: 1}, Cost: 2},
+		engine.ToolCalled{},
+		engine.Warned{Text: "w"},
+		engine.Said{Messages: []engine.Message{{Role: engine.User}}},
+		engine.Replied{By: "reflector", Reply: engine.ReplyEnv{Text: "t"}},
+		engine.PlanTaken{Steps: plan("s4"), Replan: true},
+		engine.Warned{Text: "v"},
+		engine.Answered{Answer: engine.Answer{Text: "a"}},
+	}
+	s := engine.State{Question: "q"}
+	for i, f := range facts {
+		before, _ := json.Marshal(s)
+		next := s.Apply(f)
+		_ = s.Apply(facts[(i+5)%len(facts)]) // another future of the same state
+		if now, _ := json.Marshal(s); string(now) != string(before) {
+			t.Errorf("%T changed the state it was applied to:\n%s\n%s", f, before, now)
+		}
+		s = next
+	}
+}
+
+func TestFuturesOfAStateDoNotMeet(t *testing.T) {
+	s := after(engine.PlanTaken{Steps: plan("s1", "s2")}, ended("s1", engine.StepOK, "one"), engine.Warned{Text: "w"})
+	one, two := s.Apply(engine.Warned{Text: "one"}), s.Apply(engine.Warned{Text: "two"})
+	if one.Warnings[1] != "one" || two.Warnings[1] != "two" {
+		t.Errorf("warnings %v and %v", one.Warnings, two.Warnings)
+	}
+	one, two = s.Apply(ended("s2", engine.StepOK, "one")), s.Apply(ended("s2", engine.StepFailed, "two"))
+	if one.Steps[1].Result != "one" || two.Steps[1].Result != "two" {
+		t.Errorf("steps %v and %v", one.Steps, two.Steps)
+	}
+}
+
+func TestStepsStandInPlanOrder(t *testing.T) {
+	s := after(
+		engine.PlanTaken{Steps: plan("a", "b", "c", "d")},
+		ended("c", engine.StepOK, "1"), ended("a", engine.StepOK, "2"), ended("node", engine.StepOK, "3"), ended("d", engine.StepOK, "4"), ended("b", engine.StepOK, "5"),
+	)
+	var got []string
+	for _, rec := range s.Steps {
+		got = append(got, rec.ID)
+	}
+	if i := slices.Index(got, "node"); i < 0 || !slices.Equal(slices.Delete(slices.Clone(got), i, i+1), []string{"a", "b", "c", "d"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestReplanKeepsWhatIsDone(t *testing.T) {
+	s := after(
+		engine.PlanTaken{Steps: plan("s1", "s2", "s3")}, ended("s1", engine.StepOK, "x"), ended("s3", engine.StepSkipped, ""),
+		engine.PlanTaken{Steps: plan("s4", "s7"), Replan: true},
+	)
+	if got := ids(s.Plan.Steps); !slices.Equal(got, []string{"s1", "s3", "s4", "s7"}) {
+		t.Errorf("plan %v", got)
+	}
+	if got := ids(s.Remaining()); !slices.Equal(got, []string{"s4", "s7"}) {
+		t.Errorf("remaining %v", got)
+	}
+	if s.Plan.Version != 2 || s.Replans != 1 || s.Numbered != 7 {
+		t.Errorf("version %d, replans %d, numbered %d", s.Plan.Version, s.Replans, s.Numbered)
+	}
+}
+
+func TestNoProgressCountsStepsInARow(t *testing.T) {
+	same := func(result string) engine.StepEnded {
+		return engine.StepEnded{Record: engine.StepRecord{ID: "s", Goal: "g", Status: engine.StepOK, Result: result}}
+	}
+	tests := []struct {
+		name  string
+		facts []engine.Fact
+		want  int
+	}{
+		{"nothing yet", nil, 0},
+		{"a step that is fine", []engine.Fact{same("x")}, 0},
+		{"a result that was there", []engine.Fact{same("x"), same("x")}, 1},
+		{"the same goal with news", []engine.Fact{same("x"), same("y")}, 0},
+		{"failures", []engine.Fact{ended("a", engine.StepFailed, ""), ended("b", engine.StepLoop, "")}, 2},
+		{"a failure made good", []engine.Fact{ended("a", engine.StepFailed, ""), ended("b", engine.StepOK, "x")}, 0},
+		{"skipped steps do not count", []engine.Fact{ended("a", engine.StepFailed, ""), ended("b", engine.StepSkipped, "")}, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := after(tt.facts...).NoProgress; got != tt.want {
+				t.Errorf("%d, want %d", got, tt.want)
+			}
+		})
+	}
+}
