@@ -80,6 +80,7 @@ func (b *board) apply(ev engine.Event) {
 		if ev.Totals != nil {
 			b.usage = *ev.Totals
 		}
+	default: // nothing that stands
 	}
 }
 

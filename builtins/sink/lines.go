@@ -28,6 +28,10 @@ const lineWidth = 160
 func (l *Lines) Send(ev engine.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	ev, ok := outer(ev)
+	if !ok {
+		return
+	}
 	l.b.apply(ev)
 	switch ev.Type {
 	case engine.RunStarted:
@@ -54,8 +58,9 @@ func (l *Lines) Note(text string) {
 	l.print("%s", text)
 }
 
+// print drops errors: progress that nobody can read is no failure of the run.
 func (l *Lines) print(format string, args ...any) {
-	fmt.Fprintln(l.w, Safe(fmt.Sprintf(format, args...))) //nolint:errcheck // progress that nobody can read is not an error of the run
+	fmt.Fprintln(l.w, Safe(fmt.Sprintf(format, args...)))
 }
 
 func (l *Lines) plan() {
@@ -99,8 +104,9 @@ func remark(ev engine.Event) string {
 		return fmt.Sprintf("waiting for a person: %s %s %s", ev.Interrupt.Kind, ev.Interrupt.Tool, argsText(ev.Interrupt.Args))
 	case engine.Warning:
 		return "warning: " + ev.Text
+	default:
+		return ""
 	}
-	return ""
 }
 
 // ending is how a run ended and what it took.

@@ -101,15 +101,12 @@ func (p *painter) turnLine(t turn, indent string, columns int) string {
 }
 
 func (p *painter) toolLine(c toolRow, columns int) string {
-	mark, color := "·", dim
-	right := ""
+	mark, color, right := "✗", red, c.status
 	switch c.status {
 	case "":
-		mark = p.spin()
+		mark, color = p.spin(), dim
 	case string(engine.CallOK):
-		mark, right = "✓", span(c.took)
-	default:
-		mark, color, right = "✗", red, c.status
+		mark, color, right = "✓", dim, span(c.took)
 	}
 	text := c.name
 	if c.args != "" {

@@ -17,25 +17,29 @@ func Safe(s string) string {
 	}
 	var b strings.Builder
 	for _, r := range s { // a byte that is no UTF-8 comes as U+FFFD
-		switch {
-		case !hidden(r):
-			b.WriteRune(r)
-		case r < 0x20:
-			b.WriteRune(0x2400 + r) // the picture of the control character
-		case r == 0x7f:
-			b.WriteRune('␡')
-		default:
-			b.WriteRune(unicode.ReplacementChar)
-		}
+		b.WriteRune(shown(r))
 	}
 	return b.String()
 }
 
-func hidden(r rune) bool {
+// shown is a character that stands for one that must not reach a terminal.
+func shown(r rune) rune {
+	const del, picture, deleted = 0x7f, 0x2400, '␡'
 	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r == 0x200c || r == 0x200d: // joiners that scripts and emoji need
+	case !hidden(r):
+		return r
+	case r < 0x20:
+		return picture + r
+	case r == del:
+		return deleted
+	}
+	return unicode.ReplacementChar
+}
+
+func hidden(r rune) bool {
+	const nonJoiner, joiner = 0x200c, 0x200d // scripts and emoji need them
+	switch r {
+	case '\n', '\t', nonJoiner, joiner:
 		return false
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)

@@ -29,7 +29,7 @@ func (s *screen) Write(b []byte) (int, error) {
 	text := string(b)
 	for text != "" {
 		if rest, ok := strings.CutPrefix(text, "\x1b["); ok {
-			end := strings.IndexAny(rest, "AJmhl")
+			end := strings.IndexAny(rest, "AJKmhl")
 			if end < 0 {
 				s.t.Fatalf("an escape sequence that is not ours: %q", text)
 			}
@@ -45,6 +45,9 @@ func (s *screen) Write(b []byte) (int, error) {
 }
 
 func (s *screen) control(args string, command byte) {
+	if command == 'J' && s.y == s.top() && len(s.lines) > s.y+1 {
+		s.t.Fatal("the whole screen is cleared: tmux would keep it in its history")
+	}
 	switch command {
 	case 'A':
 		var n int
@@ -52,7 +55,11 @@ func (s *screen) control(args string, command byte) {
 		s.y = max(s.top(), s.y-n)
 	case 'J':
 		if s.y < len(s.lines) {
-			s.lines = s.lines[:s.y+1]
+			s.lines[s.y] = s.lines[s.y][:min(s.x, len(s.lines[s.y]))]
+			s.lines = s.lines[:s.y+min(s.x, 1)]
+		}
+	case 'K':
+		if s.y < len(s.lines) {
 			s.lines[s.y] = s.lines[s.y][:min(s.x, len(s.lines[s.y]))]
 		}
 	case 'h', 'l':
@@ -83,7 +90,11 @@ func (s *screen) put(r rune) {
 			s.put(r)
 			return
 		}
-		s.lines[s.y] = append(s.lines[s.y][:s.x], r)
+		if s.x < len(s.lines[s.y]) {
+			s.lines[s.y][s.x] = r
+		} else {
+			s.lines[s.y] = append(s.lines[s.y], r)
+		}
 		s.x++
 	}
 }

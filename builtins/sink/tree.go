@@ -36,6 +36,10 @@ func NewTree(w io.Writer, size func() (columns, rows int), now func() time.Time,
 func (t *Tree) Send(ev engine.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	ev, ok := outer(ev)
+	if !ok {
+		return
+	}
 	t.b.apply(ev)
 	switch ev.Type {
 	case engine.ModelDelta, engine.ToolProgress, engine.InterruptRaised:
@@ -43,6 +47,7 @@ func (t *Tree) Send(ev engine.Event) {
 	case engine.RunCompleted:
 		t.finish(t.p.ink(dim, ending(ev, t.b.usage)) + "\n\n")
 		return
+	default:
 	}
 	if text := remark(ev); text != "" {
 		t.draw(t.p.ink(yellow, t.note(text)))
@@ -65,8 +70,12 @@ func (t *Tree) Tick() {
 func (t *Tree) Note(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || t.paused {
+	switch {
+	case t.closed:
 		t.write(flat(text) + "\n")
+		return
+	case t.paused: // the cursor stands behind a question
+		t.write("\n" + flat(text) + "\n")
 		return
 	}
 	t.draw(t.note(text))
@@ -76,7 +85,7 @@ func (t *Tree) Note(text string) {
 // example, and draws it again after. Meanwhile the run goes on.
 func (t *Tree) Pause(f func()) {
 	t.mu.Lock()
-	t.write(t.erased())
+	t.write(t.back() + over(make([]string, t.height())) + t.back())
 	t.drawn, t.paused = nil, true
 	t.mu.Unlock()
 	f()
@@ -110,7 +119,7 @@ func (t *Tree) finish(last string) {
 	}
 	columns, _ := t.size()
 	lines, _ := t.p.picture(&t.b, max(columns, narrowest), true)
-	t.write(t.erased() + strings.Join(lines, "\n") + "\n" + last)
+	t.write(t.back() + over(lines) + "\x1b[J" + last)
 	t.closed, t.drawn = true, nil
 }
 
@@ -131,31 +140,40 @@ func (t *Tree) draw(above ...string) {
 		lines, moving = t.p.picture(&t.b, columns, false)
 	}
 	lines = t.p.crop(lines, moving, most)
-	var s strings.Builder
-	s.WriteString(t.erased())
-	for _, line := range above {
-		s.WriteString(line + "\n")
-	}
-	s.WriteString("\x1b[?7l" + strings.Join(lines, "\n") + "\n\x1b[?7h")
-	t.write(s.String())
+	t.write(t.back() + over(above) + "\x1b[?7l" + over(lines) + "\x1b[?7h\x1b[J")
 	t.drawn = t.drawn[:0]
 	for _, line := range lines {
 		t.drawn = append(t.drawn, min(width(stripped(line)), columns))
 	}
 }
 
-// erased moves to the top of the picture and clears from there. A terminal
-// that became narrower has broken its lines.
-func (t *Tree) erased() string {
+// over writes lines over others. The screen is not cleared before: it would
+// flicker, and tmux keeps a cleared screen in its history.
+func over(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(line + "\x1b[K\n")
+	}
+	return b.String()
+}
+
+// back moves to the top of the picture.
+func (t *Tree) back() string {
 	if len(t.drawn) == 0 {
 		return ""
 	}
+	return fmt.Sprintf("\r\x1b[%dA", t.height())
+}
+
+// height is how many lines of the screen the picture takes now: a terminal
+// that became narrower has broken its lines.
+func (t *Tree) height() int {
 	columns, _ := t.size()
-	up := 0
+	n := 0
 	for _, w := range t.drawn {
-		up += max(1, (w+columns-1)/max(columns, 1))
+		n += max(1, (w+columns-1)/max(columns, 1))
 	}
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
+	return n
 }
 
 func (t *Tree) write(s string) {

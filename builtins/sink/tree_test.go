@@ -192,12 +192,14 @@ func TestTreeMakesRoomForAQuestion(t *testing.T) {
 		run.step("s1", "one") // the run goes on meanwhile
 		tree.Tick()
 		tree.Note("suspending")
+		tree.Tick()
 	})
 	wantScreen(t, s, `
 may I? yes
+
 suspending
 demo  plan v1 · 0/1 steps · 0ms
-  ◓ s1 one  0ms
+  ◑ s1 one  0ms
 `)
 }
 
