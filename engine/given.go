@@ -24,7 +24,7 @@ func ViewOf(p *Program, in Input, res *Result, history []Interaction, started ti
 			rec.Status = StepOK
 		}
 		rec.Attempts = max(rec.Attempts, 1)
-		rec.last = i == len(st.Steps)-1
+		st.last = rec.ID
 		if st.position(rec.ID) < 0 {
 			st.Plan.Steps = append(st.Plan.Steps, Step{ID: rec.ID, Goal: rec.Goal})
 		}

@@ -62,9 +62,6 @@ type StepRecord struct {
 	Usage      StepUsage    `json:"usage"`
 	DurationMS int64        `json:"duration_ms"`
 	Notes      string       `json:"notes,omitempty"` // tool outputs that the spec wants kept beside the result
-
-	fresh bool // ended since the plan was last looked at
-	last  bool // the last to end
 }
 
 // StepUsage is what a step consumed.

@@ -233,11 +233,10 @@ func (r *run) holds(s *Scope, label string, guard Condition, each bool) (bool, e
 		ok, err := guard.Eval(v.Env(label))
 		return ok && err == nil, err
 	}
-	for i := range r.state.Steps {
-		if rec := &r.state.Steps[i]; rec.fresh {
-			if ok, err := guard.Eval(v.StepEnv(label, *rec)); ok || err != nil {
-				return true, err
-			}
+	for _, id := range r.state.fresh {
+		rec, _ := r.state.Record(id)
+		if ok, err := guard.Eval(v.StepEnv(label, rec)); ok || err != nil {
+			return true, err
 		}
 	}
 	return false, nil

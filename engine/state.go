@@ -27,6 +27,10 @@ type State struct {
 	Urge       string // what a guard wants of the next plan
 	Warnings   []string
 	Messages   []Message
+
+	fresh []string // ids of steps that ended since the plan was last looked at
+	last  string   // id of the last step to end
+	ended []bool   // of each step of the plan
 }
 
 // Answer is the run's final answer; Output is its value under output.schema.
@@ -125,15 +129,19 @@ func (s State) Apply(f Fact) State {
 // takePlan keeps the steps that are done, in order, and puts f's behind them.
 func (s State) takePlan(f PlanTaken) State {
 	kept := make([]Step, 0, len(s.Steps)+len(f.Steps))
-	for _, st := range s.Plan.Steps {
-		if s.Done(st.ID) {
-			kept = append(kept, st)
+	for i := range s.Plan.Steps {
+		if s.over(i) {
+			kept = append(kept, s.Plan.Steps[i])
 		}
 	}
 	for _, st := range f.Steps {
 		if n, err := strconv.Atoi(strings.TrimPrefix(st.ID, "s")); err == nil {
 			s.Numbered = max(s.Numbered, n)
 		}
+	}
+	s.ended = make([]bool, len(kept)+len(f.Steps))
+	for i := range kept {
+		s.ended[i] = true
 	}
 	s.Plan = Plan{Version: s.Plan.Version + 1, Steps: append(kept, f.Steps...)}
 	if f.Replan {
@@ -183,28 +191,19 @@ func (s State) endStep(r StepRecord) State {
 			at = i
 		}
 	}
-	steps := make([]StepRecord, 0, len(s.Steps)+4)
-	steps = append(append(append(steps, s.Steps[:at]...), r), s.Steps[at:]...)
-	for i := range steps {
-		steps[i].last = i == at
+	steps := make([]StepRecord, 0, len(s.Steps)+1)
+	s.Steps = append(append(append(steps, s.Steps[:at]...), r), s.Steps[at:]...)
+	s.fresh, s.last = append(slices.Clip(s.fresh), r.ID), r.ID
+	if pos >= 0 && len(s.ended) == len(s.Plan.Steps) {
+		s.ended = slices.Clone(s.ended)
+		s.ended[pos] = true
 	}
-	steps[at].fresh = true
-	s.Steps = steps
 	return s
 }
 
 // hear takes over a reply; what happened before it is no longer fresh.
 func (s State) hear(f Replied) State {
-	s.Reply, s.Urge = f.Reply, ""
-	for i := range s.Steps {
-		if s.Steps[i].fresh {
-			s.Steps = slices.Clone(s.Steps)
-			for j := range s.Steps {
-				s.Steps[j].fresh = false
-			}
-			break
-		}
-	}
+	s.Reply, s.Urge, s.fresh = f.Reply, "", nil
 	return s
 }
 
@@ -237,6 +236,14 @@ func (s State) Record(id string) (StepRecord, bool) {
 	return StepRecord{}, false
 }
 
+// over says whether the i-th step of the plan has ended.
+func (s *State) over(i int) bool {
+	if len(s.ended) == len(s.Plan.Steps) {
+		return s.ended[i]
+	}
+	return s.Done(s.Plan.Steps[i].ID) // a plan that was not taken but given
+}
+
 // Remaining returns the plan's steps that have not ended, in plan order.
 func (s State) Remaining() []Step { return slices.Collect(s.Open()) }
 
@@ -244,7 +251,7 @@ func (s State) Remaining() []Step { return slices.Collect(s.Open()) }
 func (s State) Open() iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		for i := range s.Plan.Steps {
-			if !s.Done(s.Plan.Steps[i].ID) && !yield(s.Plan.Steps[i]) {
+			if !s.over(i) && !yield(s.Plan.Steps[i]) {
 				return
 			}
 		}

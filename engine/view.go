@@ -86,10 +86,8 @@ func (v View) planEnv() PlanEnv {
 }
 
 func (v View) lastStep() StepEnv {
-	for i := range v.State.Steps {
-		if v.State.Steps[i].last {
-			return v.stepEnv(v.State.Steps[i])
-		}
+	if rec, ok := v.State.Record(v.State.last); ok {
+		return v.stepEnv(rec)
 	}
 	return StepEnv{}
 }

@@ -28,13 +28,14 @@ func number(v engine.View, steps []engine.Step) []engine.Step {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(steps, func(s engine.Step) bool { return s.ID == id }) || st.Done(id)
 	}
-	renamed := map[string]string{}
+	open := remaining{steps: slices.Collect(st.Open())}
+	var renamed map[string]string
 	for i := range steps {
 		if steps[i].ID != "" && !st.Done(steps[i].ID) {
 			continue
 		}
 		if steps[i].ID == "" {
-			if id := sameGoal(st, steps[i].Goal); id != "" && !taken(id) {
+			if id := open.withGoal(steps[i].Goal); id != "" && !taken(id) {
 				steps[i].ID = id
 				continue
 			}
@@ -45,6 +46,9 @@ func number(v engine.View, steps []engine.Step) []engine.Step {
 			id = "s" + strconv.Itoa(next)
 		}
 		if old := steps[i].ID; old != "" && renamed[old] == "" {
+			if renamed == nil {
+				renamed = map[string]string{}
+			}
 			renamed[old] = id
 		}
 		steps[i].ID = id
@@ -99,11 +103,20 @@ func unfinished(v engine.View, steps []engine.Step) (kept []engine.Step, dropped
 	return steps, dropped
 }
 
-// sameGoal is the id of the remaining step with a goal, or "".
-func sameGoal(st engine.State, goal string) string {
-	for open := range st.Open() {
-		if open.Goal == goal {
-			return open.ID
+// remaining is the steps that remain, looked through from where the last one
+// was found: a new plan mostly repeats them in order.
+type remaining struct {
+	steps []engine.Step
+	next  int
+}
+
+// withGoal is the id of the remaining step with a goal, or "".
+func (r *remaining) withGoal(goal string) string {
+	for k := range r.steps {
+		i := (r.next + k) % len(r.steps)
+		if r.steps[i].Goal == goal {
+			r.next = i + 1
+			return r.steps[i].ID
 		}
 	}
 	return ""

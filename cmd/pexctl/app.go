@@ -35,7 +35,7 @@ func newApp(io streams) *cli.App {
 
 // oneSpec is the spec that a command was given.
 func oneSpec(c *cli.Context) (string, error) {
-	if c.NArg() == 0 {
+	if c.Args().First() == "" {
 		return "", usage("no spec given: pexctl %s spec.yaml (a folder means its spec.yaml)", c.Command.Name)
 	}
 	return c.Args().First(), nil
@@ -75,16 +75,9 @@ func outputFlagOf(formats ...string) cli.Flag {
 
 // listed joins words: a, b and c.
 func listed(words []string) string {
-	s := ""
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			s += " and "
-		default:
-			s += ", "
-		}
-		s += w
+	if len(words) < 2 {
+		return strings.Join(words, "")
 	}
-	return s
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

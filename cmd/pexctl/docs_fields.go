@@ -105,8 +105,7 @@ func namesAt(place string) []string {
 
 // fieldRows writes a row for each field of a struct, and those of structs in it.
 func fieldRows(b *bytes.Buffer, path string, t reflect.Type, tag string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
 		if f.Anonymous && name == "" {
 			fieldRows(b, path, f.Type, tag)
@@ -137,8 +136,9 @@ func element(t reflect.Type) (inner reflect.Type, suffix string) {
 		return t.Elem(), "[]"
 	case reflect.Map:
 		return t.Elem(), ".<name>"
+	default:
+		return t, ""
 	}
-	return t, ""
 }
 
 // word says in JSON's terms what a field holds.
@@ -167,6 +167,7 @@ func word(t reflect.Type) string {
 		return "any value"
 	case reflect.Float64:
 		return "number"
+	default:
+		return "whole number"
 	}
-	return "whole number"
 }

@@ -65,7 +65,7 @@ func scriptedModel(path string, p *engine.Program, res *engine.Result) []string 
 			return nil
 		}
 	}
-	line := "the model is scripted: its replies stand in the spec"
+	line := "the model is scripted"
 	if other := otherModel(p, func(m *engine.ModelSpec) bool { return m.Provider != scriptedProvider }); other != "" {
 		line += fmt.Sprintf("; with a real one: pexctl run %s --set planner.llm=%s", path, other)
 	}
@@ -128,6 +128,7 @@ func afterFailure(path string, p *engine.Program, res *engine.Result) []string {
 		}
 	case engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed:
 		return []string{fmt.Sprintf("next: what was said: pexctl run %s -o json --include conversation · what was asked: pexctl render %s", path, path)}
+	default: // the message says all there is
 	}
 	return nil
 }

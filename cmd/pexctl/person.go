@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,10 +45,33 @@ func (p *person) show(q engine.Question) {
 	if q.Tool != "" {
 		text += "  " + sink.Safe(q.Tool) + "\n"
 	}
-	if len(q.Args) > 0 {
+	if steps := plan(q); steps != "" {
+		text += steps
+	} else if len(q.Args) > 0 {
 		text += "  " + sink.Safe(string(q.Args)) + "\n"
 	}
 	fmt.Fprint(p.out, text+choices(q.Kind))
+}
+
+// plan lists the steps of a plan to approve; "" = it is none, or more than ids
+// and goals are at stake.
+func plan(q engine.Question) string {
+	var p struct {
+		Steps []struct {
+			ID   string `json:"id"`
+			Goal string `json:"goal"`
+		} `json:"steps"`
+	}
+	d := json.NewDecoder(bytes.NewReader(q.Args))
+	d.DisallowUnknownFields()
+	if q.Kind != engine.AskPlan || d.Decode(&p) != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, s := range p.Steps {
+		fmt.Fprintf(&b, "  %s %s\n", sink.Safe(s.ID), strings.ReplaceAll(sink.Safe(s.Goal), "\n", "\n    "))
+	}
+	return b.String()
 }
 
 // line waits for a line or for the end of the run. Who is waited for in vain
@@ -75,6 +99,7 @@ func choices(kind engine.InterruptKind) string {
 	switch kind {
 	case engine.AskHuman, engine.AskUser:
 		return "answer: "
+	default:
+		return "approve | deny[:why] | edit:<json>  > "
 	}
-	return "approve | deny[:why] | edit:<json>  > "
 }

@@ -70,13 +70,9 @@ func runSpec(c *cli.Context) error {
 	if err != nil {
 		return usage("%w", err)
 	}
-	home, err := journal.OpenHome(homeDir(c, spec), journal.Durability(p.Memory.Durability))
+	home, file, err := openJournal(homeDir(c, spec), p.Memory.Durability, in.RunID)
 	if err != nil {
-		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
-	}
-	file, err := home.Create(in.RunID)
-	if err != nil {
-		return storeError(err)
+		return err
 	}
 	watch, err := newWatch(c, wantJSON)
 	if err != nil {
@@ -89,17 +85,34 @@ func runSpec(c *cli.Context) error {
 	})
 	defer stop()
 	res := engine.Run(ctx, p, in, host, engine.Options{Journal: file, Stream: !c.Bool("no-stream"), Grace: 5 * time.Second})
-	if err := errors.Join(watch.close(), file.Close(), home.Close()); err != nil {
-		fmt.Fprintln(c.App.ErrWriter, "pexctl:", err)
-	}
+	lost := errors.Join(watch.close(), file.Close(), home.Close())
 	err = answer(c, res, wantJSON)
-	if res.StopReason.Code == engine.StopSuspended && context.Cause(ctx) == errTerminated {
+	switch {
+	case lost != nil && err == nil:
+		err = infra(lost)
+	case lost != nil: // how the run ended matters more
+		fmt.Fprintln(c.App.ErrWriter, "pexctl:", lost)
+	}
+	if res.StopReason.Code == engine.StopSuspended && errors.Is(context.Cause(ctx), errTerminated) {
 		err = &exitError{exitTerminated, nil}
 	}
 	if !wantJSON && !c.Bool("quiet") {
 		hint(c.App.ErrWriter, nextSteps(c.Args().First(), spec, p, res))
 	}
 	return err
+}
+
+// openJournal opens the home, and in it the journal of a new run.
+func openJournal(dir, durability, run string) (*journal.Home, *journal.File, error) {
+	home, err := journal.OpenHome(dir, journal.Durability(durability))
+	if err != nil {
+		return nil, nil, infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
+	}
+	file, err := home.Create(run)
+	if err != nil {
+		return nil, nil, storeError(err)
+	}
+	return home, file, nil
 }
 
 // input gathers what the run is given.

@@ -1,0 +1,305 @@
+package node_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// wild is a model that says anything: plans of every shape, answers, nonsense,
+// refusals, tool calls good and bad, failures. What it says depends on the call
+// alone, so that a run can be run again.
+type wild struct{ seed uint64 }
+
+func (w wild) Choose(req *engine.Request) engine.Model {
+	h := fnv.New64a()
+	fmt.Fprint(h, req.Role, req.Call, req.Step)
+	return word{req, rand.New(rand.NewPCG(w.seed, h.Sum64()))}
+}
+
+func (w wild) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	return w.Choose(req).Generate(ctx, req, stream)
+}
+
+type word struct {
+	req *engine.Request
+	r   *rand.Rand
+}
+
+func (w word) Delay() time.Duration { return time.Duration(w.req.Call*7%5) * time.Second }
+
+func (w word) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	reply := &engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 20, Output: 10}}
+	switch n := w.r.IntN(40); {
+	case n == 0 && w.req.Role == "executor":
+		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: "odd"}
+	case n < 3:
+		reply.Text = "nothing that can be read {"
+	case n == 3:
+		reply.Text, reply.Stop = "no", engine.Refusal
+	case w.req.Role == "executor":
+		w.act(reply)
+	case w.req.Role == "finalizer", n < 8:
+		reply.Text = `{"steps": [], "result": "an answer"}`
+	default:
+		reply.Text = w.plan()
+	}
+	return reply, nil
+}
+
+func (w word) act(reply *engine.Reply) {
+	reply.Text = "done " + w.req.Step
+	if w.req.Call > 3 || w.r.IntN(2) == 0 {
+		return
+	}
+	reply.Text, reply.Stop = "", engine.ToolUse
+	for range 1 + w.r.IntN(3) {
+		call := engine.ToolCall{Name: []string{"look", "put", "nosuch"}[w.r.IntN(3)], Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, w.r.IntN(2)))}
+		if w.r.IntN(9) == 0 {
+			call.Args = json.RawMessage(`{"n":`)
+		}
+		reply.Calls = append(reply.Calls, call)
+	}
+}
+
+func (w word) plan() string {
+	var steps []string
+	n := 1 + w.r.IntN(5)
+	for i := range n {
+		st := fmt.Sprintf(`{"id": "%s", "goal": "goal %d"`, w.id(i), w.r.IntN(8))
+		if w.r.IntN(3) == 0 {
+			st = fmt.Sprintf(`{"goal": "goal %d uses ${steps.%s.%s}"`, w.r.IntN(8), w.id(w.r.IntN(n)), []string{"result", "output", "output.x", "status"}[w.r.IntN(4)])
+		}
+		if i > 0 && w.r.IntN(2) == 0 {
+			st += fmt.Sprintf(`, "depends_on": ["%s"]`, w.id(w.r.IntN(i+w.r.IntN(2))))
+		}
+		steps = append(steps, st+"}")
+	}
+	return `{"steps": [` + strings.Join(steps, ", ") + `], "result": ""}`
+}
+
+func (w word) id(i int) string { return []string{"s1", "s2", "s3", "x", "y"}[(i+w.r.IntN(8)/7)%5] }
+
+// world is two tools and what was done with them.
+type world struct {
+	mu    sync.Mutex
+	paths []string // of calls that write
+}
+
+type wildTool struct {
+	w     *world
+	name  string
+	write bool
+}
+
+func (t wildTool) Info() engine.ToolInfo {
+	info := engine.ToolInfo{Name: t.name, Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
+	if t.write {
+		info.Effect = engine.WriteEffect
+	}
+	return info
+}
+
+func (t wildTool) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	if t.write {
+		t.w.mu.Lock()
+		defer t.w.mu.Unlock()
+		t.w.paths = append(t.w.paths, c.Path)
+	}
+	if len(c.Path)%4 == 0 {
+		return nil, fmt.Errorf("%s is broken", t.name)
+	}
+	return &engine.ToolOutput{Text: t.name + " gave " + string(c.Args)}, nil
+}
+
+// wildProgram is a program of any strategy, policy and limits.
+func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
+	tb.Helper()
+	p := perProgram(tb)
+	strategy := []string{"per_step", "batch", "adaptive", "none"}[r.IntN(4)]
+	take := map[string]engine.Take{"per_step": engine.TakeOne, "batch": engine.TakeAll, "adaptive": engine.TakeRound, "none": engine.TakeAll}[strategy]
+	build := func(f component.Factory[engine.NodeSettings, engine.Node], config any) {
+		n, err := f.Build(config, engine.NodeSettings{ID: f.Type, Take: take})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		p.Nodes[f.Type] = n
+	}
+	plan := node.Planner.Config().(*node.PlannerConfig)
+	plan.LLM.Name, plan.PlanFormat = "main", []string{"list", "steps", "dag", "dag", "dag"}[r.IntN(5)]
+	x := node.Executor.Config().(*node.ExecutorConfig)
+	x.LLM.Name, x.MaxParallelSteps, x.StepAttempts = "main", 1+r.IntN(4), 1+r.IntN(3)
+	x.OnStepError = []string{"reflect", "reflect", "continue", "fail"}[r.IntN(4)]
+	x.ParallelToolCalls = r.IntN(2) == 0
+	if r.IntN(3) == 0 {
+		x.StepTimeout = 5 * time.Second
+	}
+	look := node.Reflector.Config().(*node.ReflectorConfig)
+	look.LLM.Name, look.Strategy = "main", strategy
+	final := node.Finalizer.Config().(*node.FinalizerConfig)
+	final.LLM.Name = "main"
+	build(node.Planner, plan)
+	build(node.Executor, x)
+	build(node.Reflector, look)
+	build(node.Finalizer, final)
+	p.Graph = wired(strategy)
+	p.Limits = engine.Limits{
+		MaxSteps: 1 + r.IntN(9), ExecutorMaxIterations: 1 + r.IntN(5), MessageHistoryLimit: 10, ExecutorMessageHistoryLimit: 1 + r.IntN(4),
+		MaxReplans: 1 + r.IntN(5), MaxConsecutiveToolCalls: 1 + r.IntN(3),
+	}
+	if r.IntN(2) == 0 {
+		p.Limits.MaxToolCalls = 1 + r.IntN(6)
+	}
+	if r.IntN(3) == 0 {
+		p.Limits.MaxTokens = 20_000 + r.IntN(20_000)
+	}
+	if r.IntN(4) == 0 {
+		p.Limits.MaxDuration = time.Duration(1+r.IntN(30)) * time.Second
+	}
+	return p
+}
+
+func wired(strategy string) *graph.Graph[engine.Condition] {
+	type edge = graph.Edge[engine.Condition]
+	g := &graph.Graph[engine.Condition]{Start: "planner", Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}}}
+	answer := edge{To: graph.End, Label: answered{}.String(), Guard: answered{}}
+	answer.From = "planner"
+	g.Edges = append(g.Edges, answer, edge{From: "planner", To: "executor"})
+	if strategy == "none" {
+		g.Nodes = append(g.Nodes, graph.Node{ID: "finalizer", Type: "finalizer"})
+		g.Edges = append(g.Edges, edge{From: "executor", To: "finalizer"}, edge{From: "finalizer", To: graph.End})
+		return g
+	}
+	g.Nodes = append(g.Nodes, graph.Node{ID: "reflector", Type: "reflector"})
+	if strategy == "adaptive" {
+		g.Edges = append(g.Edges, edge{From: "executor", To: "executor", Label: "plan", Guard: steps(true)})
+	}
+	answer.From = "reflector"
+	g.Edges = append(g.Edges, edge{From: "executor", To: "reflector"}, answer, edge{From: "reflector", To: "executor"})
+	return g
+}
+
+// steps is the guard that steps remain.
+type steps bool
+
+func (steps) Eval(env map[string]any) (bool, error) {
+	return len(env["plan"].(engine.PlanEnv).Remaining) > 0, nil
+}
+func (steps) String() string { return "plan" }
+
+// Whatever a model says, a run ends for a reason of the language, within its
+// limits, writes nothing twice, and is the same when it is run again.
+func TestAnythingAModelSaysEndsWithinTheLimits(t *testing.T) {
+	ends := map[engine.StopCode]int{}
+	for seed := range uint64(400) {
+		p, w := wildProgram(t, rand.New(rand.NewPCG(seed, 1))), &world{}
+		h := engine.Host{
+			Models: map[string]engine.Model{"main": wild{seed}},
+			Tools:  []engine.HostTool{{Tool: wildTool{w, "look", false}}, {Tool: wildTool{w, "put", true}}},
+		}
+		mem := &journal.Memory{}
+		in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
+		res := engine.Run(t.Context(), p, in, h, engine.Options{Journal: mem, Virtual: true})
+		ends[res.StopReason.Code]++
+		for _, wrong := range slices.Concat(wrongEnd(p, res), wrongSteps(p, res), wrongWrites(w)) {
+			t.Errorf("seed %d: %s", seed, wrong)
+		}
+		wrote := len(w.paths)
+		again := engine.Run(t.Context(), p, in, h, engine.Options{Journal: mem, Virtual: true})
+		one, _ := json.Marshal(res)
+		two, _ := json.Marshal(again)
+		if string(one) != string(two) || len(w.paths) != wrote {
+			t.Errorf("seed %d: run again it wrote %d more, and gave\n%s\nnot\n%s", seed, len(w.paths)-wrote, two, one)
+		}
+	}
+	t.Logf("ends: %v", ends)
+	for _, code := range []engine.StopCode{engine.StopAnswered, engine.StopMaxSteps, engine.StopMaxReplans, engine.StopMaxToolCalls, engine.StopDeadline, engine.StopPlannerInvalid, engine.StopRefused, engine.StopStepFailed} {
+		if ends[code] == 0 {
+			t.Errorf("no run ended by %s", code)
+		}
+	}
+}
+
+func wrongEnd(p *engine.Program, res *engine.Result) (wrong []string) {
+	if res.StopReason.Code == engine.StopInternal || res.StopReason.Code == "" || res.StopReason.Code == engine.StopProviderError {
+		wrong = append(wrong, fmt.Sprintf("it ended %s: %s", res.StopReason.Code, res.Error))
+	}
+	if (res.Status == engine.Completed || res.Status == engine.Stopped) && res.Response == "" {
+		wrong = append(wrong, "there is no answer")
+	}
+	if max := p.Limits.MaxTokens; max > 0 && res.Usage.Total() > max {
+		wrong = append(wrong, fmt.Sprintf("%d of %d tokens were used", res.Usage.Total(), max))
+	}
+	if max := p.Limits.MaxToolCalls; max > 0 && res.Usage.ToolCalls > max {
+		wrong = append(wrong, fmt.Sprintf("%d of %d tool calls were made", res.Usage.ToolCalls, max))
+	}
+	if m := res.Usage.ByModel["main"]; m.ModelCalls != res.Usage.ModelCalls || m.Tokens != res.Usage.Tokens {
+		wrong = append(wrong, "the models' usage does not add up to the run's")
+	}
+	return wrong
+}
+
+func wrongSteps(p *engine.Program, res *engine.Result) (wrong []string) {
+	seen, ran := map[string]bool{}, map[string]bool{}
+	for _, rec := range res.Steps {
+		if seen[rec.ID] {
+			wrong = append(wrong, "two steps are "+rec.ID)
+		}
+		seen[rec.ID] = true
+		if rec.Status == "" || (rec.Attempts == 0) != (rec.Status == engine.StepSkipped) {
+			wrong = append(wrong, fmt.Sprintf("step %s ended %q after %d attempts", rec.ID, rec.Status, rec.Attempts))
+		}
+		if rec.Attempts > 0 {
+			ran[rec.ID] = true
+		}
+		for _, c := range rec.ToolCalls {
+			if c.Status == "" || c.Tool == "" || !json.Valid(c.Args) {
+				wrong = append(wrong, fmt.Sprintf("step %s holds the call %+v", rec.ID, c))
+			}
+		}
+	}
+	if len(ran) > p.Limits.MaxSteps {
+		wrong = append(wrong, fmt.Sprintf("%d of %d steps ran", len(ran), p.Limits.MaxSteps))
+	}
+	for _, st := range res.Plan.Steps {
+		for _, dep := range st.DependsOn {
+			if ran[st.ID] && !seen[dep] {
+				wrong = append(wrong, "step "+st.ID+" ran before "+dep)
+			}
+		}
+	}
+	return wrong
+}
+
+// wrongWrites finds attempts that were made although the one before wrote.
+func wrongWrites(w *world) (wrong []string) {
+	attempts := map[string]string{}
+	for i, path := range w.paths {
+		if slices.Contains(w.paths[:i], path) {
+			wrong = append(wrong, path+" was written twice")
+		}
+		step, rest, _ := strings.Cut(path, "/")
+		attempt := "attempt.1"
+		if strings.HasPrefix(rest, "attempt.") {
+			attempt, _, _ = strings.Cut(rest, "/")
+		}
+		if before, ok := attempts[step]; ok && before != attempt {
+			wrong = append(wrong, step+" wrote in "+before+" and in "+attempt)
+		}
+		attempts[step] = attempt
+	}
+	return wrong
+}

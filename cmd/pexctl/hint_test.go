@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+const hinted = `apiVersion: pex/v1
+kind: Agent
+metadata: {name: hinted}
+llms:
+  main: {provider: scripted}
+  live: {provider: openai, model: some-model}
+planner: {llm: main}
+limits: {max_duration: 90s}
+`
+
+func TestNextStepsFitTheEnding(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(path, []byte(hinted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog()})
+	if found.Failed() {
+		t.Fatal(found)
+	}
+	by := func(name string) engine.Usage {
+		return engine.Usage{ByModel: map[string]engine.ModelUsage{name: {}}}
+	}
+	const look = "next: pexctl render 'my spec.yaml' --node reflector · pexctl graph 'my spec.yaml' · -o json"
+	cases := []struct {
+		name string
+		res  engine.Result
+		want []string
+	}{
+		{"answered by a script", engine.Result{Status: engine.Completed, Usage: by("main")}, []string{
+			"the model is scripted; with a real one: pexctl run 'my spec.yaml' --set planner.llm=live", look,
+		}},
+		{"answered by a model", engine.Result{Status: engine.Completed, Usage: by("live")}, []string{look}},
+		{"a limit that has a default", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopMaxSteps, Path: "limits.max_steps"}}, []string{
+			"next: let it go further: pexctl run 'my spec.yaml' --set limits.max_steps=40",
+		}},
+		{"a limit in time", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopDeadline, Path: "limits.max_duration"}}, []string{
+			"next: let it go further: pexctl run 'my spec.yaml' --set limits.max_duration=3m0s",
+		}},
+		{"a guard", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopGuard, Path: "guards[0]"}}, nil},
+		{"no provider", engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node planner: llm live: auth"}}, []string{
+			"next: another llm of the spec: pexctl run 'my spec.yaml' --set planner.llm=main",
+		}},
+		{"no plan", engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopPlannerInvalid}}, []string{
+			"next: what was said: pexctl run 'my spec.yaml' -o json --include conversation · what was asked: pexctl render 'my spec.yaml'",
+		}},
+		{"a person is waited for", engine.Result{Status: engine.Interrupted}, nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, nextSteps("my spec.yaml", spec, p, &c.res)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestHintsAreForTerminalsOnly(t *testing.T) {
+	var b bytes.Buffer
+	hint(&b, []string{"next: x"})
+	if b.Len() > 0 {
+		t.Errorf("%q", b.String())
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"run", "render", "explain", "graph", "max"}
+	cases := []struct{ in, want string }{
+		{"rnu", "run"},
+		{"Run", "run"},
+		{"ren", "render"},
+		{"re", "render"},
+		{"grpah", "graph"},
+		{"explian", "explain"},
+		{"elephants", ""},
+		{"", ""},
+		{"x", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.in, func(t *testing.T) {
+			if got := nearest(c.in, names); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/engine"
+)
+
+func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
+	evil := "a\x1b[2J\u009b"
+	cases := []struct {
+		name string
+		q    engine.Question
+		want []string
+	}{
+		{
+			"a tool call",
+			engine.Question{Kind: engine.AskApproval, Question: "May it?", Tool: "write_file", Args: json.RawMessage(`{"path":"a"}`)},
+			[]string{"May it?\n", "  write_file\n", `  {"path":"a"}` + "\n", "approve | deny[:why]"},
+		},
+		{
+			"a plan is a list",
+			engine.Question{Kind: engine.AskPlan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"one\ntwo"}]}`)},
+			[]string{"  s1 one\n    two\n", "approve"},
+		},
+		{
+			"a plan with tools is shown whole",
+			engine.Question{Kind: engine.AskPlan, Args: json.RawMessage(`{"steps":[{"id":"s1","goal":"x","tools":["rm"]}]}`)},
+			[]string{`"tools":["rm"]`},
+		},
+		{"a question has an answer", engine.Question{Kind: engine.AskUser, Question: "Which one?"}, []string{"Which one?", "answer: "}},
+		{"hostile text", engine.Question{Question: evil, Tool: evil, Args: json.RawMessage(`"` + evil + `"`)}, []string{"␛[2J"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			p := &person{in: bufio.NewReader(strings.NewReader("deny: no\r\n")), out: &out, pause: func(f func()) { f() }}
+			answer, err := p.Ask(t.Context(), c.q)
+			if err != nil || !bytes.Contains(answer, []byte("no")) || bytes.Contains(answer, []byte(`\r`)) {
+				t.Errorf("answer %s, %v", answer, err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("%q does not show %q", out.String(), want)
+				}
+			}
+			if got := out.String(); got != sink.Safe(got) {
+				t.Errorf("%q drives the terminal", got)
+			}
+		})
+	}
+}
+
+func TestPersonWhoIsGoneParksTheRun(t *testing.T) {
+	p := &person{in: bufio.NewReader(strings.NewReader("appr")), out: io.Discard, pause: func(f func()) { f() }}
+	if _, err := p.Ask(t.Context(), engine.Question{}); !errors.Is(err, io.EOF) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestQuestionEndsWithTheRun(t *testing.T) {
+	in, never := io.Pipe()
+	defer never.Close()
+	p := &person{in: bufio.NewReader(in), out: io.Discard, pause: func(f func()) { f() }}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Ask(ctx, engine.Question{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
