@@ -65,7 +65,11 @@ func (f *files) read(from *source, name string) (*source, *refusal) {
 	if strings.HasSuffix(name, "/") {
 		return nil, &refusal{diag.Unreadable, name + " is no regular file", ""}
 	}
-	return f.open(filepath.Join(from.dir(), filepath.FromSlash(name)), name)
+	dir := f.spec // of a flag or a variable: it stands in the spec
+	if from.path != "" {
+		dir = from.dir()
+	}
+	return f.open(filepath.Join(dir, filepath.FromSlash(name)), name)
 }
 
 // open reads a file by its absolute path.

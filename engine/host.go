@@ -40,14 +40,15 @@ type Input struct {
 
 // Options are how a run runs; the zero value runs in memory.
 type Options struct {
-	Journal journal.Journal            // nil = nothing is kept
-	Virtual bool                       // virtual time: waits cost nothing, fresh runs give the same journal
-	Wall    func() time.Time           // nil = the machine's, 1970 in virtual time
-	Grace   time.Duration              // how long open effects may go on after ctx ended
-	Cancel  <-chan struct{}            // closed by a decision to cancel
-	Answers map[string]json.RawMessage // to open questions, by path
-	Resolve map[string]string          // writes in doubt, by path: done:<json>, redo, skip
-	Stream  bool                       // ask models to stream, for the sinks
+	Journal      journal.Journal            // nil = nothing is kept
+	Virtual      bool                       // virtual time: waits cost nothing, fresh runs give the same journal
+	Wall         func() time.Time           // nil = the machine's, 1970 in virtual time
+	Grace        time.Duration              // how long open effects may go on after ctx ended
+	Cancel       <-chan struct{}            // closed by a decision to cancel
+	Answers      map[string]json.RawMessage // to open questions, by path
+	Resolve      map[string]string          // writes in doubt, by path: done:<json>, redo, skip
+	Conversation bool                       // keep every message for the result
+	Stream       bool                       // ask models to stream, for the sinks
 }
 
 // ToolInfos is what models and guards know of the tools, in spec order.

@@ -86,6 +86,9 @@ func (s *Scope) View() View {
 // Record says what happened: the state takes it over at once, and whoever
 // watches is told when it is durable.
 func (s *Scope) Record(f Fact) {
+	if _, said := f.(Said); said && !s.r.opts.Conversation {
+		return
+	}
 	s.r.state = s.r.state.Apply(f)
 	switch f := f.(type) {
 	case ModelCalled:

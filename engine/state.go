@@ -245,7 +245,9 @@ func (s *State) over(i int) bool {
 }
 
 // Remaining returns the plan's steps that have not ended, in plan order.
-func (s State) Remaining() []Step { return slices.Collect(s.Open()) }
+func (s State) Remaining() []Step {
+	return slices.AppendSeq(make([]Step, 0, max(0, len(s.Plan.Steps)-len(s.Steps))), s.Open())
+}
 
 // Open goes over the plan's steps that have not ended, in plan order.
 func (s State) Open() iter.Seq[Step] {

@@ -1,6 +1,11 @@
 package engine
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
+)
 
 // Text is prompt text kept as the segments it was made of. A rendered prompt
 // shares most of its segments with the one before it, so a journal that stores
@@ -26,4 +31,22 @@ func (t Text) Len() int {
 		n += len(s)
 	}
 	return n
+}
+
+// MarshalJSON makes one string of the segments: only the journal wants them apart.
+func (t Text) MarshalJSON() ([]byte, error) { return journal.Encode(t.String()) }
+
+// UnmarshalJSON reads a string, or a list of segments.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	var segments []string
+	if json.Unmarshal(b, &segments) == nil {
+		*t = segments
+		return nil
+	}
+	var whole string
+	if err := json.Unmarshal(b, &whole); err != nil {
+		return err
+	}
+	*t = Text{whole}
+	return nil
 }

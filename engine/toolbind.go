@@ -85,13 +85,13 @@ func (f *Fixed) value(l component.Lookup) json.RawMessage {
 
 // lookup finds values for a tool's own templates.
 func (r *run) lookup(args json.RawMessage) component.Lookup {
-	var m map[string]any
+	var m map[string]any             // of args
 	parameters := r.state.Parameters // the effect runs beside the run, which owns its state
 	return func(ns, name string) (any, bool) {
 		switch ns {
 		case "args":
 			if m == nil {
-				_ = json.Unmarshal(args, &m) // checked before
+				m, _ = decoded(args).(map[string]any) // checked before
 			}
 			v, ok := m[name]
 			return v, ok
@@ -107,6 +107,38 @@ func (r *run) lookup(args json.RawMessage) component.Lookup {
 		}
 		return nil, false
 	}
+}
+
+// decoded is JSON that was checked, numbers with the digits they were written with.
+func decoded(b []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	_ = d.Decode(&v)
+	return v
+}
+
+// plain is JSON that was checked as expressions want it: numbers are int where
+// they are whole.
+func plain(b []byte) any { return counts(decoded(b)) }
+
+func counts(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return int(i)
+		}
+		f, _ := v.Float64() // the decoder checked it
+		return f
+	case []any:
+		for i := range v {
+			v[i] = counts(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = counts(v[k])
+		}
+	}
+	return v
 }
 
 func (r *run) unknownTool(name string) string {

@@ -2,16 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
-	"unicode/utf8"
-
-	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/kernel"
 )
 
 // Invocation is one call of a tool for a step.
@@ -26,60 +19,163 @@ type Invocation struct {
 
 // Tool calls a tool. Whatever goes wrong with the tool is in the record: an
 // unknown name, bad arguments, a denial and a timeout are data that the model
-// sees. An error is the run's own: a stop, a cut, a question left open.
+// sees. An error is the run's own: a stop, a cut, a question left open; the
+// record of a call that was cut has a status all the same.
 // wrote says that the call may have changed the world.
 func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err error) {
 	if err := s.halted(); err != nil {
 		return ToolRecord{}, false, err
 	}
-	rec = ToolRecord{Tool: u.Tool, Args: u.Args}
-	if len(rec.Args) == 0 {
-		rec.Args = json.RawMessage("{}")
+	c := &toolRun{s: s, name: name, u: u, rec: ToolRecord{Tool: u.Tool, Args: u.Args}}
+	if len(c.rec.Args) == 0 {
+		c.rec.Args = json.RawMessage("{}")
 	}
 	if err := s.countIn(); err != nil {
-		return rec, false, err
+		return c.rec, false, err
 	}
 	defer s.r.calling(-1)
-	t, ok := s.r.tools[u.Tool]
-	if !ok || u.Refuse != "" {
-		rec.Args = valid(rec.Args)
-		rec.fail(CallError, cmp.Or(u.Refuse, s.r.unknownTool(u.Tool)))
-		s.called(name, u, rec)
-		return rec, false, nil
-	}
-	args, err := t.arguments(s, rec.Args)
+	wrote, err = c.run()
+	return c.rec, wrote, err
+}
+
+// toolRun is one call of a tool under way: what is asked before it, what came
+// of it.
+type toolRun struct {
+	s        *Scope
+	name     string // of the effect, below the scope
+	u        Invocation
+	tool     *HostTool // nil = there is none of that name
+	rec      ToolRecord
+	attempts int // calls that were made of the tool
+}
+
+func (c *toolRun) run() (wrote bool, err error) {
+	admitted, err := c.admitted()
 	if err != nil {
-		rec.Args = valid(rec.Args)
-		rec.fail(CallError, err.Error())
-		s.called(name, u, rec)
-		return rec, false, nil
+		return false, err
 	}
-	rec.Args = args
-	allowed, err := s.allowed(name, t, u, &rec)
-	if err != nil || !allowed {
-		if err == nil {
-			s.called(name, u, rec)
-		}
-		return rec, false, err
+	if !admitted {
+		c.called()
+		return false, nil
 	}
-	wrote = t.effect() == WriteEffect
-	if err := s.perform(name, t, u, &rec); err != nil {
-		return rec, wrote, err
+	if err := c.s.Await(always); err != nil {
+		return false, err // cut before it began
 	}
-	s.called(name, u, rec)
-	if len(s.r.program.Guards) > 0 {
-		_, err = s.guarded(name).Guards(AfterTool, s.toolEnv(t, u, &rec))
+	wrote = c.tool.effect() == WriteEffect
+	err = c.perform()
+	c.called()
+	if err == nil && len(c.s.r.program.Guards) > 0 {
+		_, err = c.guarded(c.name).Guards(AfterTool, c.env)
 	}
-	return rec, wrote, err
+	return wrote, err
+}
+
+// admitted says whether the call is to be made; where it is not, the record
+// says why.
+func (c *toolRun) admitted() (bool, error) {
+	t, ok := c.s.r.tools[c.u.Tool]
+	if !ok || c.u.Refuse != "" {
+		c.rec.Args = valid(c.rec.Args)
+		c.rec.fail(CallError, cmp.Or(c.u.Refuse, c.s.r.unknownTool(c.u.Tool)))
+		return false, nil
+	}
+	c.tool = t
+	args, err := t.arguments(c.s, c.rec.Args)
+	if err != nil {
+		c.rec.Args = valid(c.rec.Args)
+		c.rec.fail(CallError, err.Error())
+		return false, nil
+	}
+	c.rec.Args = args
+	if allowed, err := c.allowed(c.name); !allowed || err != nil {
+		return false, err
+	}
+	return c.approved()
 }
 
 // guarded is the scope that the guards of a call ask in: calls of one turn ask
 // questions of their own.
-func (s *Scope) guarded(name string) *Scope {
-	if len(s.r.program.Guards) == 0 {
-		return s
+func (c *toolRun) guarded(name string) *Scope {
+	if len(c.s.r.program.Guards) == 0 {
+		return c.s
 	}
-	return s.Child(name)
+	return c.s.Child(name)
+}
+
+// allowed tries the guards before a tool.
+func (c *toolRun) allowed(name string) (bool, error) {
+	if len(c.s.r.program.Guards) == 0 {
+		return true, nil
+	}
+	v, err := c.guarded(name).Guards(BeforeTool, c.env)
+	if err == nil && v.Deny {
+		c.rec.fail(CallDenied, "not allowed: "+v.Message)
+	}
+	return !v.Deny, err
+}
+
+// approved asks a person where the tool wants that. Arguments that the person
+// edits have to pass like those of a model: they are tried against the guards,
+// and such that do not fit are asked for again.
+func (c *toolRun) approved() (bool, error) {
+	if ask, err := c.tool.asks(c.env); err != nil || !ask {
+		return err == nil, err
+	}
+	name := c.name + ".approval"
+	q := Question{
+		Kind: AskApproval, Tool: c.rec.Tool, Args: c.rec.Args,
+		Question: fmt.Sprintf("May step %s call %s?", c.u.StepID, c.rec.Tool),
+	}
+	may := q.Question
+	for n := 2; ; n++ {
+		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: q.Tool, Args: q.Args})
+		d, err := c.s.Ask(name, q)
+		if err != nil {
+			return false, err
+		}
+		if !d.Approved() {
+			c.rec.fail(CallDenied, strings.TrimSuffix("a person denied the call: "+cmp.Or(d.Reason, d.Text), ": "))
+			return false, nil
+		}
+		if d.Do != "edit" {
+			return true, nil
+		}
+		args, err := c.tool.arguments(c.s, d.Edit)
+		if err == nil {
+			c.rec.Args = args
+			return c.allowed(c.name + ".edited")
+		}
+		name = fmt.Sprintf("%s.approval.%d", c.name, n)
+		q.Question = fmt.Sprintf("%s The edit cannot be used: %v", may, err)
+	}
+}
+
+// mayAsk says whether any call of the tool may need an approval.
+func (t *HostTool) mayAsk() bool {
+	return t.Spec != nil && t.Spec.Approval.Source != "" && t.Spec.Approval.Source != "never"
+}
+
+// asks says whether a person must approve this call.
+func (t *HostTool) asks(env func(string) map[string]any) (bool, error) {
+	if !t.mayAsk() || t.Spec.Approval.Source == "always" {
+		return t.mayAsk(), nil
+	}
+	return t.Spec.Approval.Eval(env(t.Spec.Approval.Source))
+}
+
+// env is what the conditions around a tool see.
+func (c *toolRun) env(source string) map[string]any {
+	env := c.s.View().StepEnv(source, c.u.Step)
+	e := ToolEnv{Name: c.rec.Tool, Effect: string(c.tool.effect()), Result: c.rec.Result, Attempts: max(c.attempts, 1)}
+	e.Args, _ = plain(c.rec.Args).(map[string]any) // they were checked: an object
+	if data, ok := c.rec.Result.(json.RawMessage); ok {
+		e.Result = plain(data)
+	}
+	if c.rec.Status != CallOK && c.rec.Status != "" {
+		e.Error = c.rec.Text()
+	}
+	env["tool"] = e
+	return env
 }
 
 // countIn makes room for one more call under max_tool_calls, of this run and of
@@ -127,222 +223,13 @@ func (r *run) calling(n int) {
 	}
 }
 
-// called counts a finished call and tells of it.
-func (s *Scope) called(name string, u Invocation, rec ToolRecord) {
-	s.Record(ToolCalled{rec})
-	if s.r.emit.on() {
-		s.event(Event{
-			Type: ToolCompleted, Path: name, Tool: rec.Tool, Args: rec.Args, Status: string(rec.Status),
-			Text: rec.Text(), Duration: rec.DurationMS, Step: &StepEvent{ID: u.StepID, Status: StepRunning},
+// called counts a call that ended and tells of it.
+func (c *toolRun) called() {
+	c.s.Record(ToolCalled{c.rec})
+	if c.s.r.emit.on() {
+		c.s.event(Event{
+			Type: ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Status: string(c.rec.Status),
+			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: &StepEvent{ID: c.u.StepID, Status: StepRunning},
 		})
-	}
-}
-
-// allowed tries the guards before a tool and the tool's approval.
-func (s *Scope) allowed(name string, t *HostTool, u Invocation, rec *ToolRecord) (bool, error) {
-	if len(s.r.program.Guards) == 0 && !t.mayAsk() {
-		return true, nil
-	}
-	env := s.toolEnv(t, u, rec)
-	v, err := s.guarded(name).Guards(BeforeTool, env)
-	if err != nil {
-		return false, err
-	}
-	if v.Deny {
-		rec.fail(CallDenied, "not allowed: "+v.Message)
-		return false, nil
-	}
-	ask, err := t.asks(env)
-	if err != nil || !ask {
-		return err == nil, err
-	}
-	s.event(Event{Type: ToolInterrupted, Path: name, Tool: rec.Tool, Args: rec.Args})
-	d, err := s.Ask(name+".approval", Question{
-		Kind: AskApproval, Tool: rec.Tool, Args: rec.Args,
-		Question: fmt.Sprintf("May step %s call %s?", u.StepID, rec.Tool),
-	})
-	if err != nil {
-		return false, err
-	}
-	if !d.Approved() {
-		rec.fail(CallDenied, strings.TrimSuffix("a person denied the call: "+d.Reason, ": "))
-		return false, nil
-	}
-	if d.Do == "edit" {
-		if rec.Args, err = t.arguments(s, d.Edit); err != nil {
-			rec.fail(CallError, err.Error())
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// mayAsk says whether any call of the tool may need an approval.
-func (t *HostTool) mayAsk() bool {
-	return t.Spec != nil && t.Spec.Approval.Source != "" && t.Spec.Approval.Source != "never"
-}
-
-// asks says whether a person must approve this call.
-func (t *HostTool) asks(env func(string) map[string]any) (bool, error) {
-	if !t.mayAsk() || t.Spec.Approval.Source == "always" {
-		return t.mayAsk(), nil
-	}
-	return t.Spec.Approval.Eval(env(t.Spec.Approval.Source))
-}
-
-func (s *Scope) toolEnv(t *HostTool, u Invocation, rec *ToolRecord) func(string) map[string]any {
-	return func(source string) map[string]any {
-		v := s.View()
-		env := v.StepEnv(source, u.Step)
-		var args map[string]any
-		_ = json.Unmarshal(rec.Args, &args) // they were checked: an object
-		e := ToolEnv{Name: rec.Tool, Effect: string(t.effect()), Args: args, Result: rec.Result, Attempts: 1}
-		if rec.Status != CallOK && rec.Status != "" {
-			e.Error = rec.Text()
-		}
-		env["tool"] = e
-		return env
-	}
-}
-
-// perform runs the tool as an effect.
-func (s *Scope) perform(name string, t *HostTool, u Invocation, rec *ToolRecord) error {
-	class := journal.Write
-	switch t.effect() {
-	case ReadEffect:
-		class = journal.Read
-	case IdempotentEffect:
-		class = journal.Idempotent
-	default: // unknown is taken for a write
-	}
-	path := joinPath(s.Path(), name)
-	if s.r.emit.on() {
-		s.event(Event{Type: ToolStarted, Path: name, Tool: rec.Tool, Args: rec.Args, Step: &StepEvent{ID: u.StepID, Status: StepRunning}})
-	}
-	call := Call{
-		Args: rec.Args, RunID: s.r.input.RunID, Path: path, Context: u.Context,
-		Lookup: s.r.lookup(rec.Args), Progress: s.progress(name, rec.Tool),
-	}
-	e := kernel.Effect[*ToolOutput]{Name: name, Class: class}
-	if s.r.journaled() {
-		body := toolRequest(rec.Tool, rec.Args)
-		e.Digest, e.Request = digest(body), func() []byte { return body }
-	}
-	e.Perform = func(ctx context.Context, key string) (*ToolOutput, error) {
-		c := call
-		c.Key = key
-		return t.attempts(ctx, &c)
-	}
-	if class == journal.Write {
-		s.r.write()
-	}
-	began := s.Now()
-	out, err := kernel.Do(s.k, e)
-	rec.DurationMS = milliseconds(s.Now() - began)
-	var f *journal.Failure
-	switch {
-	case err == nil:
-		rec.Status, rec.Result, rec.text = CallOK, out.value(), out.text()
-	case errors.As(err, &f):
-		rec.fail(CallError, f.Message)
-		if f.Code == "timeout" {
-			rec.Status = CallTimedOut
-		}
-	default:
-		return err
-	}
-	return nil
-}
-
-// attempts calls a tool as often as its retry policy says; a write only once.
-func (t *HostTool) attempts(ctx context.Context, c *Call) (*ToolOutput, error) {
-	n := 1
-	if t.Spec != nil && t.effect() != WriteEffect {
-		n = max(n, t.Spec.Retry.MaxAttempts)
-	}
-	for i := 1; ; i++ {
-		out, err := t.once(ctx, c)
-		if err == nil {
-			return out, nil
-		}
-		if i >= n || ctx.Err() != nil {
-			return nil, err
-		}
-		pause := time.NewTimer(t.Spec.Retry.backoff(i + 1))
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return nil, err
-		case <-pause.C:
-		}
-	}
-}
-
-func (t *HostTool) once(ctx context.Context, c *Call) (*ToolOutput, error) {
-	timeout := DefaultToolTimeout
-	if t.Spec != nil && t.Spec.Timeout > 0 {
-		timeout = t.Spec.Timeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	out, err := t.Tool.Call(ctx, c)
-	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		return nil, &journal.Failure{Code: "timeout", Message: fmt.Sprintf("the tool took longer than %s: %v", timeout, err)}
-	}
-	if err != nil {
-		return nil, &journal.Failure{Code: "error", Message: clip(err.Error(), t.maxOutput())}
-	}
-	return t.bounded(out)
-}
-
-// bounded applies the output filter and cuts what is too long, head and tail kept.
-func (t *HostTool) bounded(out *ToolOutput) (*ToolOutput, error) {
-	if t.Spec != nil && !t.Spec.OutputFilter.IsZero() {
-		var v any
-		if err := json.Unmarshal(out.json(), &v); err != nil {
-			return nil, &journal.Failure{Code: "error", Message: "output_filter wants JSON, the tool gave text: " + clip(out.Text, 200)}
-		}
-		found, err := t.Spec.OutputFilter.Apply(v)
-		if err != nil {
-			return nil, &journal.Failure{Code: "error", Message: "output_filter: " + err.Error()}
-		}
-		v = found
-		if len(found) == 1 {
-			v = found[0]
-		}
-		data, err := json.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		out = &ToolOutput{Data: data}
-	}
-	if max := t.maxOutput(); len(out.Text)+len(out.Data) > max {
-		return &ToolOutput{Text: clip(out.text(), max)}, nil
-	}
-	if !utf8.ValidString(out.Text) {
-		out = &ToolOutput{Text: strings.ToValidUTF8(out.Text, "\uFFFD"), Data: out.Data}
-	}
-	return out, nil
-}
-
-// clip keeps head and tail of a text that is longer than max bytes.
-func clip(s string, max int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= max {
-		return s
-	}
-	head := strings.ToValidUTF8(s[:max*2/3], "")
-	tail := strings.ToValidUTF8(s[len(s)-max/3:], "")
-	return fmt.Sprintf("%s\n[... %d of %d bytes left out ...]\n%s", head, len(s)-len(head)-len(tail), len(s), tail)
-}
-
-func (s *Scope) progress(path, tool string) func(string) {
-	r := s.r
-	if !r.emit.on() {
-		return func(string) {}
-	}
-	path = joinPath(s.Path(), path)
-	return func(m string) {
-		r.emit.transient(Event{Type: ToolProgress, Path: path, Tool: tool, Text: m})
 	}
 }

@@ -25,19 +25,57 @@ type person struct {
 
 var _ engine.People = (*person)(nil)
 
-// Ask shows what would happen, exactly, and reads one line. An end of input
-// parks the run, and so does its end.
+// Ask shows what would happen, exactly, and reads one line; where it decides
+// nothing it is asked for again. An end of input parks the run, and so does its
+// end.
 func (p *person) Ask(ctx context.Context, q engine.Question) (answer json.RawMessage, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pause(func() {
 		p.show(q)
-		var line string
-		if line, err = p.line(ctx); err == nil {
-			answer, err = json.Marshal(engine.ParseDecision(line))
+		var d engine.Decision
+		if d, err = p.decision(ctx, q.Kind); err == nil {
+			answer, err = json.Marshal(d)
 		}
 	})
 	return answer, err
+}
+
+// decision reads lines until one answers the question.
+func (p *person) decision(ctx context.Context, kind engine.InterruptKind) (engine.Decision, error) {
+	for {
+		line, err := p.line(ctx)
+		if err != nil {
+			return engine.Decision{}, err
+		}
+		d := engine.ParseDecision(line)
+		wrong := unclear(kind, line, d)
+		if wrong == "" {
+			return d, nil
+		}
+		fmt.Fprint(p.out, "  "+sink.Safe(wrong)+"\n"+choices(kind))
+	}
+}
+
+// unclear says why an answer does not decide a question of the kind.
+func unclear(kind engine.InterruptKind, line string, d engine.Decision) string {
+	switch kind {
+	case engine.AskApproval, engine.AskPlan, engine.AskGuard:
+	default:
+		return "" // any text is an answer
+	}
+	switch {
+	case d.Do == "edit" && kind == engine.AskGuard:
+		return "there is nothing to edit"
+	case d.Do != "text":
+		return ""
+	case strings.TrimSpace(line) == "":
+		return "an answer is needed; the end of input leaves the question open"
+	case strings.HasPrefix(strings.TrimSpace(strings.ToLower(line)), "edit:"):
+		return "what follows edit: is not JSON"
+	default:
+		return fmt.Sprintf("%q is none of the answers", line)
+	}
 }
 
 func (p *person) show(q engine.Question) {
@@ -99,6 +137,8 @@ func choices(kind engine.InterruptKind) string {
 	switch kind {
 	case engine.AskHuman, engine.AskUser:
 		return "answer: "
+	case engine.AskGuard:
+		return "approve | deny[:why]  > "
 	default:
 		return "approve | deny[:why] | edit:<json>  > "
 	}

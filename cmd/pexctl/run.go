@@ -84,7 +84,10 @@ func runSpec(c *cli.Context) error {
 		watch.note("suspending: what is under way may end; once more to stop at once")
 	})
 	defer stop()
-	res := engine.Run(ctx, p, in, host, engine.Options{Journal: file, Stream: !c.Bool("no-stream"), Grace: 5 * time.Second})
+	res := engine.Run(ctx, p, in, host, engine.Options{
+		Journal: file, Stream: !c.Bool("no-stream"), Grace: 5 * time.Second,
+		Conversation: slices.Contains(c.StringSlice("include"), conversation),
+	})
 	lost := errors.Join(watch.close(), file.Close(), home.Close())
 	err = answer(c, res, wantJSON)
 	switch {
@@ -155,9 +158,6 @@ func storeError(err error) error {
 
 // answer prints the result and gives the run's exit code.
 func answer(c *cli.Context, res *engine.Result, wantJSON bool) error {
-	if !slices.Contains(c.StringSlice("include"), conversation) {
-		res.Conversation = nil
-	}
 	if wantJSON {
 		if err := printJSON(c, res); err != nil {
 			return infra(err)
