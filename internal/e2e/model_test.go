@@ -24,7 +24,6 @@ import (
 func model(t *testing.T, base, name string, attempts int) engine.Model {
 	t.Helper()
 	config := openai.OpenAI.Config().(*openai.Config)
-	config.LegacyMaxTokens = true // Ollama 0.17.4 takes no notice of max_completion_tokens
 	m, err := openai.OpenAI.Build(config, engine.ModelSettings{
 		Name: "main", Model: name, BaseURL: base, APIKey: "of-nothing", Timeout: 30 * time.Second,
 		Retry: engine.RetryPolicy{MaxAttempts: attempts, InitialDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond},
