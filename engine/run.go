@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,9 +141,12 @@ func (r *run) options() kernel.Options {
 // main is the whole run, as plain code over effects.
 func (r *run) main(s *Scope, start []byte) error {
 	var b startBody
-	if err := json.Unmarshal(start, &b); err != nil {
+	d := json.NewDecoder(bytes.NewReader(start))
+	d.UseNumber()
+	if err := d.Decode(&b); err != nil {
 		return fmt.Errorf("start record: %w", err)
 	}
+	counts(b.Input.Parameters)
 	if b.Digest != r.program.Digest {
 		return &kernel.Drift{Class: "program", Message: "the journal was written by program " + b.Digest + ", this is " + r.program.Digest}
 	}

@@ -118,8 +118,8 @@ func (c *toolRun) allowed(name string) (bool, error) {
 // edits have to pass like those of a model: they are tried against the guards,
 // and such that do not fit are asked for again.
 func (c *toolRun) approved() (bool, error) {
-	if ask, err := c.tool.asks(c.env); err != nil || !ask {
-		return err == nil, err
+	if !c.asks() {
+		return true, nil
 	}
 	name := c.name + ".approval"
 	q := Question{
@@ -155,12 +155,18 @@ func (t *HostTool) mayAsk() bool {
 	return t.Spec != nil && t.Spec.Approval.Source != "" && t.Spec.Approval.Source != "never"
 }
 
-// asks says whether a person must approve this call.
-func (t *HostTool) asks(env func(string) map[string]any) (bool, error) {
+// asks says whether a person must approve this call. A condition that fails on
+// the values there are holds on the safe side.
+func (c *toolRun) asks() bool {
+	t := c.tool
 	if !t.mayAsk() || t.Spec.Approval.Source == "always" {
-		return t.mayAsk(), nil
+		return t.mayAsk()
 	}
-	return t.Spec.Approval.Eval(env(t.Spec.Approval.Source))
+	ask, err := t.Spec.Approval.Eval(c.env(t.Spec.Approval.Source))
+	if err != nil {
+		c.s.Record(Warned{fmt.Sprintf("tools.%s.approval cannot be evaluated, so a person is asked: %v", c.rec.Tool, err)})
+	}
+	return ask || err != nil
 }
 
 // env is what the conditions around a tool see.

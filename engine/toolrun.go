@@ -178,15 +178,14 @@ func (t *HostTool) once(ctx context.Context, c *Call) (*ToolOutput, error) {
 // bounded applies the output filter and cuts what is too long, head and tail kept.
 func (t *HostTool) bounded(out *ToolOutput) (*ToolOutput, error) {
 	if t.Spec != nil && !t.Spec.OutputFilter.IsZero() {
-		var v any
-		if err := json.Unmarshal(out.json(), &v); err != nil {
+		if !json.Valid(out.json()) {
 			return nil, &journal.Failure{Code: "error", Message: "output_filter wants JSON, the tool gave text: " + clip(out.Text, 200)}
 		}
-		found, err := t.Spec.OutputFilter.Apply(v)
+		found, err := t.Spec.OutputFilter.Apply(decoded(out.json()))
 		if err != nil {
 			return nil, &journal.Failure{Code: "error", Message: "output_filter: " + err.Error()}
 		}
-		v = found
+		var v any = found
 		if len(found) == 1 {
 			v = found[0]
 		}

@@ -109,11 +109,10 @@ func (r StepRecord) Output() any {
 	if !looksLikeJSON(r.Result) {
 		return r.Result
 	}
-	var v any
-	if err := json.Unmarshal([]byte(r.Result), &v); err != nil {
-		return r.Result
+	if b := []byte(r.Result); json.Valid(b) {
+		return plain(b)
 	}
-	return v
+	return r.Result
 }
 
 // looksLikeJSON spares most texts a failed parse.

@@ -76,3 +76,47 @@ func TestQuestionEndsWithTheRun(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
+	cases := []struct {
+		name  string
+		kind  engine.InterruptKind
+		typed string
+		do    string
+		shown []string
+	}{
+		{"nothing typed", engine.AskApproval, "\n  \napprove\n", "approve", []string{"an answer is needed", "approve | deny[:why] | edit:<json>"}},
+		{"a word that is no answer", engine.AskApproval, "ok\ny\n", "approve", []string{`"ok" is none of the answers`}},
+		{"an edit that is not JSON", engine.AskApproval, "edit:{n: 1}\nedit:{\"n\":1}\n", "edit", []string{"what follows edit: is not JSON"}},
+		{"a plan", engine.AskPlan, "do it\ndeny: shorter\n", "deny", []string{`"do it" is none`}},
+		{"a guard has nothing to edit", engine.AskGuard, "edit:{}\nno\n", "deny", []string{"there is nothing to edit", "approve | deny[:why]  >"}},
+		{"a question takes any text", engine.AskUser, "\n", "text", nil},
+		{"a control character is not shown raw", engine.AskGuard, "\x1b[2J\ny\n", "approve", []string{"none of the answers"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			p := &person{in: bufio.NewReader(strings.NewReader(c.typed)), out: &out, pause: func(f func()) { f() }}
+			answer, err := p.Ask(t.Context(), engine.Question{Kind: c.kind, Question: "May it?"})
+			var d engine.Decision
+			if err != nil || json.Unmarshal(answer, &d) != nil || d.Do != c.do {
+				t.Errorf("answer %s, %v", answer, err)
+			}
+			for _, want := range c.shown {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("%q does not show %q", out.String(), want)
+				}
+			}
+			if got := out.String(); got != sink.Safe(got) {
+				t.Errorf("%q drives the terminal", got)
+			}
+		})
+	}
+}
+
+func TestPersonWhoDecidesNothingParksTheRun(t *testing.T) {
+	p := &person{in: bufio.NewReader(strings.NewReader("maybe\n")), out: io.Discard, pause: func(f func()) { f() }}
+	if _, err := p.Ask(t.Context(), engine.Question{Kind: engine.AskApproval}); !errors.Is(err, io.EOF) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,202 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// gadget is a tool that notes what it was called with.
+type gadget struct {
+	fails int // the first calls
+	given []string
+	seen  any // what the lookup says of args.n
+}
+
+func (g *gadget) Info() engine.ToolInfo {
+	return engine.ToolInfo{Name: "gadget", Effect: engine.ReadEffect}
+}
+
+func (g *gadget) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	g.given = append(g.given, string(c.Args))
+	g.seen, _ = c.Lookup("args", "n")
+	if len(g.given) <= g.fails {
+		return nil, errors.New("not now")
+	}
+	return &engine.ToolOutput{Text: "done"}, nil
+}
+
+// answers is a person whose answers are known beforehand.
+type answers struct {
+	typed []string
+	asked []engine.Question
+}
+
+func (p *answers) Ask(_ context.Context, q engine.Question) (json.RawMessage, error) {
+	if len(p.asked) == len(p.typed) {
+		return nil, errors.New("nobody is there")
+	}
+	p.asked = append(p.asked, q)
+	return json.Marshal(engine.ParseDecision(p.typed[len(p.asked)-1]))
+}
+
+func (p *answers) paths() (out []string) {
+	for _, q := range p.asked {
+		out = append(out, q.Path)
+	}
+	return out
+}
+
+// when is a condition on the tool.
+func when(holds func(engine.ToolEnv) bool) component.GuardRef {
+	g := component.GuardRef{Source: "tool"}
+	g.Bind(func(env map[string]any) (bool, error) { return holds(env["tool"].(engine.ToolEnv)), nil })
+	return g
+}
+
+func above(n int) component.GuardRef {
+	return when(func(t engine.ToolEnv) bool { return t.Args["n"].(int) > n })
+}
+
+// small fits arguments whose n is below 100.
+func small(args json.RawMessage) (json.RawMessage, error) {
+	var a struct{ N int }
+	if err := json.Unmarshal(args, &a); err != nil || a.N >= 100 {
+		return nil, fmt.Errorf("n: %d is not below 100", a.N)
+	}
+	return args, nil
+}
+
+// calling is a run of one node that calls the gadget once.
+func calling(g *gadget, args string, rec *engine.ToolRecord, guards ...engine.Guard) (*engine.Program, engine.Host) {
+	p := program(map[string]does{"a": func(s *engine.Scope) (err error) {
+		*rec, _, err = s.Tool("tool.0", engine.Invocation{Tool: "gadget", Args: json.RawMessage(args), StepID: "s1"})
+		return err
+	}})
+	p.Guards = guards
+	spec := &engine.ToolSpec{
+		Name: "gadget", Approval: component.GuardRef{Source: "always"},
+		Retry: engine.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Nanosecond},
+	}
+	return p, engine.Host{Tools: []engine.HostTool{{Spec: spec, Tool: g, Fit: small}}}
+}
+
+func TestApprovalDecidesTheCall(t *testing.T) {
+	deny := engine.Guard{Name: "deny", At: engine.BeforeTool, When: above(10), Do: engine.GuardDeny, Message: "too much"}
+	look := engine.Guard{Name: "look", At: engine.BeforeTool, When: above(5), Do: engine.GuardInterrupt}
+	cases := []struct {
+		name   string
+		guards []engine.Guard
+		args   string
+		typed  []string
+		asked  []string // paths
+		called []string // arguments
+		status engine.CallStatus
+		text   string
+	}{
+		{
+			name: "approved as it is", args: `{"n":1}`, typed: []string{"approve"},
+			asked: []string{"tool.0.approval"}, called: []string{`{"n":1}`}, status: engine.CallOK, text: "done",
+		},
+		{
+			name: "approved as edited", args: `{"n":1}`, typed: []string{`edit:{"n":2}`},
+			asked: []string{"tool.0.approval"}, called: []string{`{"n":2}`}, status: engine.CallOK, text: "done",
+		},
+		{
+			name: "denied", args: `{"n":1}`, typed: []string{"deny: no"},
+			asked: []string{"tool.0.approval"}, status: engine.CallDenied, text: "a person denied the call: no",
+		},
+		{
+			name: "any other text denies, and is why", args: `{"n":1}`, typed: []string{"ask Ada first"},
+			asked: []string{"tool.0.approval"}, status: engine.CallDenied, text: "a person denied the call: ask Ada first",
+		},
+		{
+			name: "an edit does not pass a guard that denies", guards: []engine.Guard{deny}, args: `{"n":1}`, typed: []string{`edit:{"n":11}`},
+			asked: []string{"tool.0.approval"}, status: engine.CallDenied, text: "not allowed: too much",
+		},
+		{
+			name: "a guard asks about the edit too", guards: []engine.Guard{look}, args: `{"n":6}`, typed: []string{"approve", `edit:{"n":7}`, "approve"},
+			asked:  []string{"tool.0/guard.look", "tool.0.approval", "tool.0.edited/guard.look"},
+			called: []string{`{"n":7}`}, status: engine.CallOK, text: "done",
+		},
+		{
+			name: "an edit that does not fit is asked for again", args: `{"n":1}`, typed: []string{`edit:{"n":100}`, `edit:7`, `edit:{"n":3}`},
+			asked:  []string{"tool.0.approval", "tool.0.approval.2", "tool.0.approval.3"},
+			called: []string{`{"n":3}`}, status: engine.CallOK, text: "done",
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var rec engine.ToolRecord
+			g, who := &gadget{}, &answers{typed: c.typed}
+			p, h := calling(g, c.args, &rec, c.guards...)
+			h.People = who
+			if res := runs(p, h); res.Status != engine.Completed {
+				t.Fatalf("%s: %s", res.Status, res.StopReason)
+			}
+			got := []any{who.paths(), g.given, rec.Status, rec.Text()}
+			if d := cmp.Diff([]any{c.asked, c.called, c.status, c.text}, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestEditThatCannotBeUsedIsTold(t *testing.T) {
+	var rec engine.ToolRecord
+	who := &answers{typed: []string{`edit:{"n":100}`, "approve"}}
+	p, h := calling(&gadget{}, `{"n":1}`, &rec)
+	h.People = who
+	runs(p, h)
+	want := "May step s1 call gadget? The edit cannot be used: the arguments of gadget do not fit its schema:\nn: 100 is not below 100"
+	if q := who.asked[1]; q.Question != want || string(q.Args) != `{"n":1}` {
+		t.Errorf("%s %s", q.Question, q.Args)
+	}
+	if string(rec.Args) != `{"n":1}` {
+		t.Errorf("called with %s", rec.Args)
+	}
+}
+
+func TestAttemptsComeOutTheSameReRun(t *testing.T) {
+	for fails, want := range []int{1, 2, 3, 3} {
+		t.Run(fmt.Sprintf("%d fail", fails), func(t *testing.T) {
+			var rec engine.ToolRecord
+			var seen []int
+			note := engine.Guard{Name: "note", At: engine.AfterTool, Do: engine.GuardFail, When: when(func(e engine.ToolEnv) bool {
+				seen = append(seen, e.Attempts)
+				return false
+			})}
+			g, j := &gadget{fails: fails}, &journal.Memory{Paranoid: true}
+			p, h := calling(g, `{"n":1}`, &rec, note)
+			h.People = &answers{typed: []string{"approve"}}
+			in := engine.Input{RunID: "r", Parameters: map[string]any{}}
+			for range 2 {
+				engine.Run(t.Context(), p, in, h, engine.Options{Journal: j, Virtual: true})
+			}
+			if d := cmp.Diff([]int{want, want}, seen); d != "" || len(g.given) != want {
+				t.Errorf("%d calls made, %s", len(g.given), d)
+			}
+		})
+	}
+}
+
+func TestArgumentsKeepTheirDigits(t *testing.T) {
+	var rec engine.ToolRecord
+	g := &gadget{}
+	p, h := calling(g, `{"n":12345678901234567891}`, &rec)
+	h.People = &answers{typed: []string{"approve"}}
+	h.Tools[0].Fit = nil
+	runs(p, h)
+	if g.seen != json.Number("12345678901234567891") {
+		t.Errorf("%v (%T)", g.seen, g.seen)
+	}
+}
