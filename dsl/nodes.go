@@ -54,10 +54,25 @@ func (c *compiler) nodes() {
 	wires := c.wires(all)
 	c.program.Nodes = map[string]engine.Node{}
 	if c.doc.Graph != nil {
-		c.writtenGraph(all, wires.Take)
+		c.writtenGraph(all, c.writtenTake(wires.Take))
 		return
 	}
 	c.defaultGraph(all, wires)
+}
+
+// writtenTake is how much of a plan the executor of a written graph runs at a
+// time: without a reflector to come back from, all of it.
+func (c *compiler) writtenTake(take engine.Take) engine.Take {
+	nodes := c.doc.Graph.get("nodes")
+	if nodes == nil {
+		return take
+	}
+	for _, n := range nodes.items {
+		if typ := n.get("type"); typ != nil && typ.text == reflector {
+			return take
+		}
+	}
+	return engine.TakeAll
 }
 
 // config is the Config of a node type, with its defaults.

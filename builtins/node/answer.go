@@ -3,6 +3,9 @@ package node
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
@@ -20,28 +23,64 @@ func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answe
 	if out.Schema.IsZero() {
 		return engine.Answer{Text: text}, ensured(s, out, text)
 	}
-	if value == nil {
-		parsed, repaired, code := reply.JSON(text, reply.Options{})
-		if code != "" {
-			return a, "the result must be JSON that fits the output schema, and it is not JSON (" + strings.ReplaceAll(code, "_", " ") + ")"
-		}
-		if repaired {
-			s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended"})
-		}
-		value = parsed
+	var v any
+	var repaired bool
+	if value != nil {
+		v, wrong = fitting(out, value)
+	} else {
+		value, v, repaired, wrong = shaped(out, text)
 	}
+	switch {
+	case wrong != "":
+		return a, wrong
+	case repaired:
+		s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended"})
+	}
+	a = engine.Answer{Text: string(value), Output: compactJSON(v)}
+	if text, ok := v.(string); ok {
+		a.Text = text
+	}
+	return a, ensured(s, out, plain(v))
+}
+
+// shaped reads a text as the JSON that the schema wants; where that does not
+// fit, the text itself may: a schema of type string needs no quotes.
+func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repaired bool, wrong string) {
+	value, repaired, code := reply.JSON(text, reply.Options{})
+	wrong = "the result must be JSON that fits the output schema, and it is not JSON (" + strings.ReplaceAll(code, "_", " ") + ")"
+	if code == "" {
+		if v, wrong = fitting(out, value); wrong == "" {
+			return value, v, repaired, ""
+		}
+	}
+	value = compactJSON(text)
+	v, unfit := fitting(out, value)
+	if unfit == "" || takesText(out.Schema.JSON) {
+		wrong = unfit
+	}
+	return value, v, false, wrong
+}
+
+// fitting is a value that fits the output schema, or what does not.
+func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
 	v, err := decode(value)
 	if err != nil {
-		return a, "the result is not JSON: " + err.Error()
+		return nil, "the result is not JSON: " + err.Error()
 	}
 	if err := out.Schema.Validate(v); err != nil {
-		return a, "the result does not fit the output schema:\n" + err.Error()
+		return nil, "the result does not fit the output schema:\n" + err.Error()
 	}
-	compact, err := json.Marshal(v)
-	if err != nil {
-		return a, err.Error()
+	return v, ""
+}
+
+// takesText says that a schema names string among its types.
+func takesText(schema json.RawMessage) bool {
+	var one struct{ Type string }
+	var many struct{ Type []string }
+	if json.Unmarshal(schema, &one) == nil {
+		return one.Type == "string"
 	}
-	return engine.Answer{Text: string(value), Output: compact}, ensured(s, out, plain(v))
+	return json.Unmarshal(schema, &many) == nil && slices.Contains(many.Type, "string")
 }
 
 // ensured says which of the output's conditions the answer breaks.
@@ -59,13 +98,19 @@ func ensured(s *engine.Scope, out *engine.Output, v any) string {
 	return strings.Join(wrong, "\n")
 }
 
-// decode keeps numbers as they are written, as schemas want them.
+// decode reads one JSON value and keeps numbers as they are written, as schemas
+// want them.
 func decode(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	var v any
-	err := d.Decode(&v)
-	return v, err
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something stands behind the value")
+	}
+	return v, nil
 }
 
 // plain gives numbers as expressions want them: int where they are whole.

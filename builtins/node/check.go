@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func number(v engine.View, steps []engine.Step) []engine.Step {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(steps, func(s engine.Step) bool { return s.ID == id }) || st.Done(id)
 	}
-	open := remaining{steps: slices.Collect(st.Open())}
+	open := remaining{steps: st.Remaining()}
 	var renamed map[string]string
 	for i := range steps {
 		if steps[i].ID != "" && !st.Done(steps[i].ID) {
@@ -74,13 +75,26 @@ func follow(steps []engine.Step, renamed map[string]string) []engine.Step {
 					}
 				}
 				st.Goal, st.Context = now.Replace(st.Goal), now.Replace(st.Context)
-				for _, k := range sortedKeys(st.Args) {
-					st.Args[k] = json.RawMessage(now.Replace(string(st.Args[k])))
-				}
+				st.Args = renamedRefs(st.Args, now)
 			}
 		}
 	}
 	return steps
+}
+
+// renamedRefs is arguments with the references in their texts renamed.
+func renamedRefs(args map[string]json.RawMessage, now *strings.Replacer) map[string]json.RawMessage {
+	if !refers(args) {
+		return args
+	}
+	out := make(map[string]json.RawMessage, len(args))
+	for _, k := range sortedKeys(args) {
+		out[k] = args[k]
+		if value, err := decode(args[k]); err == nil {
+			out[k] = compactJSON(mapTexts(value, func(text string) any { return now.Replace(text) }))
+		}
+	}
+	return out
 }
 
 // unfinished leaves out the steps of a reply that are done: the same id with
@@ -150,6 +164,9 @@ func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
 	deps := false
 	for i, st := range steps {
 		deps = deps || len(st.DependsOn) > 0
+		if !isID(st.ID) {
+			add("step %d has the id %q; an id is 1 to 64 letters, digits, _, - and .", i+1, st.ID)
+		}
 		if strings.TrimSpace(st.Goal) == "" {
 			add("step %d (%s) has no goal", i+1, st.ID)
 		}
@@ -187,16 +204,20 @@ func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
 	return wrong
 }
 
+// isID says that a step can have an id: it is a part of effect paths, and of
+// references.
+func isID(id string) bool {
+	return idPattern.MatchString(id) && id != "." && id != ".."
+}
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
 // fits checks arguments that hold no references against the first tool's schema.
 func fits(s *engine.Scope, st engine.Step) error {
-	if len(st.Args) == 0 || len(st.Tools) == 0 {
+	if len(st.Args) == 0 || len(st.Tools) == 0 || refers(st.Args) {
 		return nil
 	}
-	b, err := json.Marshal(st.Args)
-	if err != nil || strings.Contains(string(b), "${steps.") || strings.Contains(string(b), "$<steps.") {
-		return err
-	}
-	if err := s.Fits(st.Tools[0], b); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
+	if err := s.Fits(st.Tools[0], compactJSON(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
 		return err
 	}
 	return nil

@@ -83,7 +83,11 @@ func task(v engine.View, st engine.Step) engine.Text {
 	if len(st.Args) > 0 {
 		text = append(text, "Arguments the planner gave: ", string(compactJSON(st.Args)), "\n")
 	}
-	return append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")
+	text = append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")
+	if len(v.Files) > 0 {
+		text = append(text, "Files given:\n", filesText(v.Files), "\n")
+	}
+	return text
 }
 
 // situation says where in the plan a guided step is and what the last steps gave.

@@ -21,7 +21,7 @@ type ExecutorConfig struct {
 	ParallelToolCalls    bool                `yaml:"parallel_tool_calls" doc:"Whether the tool calls of one turn run side by side."`
 	StepTimeout          time.Duration       `yaml:"step_timeout" min:"0s" doc:"Active time one step may take."`
 	StepAttempts         int                 `yaml:"step_attempts" min:"1" max:"20" doc:"How often a failed step is tried; one that wrote is not tried again."`
-	OnStepError          string              `yaml:"on_step_error" enum:"reflect|continue|fail" doc:"What a failed step leads to: the reflector, the steps that do not depend on it, or the end of the run."`
+	OnStepError          string              `yaml:"on_step_error" enum:"reflect|continue|fail" doc:"What a failed step leads to: the reflector, the steps that do not depend on it, or the end of the run as soon as the steps that run beside it have ended."`
 	Verify               component.GuardRef  `yaml:"verify" words:"none|judge" env:"@verify" doc:"Whether a step did what it was to do: none, judge (a model checks its success criterion), or an expression."`
 }
 
@@ -103,7 +103,11 @@ func (x *executor) Prompt(v engine.View) []engine.Message {
 			st = f
 		}
 	}
-	return x.opening(v, st)
+	opening := x.opening(v, st)
+	if x.cfg.Mode == reactText {
+		opening, _ = (&textual{}).open(opening, x.visible(v))
+	}
+	return opening
 }
 
 // visible is the tools that steps can use, in spec order.
@@ -127,15 +131,19 @@ func matches(globs []string, name string) bool {
 	})
 }
 
+// roleOf is the node of a role: the graph's first of that type, else the one
+// that the program keeps for others to ask, else nil.
+func roleOf(v engine.View, typ string) engine.Node {
+	if id, ok := v.Program.NodeOf(typ); ok {
+		return v.Program.Nodes[id]
+	}
+	return v.Program.Nodes[typ]
+}
+
 // executorOf is the executor whose tools the planner plans with.
 func executorOf(v engine.View) *executor {
-	if x, ok := v.Program.Nodes["executor"].(*executor); ok {
+	if x, ok := roleOf(v, "executor").(*executor); ok {
 		return x
-	}
-	if id, ok := v.Program.NodeOf("executor"); ok {
-		if x, ok := v.Program.Nodes[id].(*executor); ok {
-			return x
-		}
 	}
 	return &executor{cfg: Executor.Config().(*ExecutorConfig)}
 }

@@ -14,11 +14,19 @@ type protocol interface {
 	// open makes the conversation's beginning fit the protocol and says which
 	// tools go into the request.
 	open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef)
-	// read finds what a reply wants: calls, or the answer. A reply that is
-	// neither comes back as retry: what to tell the model.
-	read(r *engine.Reply, turn int) (calls []engine.ToolCall, answer, retry string)
+	// read finds what a reply wants.
+	read(r *engine.Reply, turn int) said
 	// tell adds a reply and its tool results to the conversation.
 	tell(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message
+}
+
+// said is what a reply wants: calls, or else the answer. A reply that is
+// neither has retry: what to tell the model.
+type said struct {
+	calls   []engine.ToolCall
+	answer  string
+	refused bool // the answer is a refusal, found in its text
+	retry   string
 }
 
 // loop is the ReAct loop of a step: the model thinks and calls, the tools
@@ -38,18 +46,20 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 			s.Record(engine.Said{Messages: messages[opened:]})
 			return err
 		}
-		calls, answer, retry := p.read(r, turn)
+		got := p.read(r, turn)
+		calls := got.calls
 		switch {
-		case retry != "":
-			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + retry})
+		case got.retry != "":
+			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry})
 			messages = append(messages, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
-				engine.Message{Role: engine.User, Text: engine.Text{retry}})
+				engine.Message{Role: engine.User, Text: engine.Text{got.retry}})
 			continue
 		case len(calls) == 0:
 			s.Record(engine.Said{Messages: append(messages[opened:], engine.Message{Role: engine.Assistant, Text: textOf(r.Text)})})
-			a.report(r, answer)
+			a.report(r, got)
 			return nil
 		}
+		repeats.turn = turn
 		results, looped, err := a.calls(s, calls, repeats)
 		a.book(s, results)
 		if err != nil || looped != "" {
@@ -70,16 +80,19 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 }
 
 // report ends the attempt with the model's last words.
-func (a *attempt) report(r *engine.Reply, answer string) {
+func (a *attempt) report(r *engine.Reply, got said) {
 	switch r.Stop {
 	case engine.Refusal, engine.ContentFiltered, engine.Guardrail:
-		a.end(engine.StepFailed, answer)
+		a.end(engine.StepFailed, got.answer)
 		a.rec.Error = "the model refused (" + string(r.Stop) + ")"
 	case engine.MaxTokens:
-		a.end(engine.StepLimit, answer)
+		a.end(engine.StepLimit, got.answer)
 		a.rec.Error = "the report was cut off at the output limit"
 	default:
-		a.end(engine.StepOK, answer)
+		a.end(engine.StepOK, got.answer)
+		if got.refused {
+			a.fail(engine.StepFailed, "the model refused")
+		}
 	}
 }
 
@@ -133,40 +146,37 @@ func made(results []engine.ToolRecord) []engine.ToolRecord {
 // repetition counts how often the same call comes in a row.
 type repetition struct {
 	max    int
+	turn   int // the one whose calls are looked at
 	name   string
 	args   []byte
 	count  int
-	warned bool
+	warned int // the turn whose call got the warning
 }
 
-// see notes a call. The first one beyond the bound gets a warning instead of a
-// result; the next ends the step.
+// see notes a call. One beyond the bound gets a warning instead of a result;
+// one in a later turn, which knows of it, ends the step.
 func (r *repetition) see(c engine.ToolCall) (warning string, again bool) {
 	if c.Name != r.name || !bytes.Equal(c.Args, r.args) && !bytes.Equal(canonical(c.Args), canonical(r.args)) {
-		*r = repetition{max: r.max, name: c.Name, args: c.Args}
+		*r = repetition{max: r.max, turn: r.turn, name: c.Name, args: c.Args}
 	}
 	r.count++
 	if r.max <= 0 || r.count <= r.max {
 		return "", false
 	}
-	if r.warned {
+	if r.warned > 0 && r.warned < r.turn {
 		return fmt.Sprintf("the same call of %s was made %d times in a row (limits.max_consecutive_tool_calls)", c.Name, r.count), true
 	}
-	r.warned = true
+	r.warned = r.turn
 	return fmt.Sprintf("You have made this same call %d times in a row; it was not made again, its result will not change. Do something else, or report what you have.", r.max), false
 }
 
 // canonical writes arguments so that equal ones are equal bytes.
 func canonical(args json.RawMessage) []byte {
-	var v any
-	if json.Unmarshal(args, &v) != nil {
-		return args
-	}
-	b, err := json.Marshal(v)
+	v, err := decode(args)
 	if err != nil {
 		return args
 	}
-	return b
+	return compactJSON(v)
 }
 
 func jsonOr(args json.RawMessage) json.RawMessage {

@@ -24,7 +24,7 @@ func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
 	return out
 }
 
-func (*native) read(r *engine.Reply, turn int) ([]engine.ToolCall, string, string) {
+func (*native) read(r *engine.Reply, turn int) said {
 	for i := range r.Calls {
 		if r.Calls[i].ID != "" {
 			continue
@@ -36,9 +36,9 @@ func (*native) read(r *engine.Reply, turn int) ([]engine.ToolCall, string, strin
 				calls[j].ID = "call_" + strconv.Itoa(turn) + "_" + strconv.Itoa(j)
 			}
 		}
-		return calls, r.Text, ""
+		return said{calls: calls, answer: r.Text}
 	}
-	return r.Calls, r.Text, ""
+	return said{calls: r.Calls, answer: r.Text}
 }
 
 func (*native) tell(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message {

@@ -2,7 +2,6 @@ package node
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/pexctl/pex/engine"
@@ -73,7 +72,7 @@ func (p *planner) Run(s *engine.Scope) error {
 			}
 			continue
 		}
-		steps, denied, err := p.review(s, out.steps)
+		steps, denied, err := review(s, p.cfg, out.steps)
 		if err != nil {
 			return err
 		}
@@ -119,47 +118,6 @@ func takeAnswer(s *engine.Scope, at engine.GuardPlace, a engine.Answer) (again s
 	return "", err
 }
 
-// review shows the plan to a person where the spec wants that. A denial comes
-// back as what the planner is to do better.
-func (p *planner) review(s *engine.Scope, steps []engine.Step) (out []engine.Step, denied string, err error) {
-	env := func(source string) map[string]any {
-		v := s.View()
-		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
-		return v.Env(source)
-	}
-	ask, err := wanted(p.cfg.Approval, env)
-	if err != nil || !ask {
-		return steps, "", err
-	}
-	d, err := s.Ask("approval", engine.Question{Kind: engine.AskPlan, Args: planJSON(steps), Question: "Run this plan?"})
-	switch {
-	case err != nil:
-		return nil, "", err
-	case d.Do == "edit":
-		return editedPlan(s, d.Edit, p.cfg.PlanFormat)
-	case d.Approved():
-		return steps, "", nil
-	case d.Reason == "" && d.Text == "":
-		return nil, "", engine.Denied("planner.approval", "a person denied the plan")
-	}
-	return nil, "A person looked at the plan and wants it changed: " + d.Reason + d.Text, nil
-}
-
-// wanted evaluates an approval: never (also ""), always, or an expression.
-func wanted(g component.GuardRef, env func(string) map[string]any) (bool, error) {
-	switch g.Source {
-	case "", "never":
-		return false, nil
-	case "always":
-		return true, nil
-	}
-	ok, err := g.Eval(env(g.Source))
-	if err != nil {
-		return false, fmt.Errorf("approval: %w", err)
-	}
-	return ok, nil
-}
-
 // Prompt is what the planner would send now.
 func (p *planner) Prompt(v engine.View) []engine.Message { return p.prompt(v, "") }
 
@@ -169,9 +127,8 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 		template = p.cfg.PlannerWithHistoryTemplate
 	}
 	x := newValues(v)
-	x.plannerPrompt = p.cfg.PlannerPrompt
-	x.format = p.cfg.PlanFormat
-	user := engine.Text(template.Render(x.lookup))
+	x.planner = p.cfg
+	user := withFiles(v, engine.Text(template.Render(x.lookup)), template)
 	if urge != "" {
 		user = append(user, "\n\n", urgedText, urge)
 	}
@@ -199,7 +156,7 @@ func planningSystem(v engine.View, x *values, llm string, own, template componen
 	if !own.IsZero() {
 		text = engine.Text(own.Render(x.lookup))
 	}
-	if !own.Uses(responseFormatName) && !template.Uses(responseFormatName) {
+	if !own.Uses(responseFormatName) && !x.places(template, responseFormatName) {
 		text = append(text, "\n", x.responseFormat())
 	}
 	if own.IsZero() && v.Program.Output == nil {

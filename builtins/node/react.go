@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -24,17 +25,17 @@ func (t *textual) open(messages []engine.Message, tools []engine.ToolInfo) ([]en
 	return append([]engine.Message{system}, messages[1:]...), nil
 }
 
-func (t *textual) read(r *engine.Reply, turn int) ([]engine.ToolCall, string, string) {
+func (t *textual) read(r *engine.Reply, turn int) said {
 	a := reply.React(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
 	switch {
 	case a.Code == reply.Refusal:
-		return nil, r.Text, ""
+		return said{answer: r.Text, refused: true}
 	case a.Code != "":
-		return nil, "", a.Message
+		return said{retry: a.Message}
 	case a.Final:
-		return nil, a.Answer, ""
+		return said{answer: a.Answer}
 	}
-	return []engine.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}, "", ""
+	return said{calls: []engine.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}}
 }
 
 // object makes the arguments of an input that is plain text: the value of the
@@ -67,9 +68,11 @@ func (*textual) tell(messages []engine.Message, r *engine.Reply, _ []engine.Tool
 
 // compactJSON is a value as JSON, for texts and arguments.
 func compactJSON(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
 		return json.RawMessage("null")
 	}
-	return b
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

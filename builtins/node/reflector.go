@@ -97,14 +97,18 @@ func (x *reflector) Run(s *engine.Scope) error {
 	}
 }
 
-// take takes over what the model said, and tries the guards on it; again says
-// why one wants another plan.
+// take takes over what the model said, after a person where the spec wants
+// that, and tries the guards on it; again says why another plan is wanted.
 func (x *reflector) take(s *engine.Scope, v engine.View, out outcome) (again string, err error) {
 	if out.answer != nil {
 		return takeAnswer(s, engine.AfterReflect, *out.answer)
 	}
+	steps, denied, err := review(s, plannerOf(v), out.steps)
+	if err != nil || denied != "" {
+		return denied, err
+	}
 	urged := v.State.Urge != ""
-	s.Record(engine.PlanTaken{Steps: out.steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
+	s.Record(engine.PlanTaken{Steps: steps, By: x.id, Replan: urged || x.cfg.Strategy != perStep})
 	verdict, err := s.Guards(engine.AfterReflect, s.View().Env)
 	if err != nil || !verdict.Replan {
 		return "", err
@@ -130,14 +134,14 @@ func (x *reflector) Prompt(v engine.View) []engine.Message {
 }
 
 func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
-	p := plannerOf(v)
 	vals := newValues(v)
-	vals.plannerPrompt, vals.reflectPrompt, vals.format = p.PlannerPrompt, x.cfg.ReflectPrompt, p.PlanFormat
+	vals.reflector = x.cfg
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
-		own = p.SystemPrompt
+		own = vals.plan().SystemPrompt
 	}
 	user := engine.Text(x.cfg.ReflectPromptTemplate.Render(vals.lookup))
+	user = withFiles(v, user, x.cfg.ReflectPromptTemplate)
 	if v.State.Urge != "" {
 		user = append(user, "\n\n", urgedText, v.State.Urge)
 	}
@@ -152,11 +156,18 @@ func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
 
 // plannerOf is the planner's Config, whose format and repairs the reflector shares.
 func plannerOf(v engine.View) *PlannerConfig {
-	if p, ok := v.Program.Nodes["planner"].(*planner); ok {
+	if p, ok := roleOf(v, "planner").(*planner); ok {
 		return p.cfg
 	}
-	c := Planner.Config().(*PlannerConfig)
-	return c
+	return Planner.Config().(*PlannerConfig)
+}
+
+// reflectorOf is the reflector's Config, whose prompt other templates may use.
+func reflectorOf(v engine.View) *ReflectorConfig {
+	if x, ok := roleOf(v, "reflector").(*reflector); ok {
+		return x.cfg
+	}
+	return Reflector.Config().(*ReflectorConfig)
 }
 
 // Wire gives the default graph the edges of the strategy.

@@ -39,10 +39,35 @@ func refNames(st engine.Step) []string {
 	}
 	add(st.Goal)
 	add(st.Context)
-	if len(st.Args) > 0 {
-		add(string(planJSON([]engine.Step{{Args: st.Args}})))
+	for _, text := range argTexts(st.Args) {
+		add(text)
 	}
 	return out
+}
+
+// argTexts lists the strings in a step's arguments, in the order of the keys.
+func argTexts(args map[string]json.RawMessage) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	var out []string
+	for _, k := range sortedKeys(args) {
+		if value, err := decode(args[k]); err == nil {
+			mapTexts(value, func(text string) any {
+				out = append(out, text)
+				return text
+			})
+		}
+	}
+	return out
+}
+
+// refers says that an argument uses what a step gave.
+func refers(args map[string]json.RawMessage) bool {
+	return slices.ContainsFunc(argTexts(args), func(text string) bool {
+		t := parseRefs(text)
+		return t != nil && len(t.Names()) > 0
+	})
 }
 
 // splitRef takes "steps.s1.output.x" apart: the step's id, and what of it.
@@ -86,13 +111,25 @@ func stepValue(v engine.View, name string) (any, bool) {
 	}
 	switch field {
 	case "":
-		return map[string]any{"result": rec.Result, "output": rec.Output(), "status": string(rec.Status), "error": rec.Error}, true
+		return map[string]any{"result": rec.Result, "output": stepOutput(rec), "status": string(rec.Status), "error": rec.Error}, true
 	case "result":
 		return rec.Result, true
 	case "output":
-		return rec.Output(), true
+		return stepOutput(rec), true
 	}
 	return nil, false
+}
+
+// stepOutput is the step's output with numbers as they are written.
+func stepOutput(rec engine.StepRecord) any {
+	out := rec.Output()
+	if _, isText := out.(string); isText {
+		return out
+	}
+	if exact, err := decode([]byte(rec.Result)); err == nil {
+		return exact
+	}
+	return out
 }
 
 // filled is a step with its references replaced by what the steps gave.
@@ -110,46 +147,50 @@ func filled(v engine.View, st engine.Step) (engine.Step, error) {
 		return strings.Join(t.Render(x.lookup), "")
 	}
 	st.Goal, st.Context = text(st.Goal), text(st.Context)
-	if len(st.Args) == 0 || !strings.Contains(string(planJSON([]engine.Step{st})), "steps.") {
+	if !slices.ContainsFunc(argTexts(st.Args), func(text string) bool { return strings.Contains(text, "steps.") }) {
 		return st, err
 	}
 	args := make(map[string]json.RawMessage, len(st.Args))
 	for _, k := range sortedKeys(st.Args) {
-		var value any
-		if e := json.Unmarshal(st.Args[k], &value); e != nil {
-			return st, fmt.Errorf("argument %s: %w", k, e)
-		}
-		b, e := json.Marshal(fillValue(value, x, text))
+		value, e := decode(st.Args[k])
 		if e != nil {
 			return st, fmt.Errorf("argument %s: %w", k, e)
 		}
-		args[k] = b
+		args[k] = compactJSON(fillValue(value, x, text))
 	}
 	st.Args = args
 	return st, err
 }
 
 // fillValue replaces references in every string of a JSON value; a string that
-// is one reference takes the JSON type of what it refers to.
+// is one reference takes the JSON type of what it refers to. One that leads
+// nowhere is left to text, which says so: no tool is called with null for it.
 func fillValue(value any, x *values, text func(string) string) any {
-	switch value := value.(type) {
-	case string:
-		if t := parseRefs(value); t != nil {
-			if whole, ok := t.Whole(x.lookup); ok {
+	return mapTexts(value, func(in string) any {
+		if t := parseRefs(in); t != nil {
+			if whole, ok := t.Whole(x.lookup); ok && whole != nil {
 				return whole
 			}
 		}
-		return text(value)
+		return text(in)
+	})
+}
+
+// mapTexts replaces every string of a JSON value, in the order of the keys.
+func mapTexts(value any, f func(string) any) any {
+	switch value := value.(type) {
+	case string:
+		return f(value)
 	case []any:
 		out := make([]any, len(value))
 		for i := range value {
-			out[i] = fillValue(value[i], x, text)
+			out[i] = mapTexts(value[i], f)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(value))
 		for _, k := range sortedKeys(value) {
-			out[k] = fillValue(value[k], x, text)
+			out[k] = mapTexts(value[k], f)
 		}
 		return out
 	}
@@ -183,4 +224,9 @@ func defaulted(text, name string) bool {
 }
 
 // sortedKeys is the keys of a map in an order that is always the same.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}

@@ -68,11 +68,10 @@ func isString(schema json.RawMessage, name string) bool {
 // typed gives an argument the JSON type its text has where it is JSON other
 // than a string, unless a text is wanted.
 func typed(text string, wantText bool) any {
-	var v any
 	if wantText {
 		return text
 	}
-	if json.Unmarshal([]byte(text), &v) == nil {
+	if v, err := decode([]byte(text)); err == nil {
 		if _, isString := v.(string); !isString {
 			return v
 		}

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -48,8 +47,8 @@ func (t *transform) Run(s *engine.Scope) error {
 }
 
 func (t *transform) filtered(text string) (string, error) {
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
+	v, err := decode([]byte(text))
+	if err != nil {
 		return "", err
 	}
 	found, err := t.cfg.Filter.Apply(v)

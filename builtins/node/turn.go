@@ -152,21 +152,7 @@ func toSteps(in []reply.Step) []engine.Step {
 }
 
 func planJSON(steps []engine.Step) json.RawMessage {
-	b, _ := json.Marshal(struct {
+	return compactJSON(struct {
 		Steps []engine.Step `json:"steps"`
-	}{steps}) // texts and JSON that was parsed
-	return b
-}
-
-// editedPlan reads the plan as a person changed it; it is checked like a model's.
-func editedPlan(s *engine.Scope, edit json.RawMessage, format string) ([]engine.Step, string, error) {
-	p := reply.Parse(string(edit), reply.Options{})
-	if p.Kind != reply.Plan {
-		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot be read: %s", p.Message)
-	}
-	steps := depend(number(s.View(), toSteps(p.Steps)))
-	if wrong := checkPlan(s, format, steps); len(wrong) > 0 {
-		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot run: %s", strings.Join(wrong, "; "))
-	}
-	return steps, "", nil
+	}{steps})
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,13 +14,34 @@ import (
 // values gives templates the engine's own parameters (engine.PromptNames) and
 // the declared ones; each is made only when a template asks for it.
 type values struct {
-	v             engine.View
-	plannerPrompt component.PromptRef
-	reflectPrompt component.PromptRef
-	format        string
+	v         engine.View
+	planner   *PlannerConfig   // nil = the program's
+	reflector *ReflectorConfig // nil = the program's
 }
 
-func newValues(v engine.View) *values { return &values{v: v, format: formatList} }
+func newValues(v engine.View) *values { return &values{v: v} }
+
+func (x *values) plan() *PlannerConfig {
+	if x.planner == nil {
+		x.planner = plannerOf(x.v)
+	}
+	return x.planner
+}
+
+func (x *values) reflect() *ReflectorConfig {
+	if x.reflector == nil {
+		x.reflector = reflectorOf(x.v)
+	}
+	return x.reflector
+}
+
+// places says that a name stands in a template, or in a prompt that the
+// template takes in.
+func (x *values) places(template component.PromptRef, name string) bool {
+	return template.Uses(name) ||
+		template.Uses("parameters.planner_prompt") && x.plan().PlannerPrompt.Uses(name) ||
+		template.Uses("parameters.reflect_prompt") && x.reflect().ReflectPrompt.Uses(name)
+}
 
 func (x *values) lookup(ns, name string) (any, bool) {
 	switch ns {
@@ -42,9 +64,9 @@ func (x *values) own(name string) (any, bool) {
 	case "tools_prompt":
 		return toolsText(executorOf(x.v).visible(x.v)), true
 	case "planner_prompt":
-		return x.plannerPrompt.Render(x.lookup), true
+		return x.plan().PlannerPrompt.Render(x.lookup), true
 	case "reflect_prompt":
-		return x.reflectPrompt.Render(x.lookup), true
+		return x.reflect().ReflectPrompt.Render(x.lookup), true
 	case "plan_execute_reflect_response_format":
 		return x.responseFormat(), true
 	case "steps":
@@ -68,7 +90,7 @@ func (x *values) own(name string) (any, bool) {
 }
 
 func (x *values) responseFormat() string {
-	switch x.format {
+	switch x.plan().PlanFormat {
 	case formatSteps:
 		return responseSteps
 	case formatDag:
@@ -114,24 +136,39 @@ func completedText(v engine.View) []string {
 	if len(st.Steps) == 0 {
 		return []string{"(none yet)"}
 	}
-	out := make([]string, 0, 13*len(st.Steps))
+	out := make([]string, 0, 15*len(st.Steps))
 	for i := range st.Steps {
 		rec := &st.Steps[i]
-		out = append(out, "Step ", rec.ID, " [", statusText(rec), "]: ", rec.Goal, "\n")
+		out = append(out, "Step ", rec.ID, " [", statusText(rec))
+		out = append(oneLine(append(out, "]:"), rec.Goal), "\n") // a goal may hold what a tool gave
 		result := rec.Result
 		if result == "" {
 			result = "(no result)"
 		}
-		fence := prompt.Fence(result)
-		out = append(out, fence, "\n", result, "\n", fence, "\n")
+		out = append(fenced(out, result), "\n")
 		if rec.Error != "" {
-			out = append(out, "Error: ", rec.Error, "\n")
+			out = append(oneLine(append(out, "Error:"), rec.Error), "\n")
 		}
 		if rec.Notes != "" {
-			out = append(out, "Tool outputs:\n", rec.Notes, "\n")
+			out = append(fenced(append(out, "Tool outputs:\n"), strings.TrimRight(rec.Notes, "\n")), "\n")
 		}
 	}
 	return out
+}
+
+// fenced adds a text between lines that it cannot contain.
+func fenced(out []string, text string) []string {
+	fence := prompt.Fence(text)
+	return append(out, fence, "\n", text, "\n", fence)
+}
+
+// oneLine adds a text behind what stands on the line; one of several lines,
+// which could pass for those below it, is fenced.
+func oneLine(out []string, text string) []string {
+	if !strings.ContainsAny(text, "\n\r") {
+		return append(out, " ", text)
+	}
+	return fenced(append(out, "\n"), text)
 }
 
 func statusText(rec *engine.StepRecord) string {
@@ -160,7 +197,8 @@ func failedText(st engine.State) []string {
 	var out []string
 	for i := range st.Steps {
 		if rec := &st.Steps[i]; rec.Status != engine.StepOK {
-			out = append(out, "- "+rec.ID+" ["+statusText(rec)+"]: ", rec.Goal, ": ", rec.Error, "\n")
+			out = oneLine(append(out, "- "+rec.ID+" ["+statusText(rec)+"]:"), rec.Goal)
+			out = append(oneLine(append(out, ":"), rec.Error), "\n")
 		}
 	}
 	if out == nil {
@@ -191,6 +229,15 @@ func filesText(files []string) string {
 		return "(none)"
 	}
 	return "- " + strings.Join(files, "\n- ")
+}
+
+// withFiles adds the files given to the run to a user prompt whose template
+// does not place them.
+func withFiles(v engine.View, text engine.Text, template component.PromptRef) engine.Text {
+	if len(v.Files) == 0 || template.Uses("parameters.files") {
+		return text
+	}
+	return append(slices.Clip(text), "\n\nFiles given:\n", filesText(v.Files))
 }
 
 // withSchema adds the output schema to a system prompt.

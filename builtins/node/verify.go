@@ -33,7 +33,7 @@ func (a *attempt) judge(s *engine.Scope) error {
 	}
 	messages := []engine.Message{
 		{Role: engine.System, Text: engine.Text{judgePrompt}},
-		{Role: engine.User, Text: engine.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n", a.rec.Result}},
+		{Role: engine.User, Text: fenced(engine.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n"}, a.rec.Result)},
 	}
 	r, err := a.ask(s, "judge", engine.ModelCall{Role: "judge", Messages: messages, Schema: verdictSchema})
 	if err != nil || r == nil {

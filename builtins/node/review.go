@@ -1,0 +1,90 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/node/reply"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// review shows a plan to a person where planner.approval wants that, whoever
+// made it. Remaining steps that are taken over as they are are not asked about
+// again. A denial comes back as what is to be done better.
+func review(s *engine.Scope, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
+	if unchanged(s.View().State, steps) {
+		return steps, "", nil
+	}
+	env := func(source string) map[string]any {
+		v := s.View()
+		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
+		return v.Env(source)
+	}
+	ask, err := wanted(p.Approval, env)
+	if err != nil || !ask {
+		return steps, "", err
+	}
+	d, err := s.Ask("approval", engine.Question{Kind: engine.AskPlan, Args: planJSON(steps), Question: "Run this plan?"})
+	switch {
+	case err != nil:
+		return nil, "", err
+	case d.Do == "edit":
+		return editedPlan(s, d.Edit, p.PlanFormat)
+	case d.Approved():
+		return steps, "", nil
+	case d.Reason == "" && d.Text == "":
+		return nil, "", engine.Denied("planner.approval", "a person denied the plan")
+	}
+	return nil, "A person looked at the plan and wants it changed: " + d.Reason + d.Text, nil
+}
+
+// wanted evaluates an approval: never (also ""), always, or an expression.
+func wanted(g component.GuardRef, env func(string) map[string]any) (bool, error) {
+	switch g.Source {
+	case "", "never":
+		return false, nil
+	case "always":
+		return true, nil
+	}
+	ok, err := g.Eval(env(g.Source))
+	if err != nil {
+		return false, fmt.Errorf("approval: %w", err)
+	}
+	return ok, nil
+}
+
+// unchanged says that steps are those that remain of the plan: the same goals
+// in the same order, behind the same steps, and nothing else said of them. What
+// a reply leaves out of a step that it repeats is no change.
+func unchanged(st engine.State, steps []engine.Step) bool {
+	open := st.Remaining()
+	behind := func(step engine.Step) []string {
+		deps := slices.DeleteFunc(slices.Clone(step.DependsOn), st.Done)
+		slices.Sort(deps)
+		return slices.Compact(deps)
+	}
+	return len(open) > 0 && slices.EqualFunc(open, steps, func(was, now engine.Step) bool {
+		return was.Goal == now.Goal && slices.Equal(behind(was), behind(now)) &&
+			(now.Context == "" || now.Context == was.Context) &&
+			(now.Success == "" || now.Success == was.Success) &&
+			(len(now.Tools) == 0 || slices.Equal(was.Tools, now.Tools)) &&
+			(len(now.Args) == 0 || bytes.Equal(compactJSON(was.Args), compactJSON(now.Args)))
+	})
+}
+
+// editedPlan reads the plan as a person changed it; it is checked like a model's.
+func editedPlan(s *engine.Scope, edit json.RawMessage, format string) ([]engine.Step, string, error) {
+	p := reply.Parse(string(edit), reply.Options{})
+	if p.Kind != reply.Plan {
+		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot be read: %s", p.Message)
+	}
+	steps := depend(number(s.View(), toSteps(p.Steps)))
+	if wrong := checkPlan(s, format, steps); len(wrong) > 0 {
+		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot run: %s", strings.Join(wrong, "; "))
+	}
+	return steps, "", nil
+}

@@ -1,0 +1,163 @@
+package node_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// spoken says its replies by role, one after another; the executor is done at once.
+type spoken struct {
+	replies map[string][]string
+	prompts *[]string
+}
+
+func (m spoken) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+	var b strings.Builder
+	for _, msg := range req.Messages {
+		b.WriteString(msg.Text.String())
+	}
+	*m.prompts = append(*m.prompts, req.Role+": "+b.String())
+	reply := &engine.Reply{Text: "done", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1, Output: 1}}
+	if said := m.replies[req.Role]; req.Call <= len(said) {
+		reply.Text = said[req.Call-1]
+	}
+	return reply, nil
+}
+
+// reviewer answers in order and keeps the goals it was shown.
+type reviewer struct {
+	answers []string
+	seen    [][]string
+}
+
+func (r *reviewer) Ask(_ context.Context, q engine.Question) (json.RawMessage, error) {
+	var plan engine.Plan
+	if err := json.Unmarshal(q.Args, &plan); err != nil {
+		return nil, err
+	}
+	var goals []string
+	for _, st := range plan.Steps {
+		goals = append(goals, st.Goal)
+	}
+	r.seen = append(r.seen, goals)
+	return json.Marshal(engine.ParseDecision(r.answers[len(r.seen)-1]))
+}
+
+// TestAPersonSeesEveryNewPlan holds planner.approval for planner and reflector
+// alike; the rest of an approved plan is not asked about again.
+func TestAPersonSeesEveryNewPlan(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		reflector []string
+		answers   []string
+		seen      [][]string
+		steps     []string
+		status    engine.RunStatus
+		told      string
+	}{
+		{
+			"the rest is not shown again",
+			[]string{`{"steps":["b"]}`, `{"result":"r"}`},
+			[]string{"approve"},
+			[][]string{{"a", "b"}},
+			[]string{"a", "b"},
+			engine.Completed, "",
+		},
+		{
+			"a new step is shown",
+			[]string{`{"steps":["c"]}`, `{"result":"r"}`},
+			[]string{"approve", "approve"},
+			[][]string{{"a", "b"}, {"c"}},
+			[]string{"a", "c"},
+			engine.Completed, "",
+		},
+		{
+			"the same step with arguments is shown",
+			[]string{`{"steps":[{"goal":"b","args":{"n":1}}]}`, `{"result":"r"}`},
+			[]string{"approve", "approve"},
+			[][]string{{"a", "b"}, {"b"}},
+			[]string{"a", "b"},
+			engine.Completed, "",
+		},
+		{
+			"the same step with another context is shown",
+			[]string{`{"steps":[{"goal":"b","context":"and delete it"}]}`, `{"result":"r"}`},
+			[]string{"approve", "approve"},
+			[][]string{{"a", "b"}, {"b"}},
+			[]string{"a", "b"},
+			engine.Completed, "",
+		},
+		{
+			"an edit is what runs",
+			[]string{`{"steps":["c"]}`, `{"result":"r"}`},
+			[]string{"approve", `edit:{"steps":["d"]}`},
+			[][]string{{"a", "b"}, {"c"}},
+			[]string{"a", "d"},
+			engine.Completed, "",
+		},
+		{
+			"a denial with a reason goes back to the reflector",
+			[]string{`{"steps":["c"]}`, `{"result":"r"}`},
+			[]string{"approve", "deny:c is too dear"},
+			[][]string{{"a", "b"}, {"c"}},
+			[]string{"a"},
+			engine.Completed, "c is too dear",
+		},
+		{
+			"a denial without one ends the run",
+			[]string{`{"steps":["c"]}`},
+			[]string{"approve", "deny"},
+			[][]string{{"a", "b"}, {"c"}},
+			[]string{"a"},
+			engine.Cancelled, "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var prompts []string
+			people := &reviewer{answers: c.answers}
+			replies := map[string][]string{"planner": {`{"steps":["a","b"]}`}, "reflector": c.reflector}
+			res := engine.Run(context.Background(), approvedProgram(t), perInput, engine.Host{
+				Models: map[string]engine.Model{"main": spoken{replies, &prompts}}, People: people,
+			}, engine.Options{})
+			var steps []string
+			for _, st := range res.Steps {
+				steps = append(steps, st.Goal)
+			}
+			if res.Status != c.status {
+				t.Errorf("the run ended %s: %+v", res.Status, res.StopReason)
+			}
+			if diff := cmp.Diff(c.seen, people.seen); diff != "" {
+				t.Errorf("plans shown (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.steps, steps); diff != "" {
+				t.Errorf("steps run (-want +got):\n%s", diff)
+			}
+			if last := prompts[len(prompts)-1]; !strings.Contains(last, c.told) {
+				t.Errorf("the last prompt does not say %q:\n%s", c.told, last)
+			}
+		})
+	}
+}
+
+// approvedProgram asks a person about every plan.
+func approvedProgram(t *testing.T) *engine.Program {
+	t.Helper()
+	p := perProgram(t)
+	c := node.Planner.Config().(*node.PlannerConfig)
+	c.LLM.Name, c.PlanFormat, c.Approval = "main", "steps", component.GuardRef{Source: "always"}
+	c.PlannerPrompt, c.PlannerPromptTemplate = bound(c.PlannerPrompt), bound(c.PlannerPromptTemplate)
+	n, err := node.Planner.Build(c, engine.NodeSettings{ID: "planner"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Nodes["planner"] = n
+	return p
+}
