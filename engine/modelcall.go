@@ -84,8 +84,7 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 	reply, err := kernel.Do(s.k, s.modelEffect(name, m, req))
 	if err != nil {
 		used := held // a call that was cut may have been answered, and billed
-		var failed *journal.Failure
-		if errors.As(err, &failed) {
+		if _, failed := errors.AsType[*journal.Failure](err); failed {
 			used = reservation{}
 		}
 		r.settle(held, used)
