@@ -16,16 +16,13 @@ import (
 // made it. Remaining steps that are taken over as they are are not asked about
 // again. A denial comes back as what is to be done better.
 func review(s *engine.Scope, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
-	if unchanged(s.View().State, steps) {
-		return steps, "", nil
-	}
 	env := func(source string) map[string]any {
 		v := s.View()
 		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
 		return v.Env(source)
 	}
 	ask, err := wanted(p.Approval, env)
-	if err != nil || !ask {
+	if err != nil || !ask || unchanged(s.View().State, steps) {
 		return steps, "", err
 	}
 	d, err := s.Ask("approval", engine.Question{Kind: engine.AskPlan, Args: planJSON(steps), Question: "Run this plan?"})

@@ -68,6 +68,9 @@ func render(c *cli.Context) error {
 			v.State.History = []engine.Interaction{{Question: "(an earlier question)", Answer: "(its answer)", Status: engine.Completed}}
 		}
 	}
+	if id, ok := p.NodeOf(name); ok { // a role by the id the graph gives it
+		name = id
+	}
 	node, ok := p.Nodes[name].(engine.Prompter)
 	if !ok {
 		return usage("--node %s: the nodes with prompts are %s", name, listed(prompters(p)))
