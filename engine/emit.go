@@ -17,6 +17,7 @@ type emitter struct {
 	run   string
 	mu    sync.Mutex
 	seq   int
+	early []Event // transient events before the first of the journal: a run starts with run.started
 }
 
 func (e *emitter) on() bool { return len(e.sinks) > 0 }
@@ -28,12 +29,20 @@ func (e *emitter) send(ev Event) {
 	e.seq++
 	ev.Seq = e.seq
 	e.pass(ev)
+	for _, held := range e.early {
+		e.pass(held)
+	}
+	e.early = nil
 }
 
 func (e *emitter) transient(ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev.At = time.Now()
+	if e.seq == 0 {
+		e.early = append(e.early, ev)
+		return
+	}
 	e.pass(ev)
 }
 

@@ -16,6 +16,15 @@ type Step struct {
 	DependsOn []string                   `json:"depends_on,omitempty"`
 }
 
+// UnmarshalJSON reads a step; a string is its goal.
+func (s *Step) UnmarshalJSON(b []byte) error {
+	type fields Step
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &s.Goal)
+	}
+	return json.Unmarshal(b, (*fields)(s))
+}
+
 // Plan is the steps that are done and those that remain, in order.
 // Version counts every plan taken over, from 1; 0 is no plan yet.
 type Plan struct {
