@@ -15,8 +15,8 @@ type Host struct {
 	Memory Memory // nil = none
 	People People // nil = questions park the run
 	Sinks  []Sink
-	Nested func(*Program) (Host, error) // the host of an agent within the agent
-	Env    func(string) string          // environment variables for the "env" namespace; nil = none
+	Nested func(p *Program, parameters map[string]any) (Host, error) // the host of an agent within the agent
+	Env    func(string) string                                       // environment variables for the "env" namespace; nil = none
 }
 
 // HostTool is a live tool and how it is bound.

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 )
@@ -24,14 +22,14 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	if parent.depth+1 > maxNesting {
 		return nil, Fail(StopInternal, "", "agents are nested deeper than %d", maxNesting)
 	}
-	host, err := parent.host.Nested(p)
-	if err != nil {
-		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
-	}
-	params, err = p.given(params)
+	params, err := p.given(params)
 	if err != nil {
 		reason := StopReason{Code: StopInternal, Message: fmt.Sprintf("agent %s: %v", p.Name, err), Status: Failed}
 		return &Result{Status: Failed, StopReason: reason, Error: reason.Message}, nil
+	}
+	host, err := parent.host.Nested(p, params)
+	if err != nil {
+		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
 	}
 	child := newRun(p, host, Input{RunID: parent.input.RunID + "/" + joinPath(s.Path(), name), Parameters: params}, parent.opts)
 	child.parent, child.depth = parent, parent.depth+1
@@ -77,18 +75,6 @@ func (p *Program) given(params map[string]any) (map[string]any, error) {
 }
 
 // jsonValue is a value as schemas want it, numbers as they are written.
-func jsonValue(v any) any {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return v
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var out any
-	if d.Decode(&out) != nil {
-		return v
-	}
-	return out
-}
+func jsonValue(v any) any { return decoded(encoded(v)) }
 
 func always() bool { return true }

@@ -117,9 +117,9 @@ func decoded(b []byte) (v any) {
 	return v
 }
 
-// plain is JSON that was checked as expressions want it: numbers are int where
-// they are whole.
-func plain(b []byte) any { return counts(decoded(b)) }
+// PlainJSON is JSON that was checked, as expressions want it: numbers are int
+// where they are whole, else float64.
+func PlainJSON(b []byte) any { return counts(decoded(b)) }
 
 func counts(v any) any {
 	switch v := v.(type) {

@@ -110,7 +110,7 @@ func (r StepRecord) Output() any {
 		return r.Result
 	}
 	if b := []byte(r.Result); json.Valid(b) {
-		return plain(b)
+		return PlainJSON(b)
 	}
 	return r.Result
 }

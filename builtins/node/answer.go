@@ -40,7 +40,7 @@ func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answe
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
-	return a, ensured(s, out, plain(v))
+	return a, ensured(s, out, engine.PlainJSON(a.Output))
 }
 
 // shaped reads a text as the JSON that the schema wants; where that does not
@@ -111,29 +111,4 @@ func decode(b []byte) (any, error) {
 		return nil, errors.New("something stands behind the value")
 	}
 	return v, nil
-}
-
-// plain gives numbers as expressions want them: int where they are whole.
-func plain(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if i, err := v.Int64(); err == nil {
-			return int(i)
-		}
-		f, _ := v.Float64() // the decoder checked it
-		return f
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = plain(v[i])
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for _, k := range sortedKeys(v) {
-			out[k] = plain(v[k])
-		}
-		return out
-	}
-	return v
 }

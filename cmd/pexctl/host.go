@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -20,6 +21,8 @@ type hostSettings struct {
 	allow   []string
 	home    string
 	env     func(string) string
+	// parameters are the run's, for the addresses of llms.
+	parameters map[string]any
 }
 
 // newHost connects a program to live models, tools and memory. It opens
@@ -41,14 +44,15 @@ func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
 		h.Tools = append(h.Tools, t)
 	}
 	if p.Memory.Backend != "none" && s.home != "" {
-		dir := p.Memory.Path
-		if dir == "" {
-			dir = filepath.Join(s.home, "memory")
+		dir, err := memoryDir(p, s)
+		if err != nil {
+			return h, err
 		}
 		h.Memory = badger.Open(dir, badger.Options{})
 	}
-	h.Nested = func(p *engine.Program) (engine.Host, error) {
+	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
 		inner := s
+		inner.parameters = parameters
 		inner.dir = filepath.Join(s.dir, filepath.FromSlash(p.Folder))
 		inner.home = "" // an agent within an agent keeps no conversation of its own
 		return newHost(p, inner)
@@ -68,15 +72,57 @@ func newModel(spec *engine.ModelSpec, s hostSettings) (engine.Model, error) {
 	settings := engine.ModelSettings{
 		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
 		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(), Env: s.env,
-		BaseURL: spec.BaseURL.Render(func(ns, name string) (any, bool) {
-			v := s.env(name)
-			return v, ns == "env" && v != ""
-		}),
 	}
 	if key != "" {
 		settings.APIKey = s.env(key)
 	}
-	return f.Build(spec.Config, settings)
+	var missing []string
+	settings.BaseURL = spec.BaseURL.Render(s.address(&missing))
+	if settings.BaseURL == "" && len(missing) > 0 {
+		return unreachable{missing}, nil
+	}
+	m, err := f.Build(spec.Config, settings)
+	if err != nil && len(missing) > 0 {
+		return unreachable{missing}, nil
+	}
+	return m, err
+}
+
+// address finds the values that a base_url refers to, and notes those that
+// there are not.
+func (s hostSettings) address(missing *[]string) component.Lookup {
+	return func(ns, name string) (any, bool) {
+		var v any
+		if ns == "parameters" {
+			v = s.parameters[name]
+		} else if set := s.env(name); set != "" {
+			v = set
+		}
+		if v == nil {
+			*missing = append(*missing, "${"+ns+"."+name+"}")
+		}
+		return v, v != nil
+	}
+}
+
+// memoryDir is where conversations are kept: below the home, or where the spec
+// says, relative to it and within the project.
+func memoryDir(p *engine.Program, s hostSettings) (string, error) {
+	if p.Memory.Path == "" {
+		return filepath.Join(s.home, "memory"), nil
+	}
+	dir := p.Memory.Path
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.dir, filepath.FromSlash(dir))
+	}
+	for _, within := range append([]string{s.root, s.home}, s.allow...) {
+		if within, err := filepath.Abs(within); err == nil {
+			if rel, err := filepath.Rel(within, dir); err == nil && filepath.IsLocal(rel) {
+				return dir, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("memory.path: %s leads out of the project %s; --allow-path opens a folder outside it", p.Memory.Path, s.root)
 }
 
 // defaultKeyEnv is where a provider's key is looked for when the spec names no

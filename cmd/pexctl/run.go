@@ -65,7 +65,7 @@ func runSpec(c *cli.Context) error {
 	}
 	host, err := newHost(p, hostSettings{
 		catalog: catalog(), dir: spec.Dir, root: spec.Root, allow: c.StringSlice("allow-path"),
-		home: homeDir(c, spec), env: environment,
+		home: homeDir(c, spec), env: environment, parameters: in.Parameters,
 	})
 	if err != nil {
 		return usage("%w", err)
