@@ -56,7 +56,7 @@ func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
 
 // writtenGraph makes the graph of the section graph. A node of a role starts
 // from the role's own section, and its keys go over it.
-func (c *compiler) writtenGraph(top []built, take engine.Take) {
+func (c *compiler) writtenGraph(top []built) {
 	var k graphKeys
 	c.decode(c.doc.Graph, "graph", &k)
 	var all []built
@@ -72,6 +72,7 @@ func (c *compiler) writtenGraph(top []built, take engine.Take) {
 		k.Start = all[0].id
 	}
 	c.toolNames(all)
+	take := takeOf(all)
 	before := len(c.report.list)
 	c.checkEdges(&k, all)
 	g := &graph.Graph[engine.Condition]{Start: k.Start}

@@ -51,25 +51,20 @@ func (c *compiler) nodes() {
 	}
 	c.reserve(all)
 	c.toolNames(all)
-	wires := c.wires(all)
 	c.program.Nodes = map[string]engine.Node{}
 	if c.doc.Graph != nil {
-		c.writtenGraph(all, c.writtenTake(wires.Take))
+		c.writtenGraph(all)
 		return
 	}
-	c.defaultGraph(all, wires)
+	c.defaultGraph(all, wires(all))
 }
 
-// writtenTake is how much of a plan the executor of a written graph runs at a
-// time: without a reflector to come back from, all of it.
-func (c *compiler) writtenTake(take engine.Take) engine.Take {
-	nodes := c.doc.Graph.get("nodes")
-	if nodes == nil {
-		return take
-	}
-	for _, n := range nodes.items {
-		if typ := n.get("type"); typ != nil && typ.text == reflector {
-			return take
+// takeOf is how much of a plan the executor of a written graph runs at a time:
+// as much as its first reflector wants, and without one to come back from all.
+func takeOf(all []built) engine.Take {
+	for _, b := range all {
+		if b.typ == reflector && b.config != nil {
+			return wiresOf(b.config).Take
 		}
 	}
 	return engine.TakeAll
@@ -100,12 +95,17 @@ func (c *compiler) reserve(all []built) {
 	}
 }
 
-// wires asks the reflector's Config for the default graph.
-func (c *compiler) wires(all []built) engine.Wires {
+// wires is the default graph, as the reflector's Config wants it.
+func wires(all []built) engine.Wires {
 	config := all[slices.Index(roles, reflector)].config
 	if config == nil {
 		return engine.Wires{}
 	}
+	return wiresOf(config)
+}
+
+// wiresOf asks a reflector's Config how it wants to be wired.
+func wiresOf(config any) engine.Wires {
 	if w, ok := config.(engine.Wiring); ok {
 		return w.Wire()
 	}
