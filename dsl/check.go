@@ -12,6 +12,9 @@ import (
 // checkUse looks at the llms that nodes use: a cost limit needs their prices,
 // and an entry that none uses is doubtful.
 func (c *compiler) checkUse(named []string) {
+	if r := c.program.Memory.Compaction.Summarize; r != nil {
+		named = append(named, r.LLM)
+	}
 	used := c.usedModels(named)
 	if max := c.doc.Limits.MaxCost; max > 0 {
 		for _, m := range c.models {

@@ -134,7 +134,7 @@ func takesNull(t reflect.Type) bool {
 	case promptRefType, templateType, schemaRefType, guardRefType, filterRefType, agentRefType, modelRefType, valueType:
 		return false
 	}
-	return t.Kind() == reflect.Struct
+	return t.Kind() == reflect.Struct || t.Implements(reflect.TypeFor[optional]())
 }
 
 // unwritten keeps a default: its references are compiled, and Explain shows it.

@@ -18,7 +18,7 @@ func (c *compiler) value(v *value, path string, tag reflect.StructTag, to reflec
 	}
 	switch to.Kind() {
 	case reflect.Pointer:
-		elem := reflect.New(to.Type().Elem())
+		elem := fresh(to.Type().Elem())
 		c.value(v, path, tag, elem.Elem())
 		to.Set(elem)
 	case reflect.Struct:

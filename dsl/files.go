@@ -23,9 +23,9 @@ type files struct {
 // rootMarks make a folder the root of a project.
 var rootMarks = []string{".git", "pex.lock"}
 
-// projectRoot is the nearest ancestor of a folder that has a mark, else the
+// ProjectRoot is the nearest ancestor of a folder that has a mark, else the
 // folder itself.
-func projectRoot(dir string) string {
+func ProjectRoot(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, mark := range rootMarks {
 			if _, err := os.Lstat(filepath.Join(at, mark)); err == nil {

@@ -165,8 +165,13 @@ func specOrder() keyOrder {
 	}
 	parameter := keyOrder{first: []string{"type", "description", "required", "default"}}
 	tools := keyOrder{first: []string{"type", "use", "description", "effect", "approval"}}
+	store := ofStruct(memory{})
+	store.below = map[string]keyOrder{"compaction": {
+		first: structKeys(compactionKeys{}),
+		below: map[string]keyOrder{"summarize": ofStruct(summarizationKeys{}), "*": ofStruct(truncationKeys{})},
+	}}
 	return keyOrder{first: structKeys(document{}), below: map[string]keyOrder{
-		"metadata": ofStruct(metadata{}), "limits": ofStruct(limits{}), "memory": ofStruct(memory{}), "output": ofStruct(output{}),
+		"metadata": ofStruct(metadata{}), "limits": ofStruct(limits{}), "memory": store, "output": ofStruct(output{}),
 		"llms": {below: map[string]keyOrder{"*": models}}, "tools": {below: map[string]keyOrder{"*": tools}},
 		"parameters": {below: map[string]keyOrder{"*": parameter}}, "guards": {below: map[string]keyOrder{"*": ofStruct(guardRule{})}},
 		"planner": role, "executor": role, "reflector": role, "finalizer": role, "graph": graph,

@@ -14,6 +14,7 @@ var homes = sync.OnceValue(func() []home {
 		{"limits", structKeys(limits{})},
 		{"an entry of llms", llmKeys},
 		{"memory", structKeys(memory{})},
+		{"memory.compaction", structKeys(compactionKeys{})},
 		{"output", structKeys(output{})},
 		{"metadata", structKeys(metadata{})},
 		{"the spec itself", structKeys(document{})},

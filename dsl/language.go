@@ -145,7 +145,7 @@ type memory struct {
 	Path       string `yaml:"path" doc:"The store's folder; below the home by default."`
 	Durability string `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is safe on disk: at each commit, soon after, or at the end."`
 	History    bool   `yaml:"history" doc:"Earlier runs of the same memory id go into the plan."`
-	Compaction *value `yaml:"compaction" later:"true" doc:"How long conversations are shortened."`
+	Compaction *value `yaml:"compaction" doc:"How long conversations are shortened before they are sent; never by default."`
 }
 
 // graphKeys is the section graph; its nodes are decoded by their types.

@@ -46,7 +46,7 @@ func (l *loader) openSpec(path string) *source {
 		abs = filepath.Join(real, filepath.Base(abs))
 	}
 	dir := filepath.Dir(abs)
-	root := projectRoot(dir)
+	root := ProjectRoot(dir)
 	if l.options.Root != "" {
 		if root, err = filepath.Abs(l.options.Root); err == nil {
 			root, err = filepath.EvalSymlinks(root)

@@ -50,6 +50,7 @@ func (c *compiler) nodes() {
 		all = append(all, b)
 	}
 	c.reserve(all)
+	c.compaction()
 	c.toolNames(all)
 	c.program.Nodes = map[string]engine.Node{}
 	if c.doc.Graph != nil {

@@ -10,13 +10,14 @@ import (
 
 // Recompile makes a program of the Source that a run kept; the digest is the
 // same. dir is the folder of the spec it came from: tools start there. No file
-// is read, and Set and Environ are not looked at: they are in the source.
+// is read. The source holds the overrides of that time; further ones in Set
+// make another program.
 func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, diag.List) {
 	l := newLoader(o)
 	whole := &source{name: "the run's program", text: src, kind: resolved, path: filepath.Join(dir, defaultFile)}
 	root := o.Root
 	if root == "" {
-		root = projectRoot(dir)
+		root = ProjectRoot(dir)
 	}
 	l.files = &files{root: root, spec: dir, shown: dir}
 	tree, err := fromJSON(whole)
@@ -24,6 +25,7 @@ func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, dia
 		l.report.error(diag.Syntax, place{src: whole}, "it cannot be read again: %v", err)
 		return nil, l.report.list
 	}
+	l.override(tree)
 	s := l.finish(tree, whole)
 	found := l.report.list.Sort()
 	if s.program == nil && !found.Failed() {

@@ -148,7 +148,7 @@ func (s *schemer) of(v reflect.Value, tag reflect.StructTag) *value {
 func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *value {
 	switch v.Kind() {
 	case reflect.Pointer:
-		return s.of(reflect.New(v.Type().Elem()).Elem(), tag)
+		return s.of(fresh(v.Type().Elem()).Elem(), tag)
 	case reflect.Struct:
 		return s.structs(v)
 	case reflect.Slice:

@@ -28,6 +28,10 @@ func (s *schemer) sections(properties *value) {
 	put("guards", object("type", texts("array", "null"), "items", s.structOf(&guardRule{})))
 	properties.get("guards").get("items").get("properties").set("when", place{}, typed("string", "boolean"))
 	put("graph", s.graph())
+	compaction := s.structOf(&compactionKeys{})
+	memory := properties.get("memory").get("properties")
+	compaction.set("description", place{}, memory.get("compaction").get("description"))
+	memory.set("compaction", place{}, compaction)
 	properties.set("kind", place{}, object("enum", texts("Agent", "Library"), "description", properties.get("kind").get("description")))
 }
 

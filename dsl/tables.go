@@ -18,6 +18,7 @@ func Reference(catalog engine.Catalog) []byte {
 	table(&b, "## `llms.<name>`", "A role takes the same keys beside its `llm`, for itself alone.", &entry)
 	table(&b, "## `tools.<name>`", "Keys of every tool; those of its type stand beside them.", &tool{})
 	table(&b, "## `guards[]`", "", &guardRule{})
+	table(&b, "## `memory.compaction`", "The rules that are written are tried in this order, each when its condition holds on what the ones before it left.", &compactionKeys{})
 	table(&b, "## `graph`", "", &graphKeys{})
 	table(&b, "### `graph.nodes[]`", "With the keys of the node's type.", &nodeKeys{})
 	b.WriteString("\n## Roles and nodes\n")
@@ -81,7 +82,7 @@ func addRowsBelow(rows []string, path string, v reflect.Value) []string {
 	case t.Kind() == reflect.Struct:
 		return addRows(rows, path, v)
 	case t.Kind() == reflect.Pointer:
-		return addRowsBelow(rows, path, reflect.New(t.Elem()).Elem())
+		return addRowsBelow(rows, path, fresh(t.Elem()).Elem())
 	case t.Kind() == reflect.Slice:
 		return addRowsBelow(rows, path+"[]", reflect.New(t.Elem()).Elem())
 	}

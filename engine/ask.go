@@ -37,6 +37,27 @@ func ParseDecision(s string) Decision {
 	return Decision{Do: "text", Text: s}
 }
 
+// resolved is decisions about writes in doubt as the journal keeps results:
+// what a person says a tool gave is its output.
+func resolved(decisions map[string]string) map[string]string {
+	out := make(map[string]string, len(decisions))
+	for path, how := range decisions {
+		if given, ok := strings.CutPrefix(how, "done:"); ok && json.Valid([]byte(given)) {
+			how = "done:" + string(encoded(outputOf(json.RawMessage(given))))
+		}
+		out[path] = how
+	}
+	return out
+}
+
+// outputOf is what a person wrote down for a tool: a string is its text.
+func outputOf(given json.RawMessage) ToolOutput {
+	if text, ok := decoded(given).(string); ok {
+		return ToolOutput{Text: text}
+	}
+	return ToolOutput{Data: given}
+}
+
 // Ask puts a question to a person and waits for the answer, as long as it
 // takes: the process may end meanwhile.
 func (s *Scope) Ask(name string, q Question) (Decision, error) {

@@ -24,12 +24,18 @@ type reservation struct {
 }
 
 func newBudget(l Limits) *budget {
-	b := &budget{maxTokens: l.MaxTokens, maxCost: l.MaxCost, reserveTokens: l.ReserveTokens}
+	b := &budget{}
+	b.limit(l)
+	return b
+}
+
+// limit sets what may be used in all.
+func (b *budget) limit(l Limits) {
+	b.maxTokens, b.maxCost, b.reserveTokens = l.MaxTokens, l.MaxCost, l.ReserveTokens
 	if b.maxTokens > 0 && b.reserveTokens == 0 {
 		b.reserveTokens = min(2000, b.maxTokens/5)
 	}
 	b.reserveCost = b.maxCost / 5
-	return b
 }
 
 // on says whether there is anything to keep.
@@ -136,7 +142,7 @@ func (s *Scope) hold(size func() reservation) (reservation, error) {
 			if !ever && r.closing {
 				return w, r.consumed.exhausted(w)
 			}
-			if !ever {
+			if !ever && s.exhausted(r, w) {
 				return w, r.halt(r.consumed.exhausted(w))
 			}
 			if !now {
@@ -160,6 +166,14 @@ func (s *Scope) hold(size func() reservation) (reservation, error) {
 			return w, err
 		}
 	}
+}
+
+// exhausted says that a run's budget has no room for w, now and for good.
+func (s *Scope) exhausted(r *run, w reservation) bool {
+	return (&Scope{s.k, r}).Exceeded(func(Limits) bool {
+		_, ever := r.consumed.fits(w)
+		return !ever
+	})
 }
 
 func (b *budget) exhausted(w reservation) *StopError {

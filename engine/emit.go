@@ -22,6 +22,28 @@ type emitter struct {
 
 func (e *emitter) on() bool { return len(e.sinks) > 0 }
 
+// recalls says whether a sink wants to hear what earlier sessions told.
+func (e *emitter) recalls() bool {
+	for _, s := range e.sinks {
+		if _, ok := s.(Recaller); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// recall passes on what an earlier session told.
+func (e *emitter) recall(ev Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ev.V, ev.Run = EventVersion, e.run
+	for _, s := range e.sinks {
+		if r, ok := s.(Recaller); ok {
+			r.Recall(ev)
+		}
+	}
+}
+
 // send numbers and sends an event whose records are durable.
 func (e *emitter) send(ev Event) {
 	e.mu.Lock()
@@ -60,8 +82,11 @@ func (s *Scope) event(ev Event) {
 	}
 	ev.Path, ev.Agent = joinPath(s.Path(), ev.Path), s.r.agent
 	ev.At = s.r.started.Add(s.k.Now())
-	emit := s.r.emit
-	s.k.Emit(func() { emit.send(ev) })
+	emit, send := s.r.emit, s.r.emit.send
+	if s.k.Replaying() && s.r.opts.Follow == nil {
+		send = emit.recall
+	}
+	s.k.Emit(func() { send(ev) })
 }
 
 // tell sends the event of a fact, where it has one.
@@ -85,7 +110,7 @@ func (s *Scope) tell(f Fact) {
 		}
 	case Warned:
 		s.event(Event{Type: Warning, Text: f.Text})
-	case HistoryRead, Urged, ModelCalled, ToolCalled, Answered, Said:
+	case HistoryRead, SessionRead, Urged, ModelCalled, ToolCalled, Answered, Said, Recapped:
 		// told by the effects themselves, or with the run's end
 	}
 }

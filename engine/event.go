@@ -92,3 +92,9 @@ type GuardEvent struct {
 type Sink interface {
 	Send(Event)
 }
+
+// Recaller is a capability of a Sink that shows a run as a whole: when a run is
+// resumed it hears, before anything new, what earlier sessions told.
+type Recaller interface {
+	Recall(Event)
+}

@@ -18,22 +18,23 @@ import (
 func (r *run) broken(err error) {
 	var parked *kernel.Parked
 	var review *kernel.NeedsReview
+	var paused *kernel.Paused
+	_ = errors.As(err, &r.missed)
 	switch {
 	case errors.As(err, &parked):
-		r.reason = StopReason{Code: StopInterrupted, Status: Interrupted, Message: "waiting for a person"}
-		for _, o := range parked.Questions {
-			q := Question{Path: o.Path}
-			_ = json.Unmarshal(o.Request, &q) // the run wrote it
-			q.Path = o.Path
-			r.open = append(r.open, q)
-		}
+		r.parked(parked.Questions)
 		return
 	case errors.As(err, &review):
-		r.reason = StopReason{
-			Code: StopNeedsReview, Status: Interrupted, Path: review.Path,
-			Message: "it is not known whether " + review.Path + " took effect before the run was cut",
+		r.doubtful(review.Writes)
+		return
+	case errors.As(err, &paused):
+		r.reason = StopReason{Code: StopSuspended, Status: Interrupted, Message: "it has not ended and goes on when it is resumed"}
+		if len(paused.Questions) > 0 && paused.Others == 0 {
+			r.parked(paused.Questions)
 		}
-		r.open = append(r.open, Question{Path: review.Path, Kind: AskReview, Question: r.reason.Message})
+		if len(paused.Writes) > 0 {
+			r.doubtful(paused.Writes)
+		}
 		return
 	case errors.Is(err, kernel.ErrSuspended), errors.Is(err, context.Canceled):
 		r.reason = StopReason{Code: StopSuspended, Status: Interrupted, Message: "suspended by a signal"}
@@ -48,6 +49,32 @@ func (r *run) broken(err error) {
 		r.reason = StopReason{Code: StopInternal, Status: Failed, Message: err.Error()}
 	}
 	r.err = err.Error()
+}
+
+// parked is a run in which only people can go on.
+func (r *run) parked(questions []kernel.Open) {
+	r.reason = StopReason{Code: StopInterrupted, Status: Interrupted, Message: "waiting for a person"}
+	for _, o := range questions {
+		q := Question{}
+		_ = json.Unmarshal(o.Request, &q) // the run wrote it
+		q.Path = o.Path
+		r.open = append(r.open, q)
+	}
+}
+
+// doubtful is a run with writes of which nobody knows whether they took effect.
+func (r *run) doubtful(writes []kernel.Open) {
+	r.reason = StopReason{
+		Code: StopNeedsReview, Status: Interrupted, Path: writes[0].Path,
+		Message: "it is not known whether " + writes[0].Path + " took effect before the run was cut",
+	}
+	for _, o := range writes {
+		q := Question{}
+		_ = json.Unmarshal(o.Request, &q) // the run wrote it: tool and args
+		q.Path, q.Kind = o.Path, AskReview
+		q.Question = fmt.Sprintf("Did %s take effect before the run was cut?", q.Tool)
+		r.open = append(r.open, q)
+	}
 }
 
 func (r *run) answerText() string {
@@ -97,7 +124,7 @@ func (r *run) result(began time.Time) *Result {
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.open, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages,
-		Wrote: r.wrote,
+		Wrote: r.wrote, Miss: r.missed,
 	}
 	res.Usage.ByModel = r.spent
 	if st.Answer != nil {

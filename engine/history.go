@@ -1,94 +1,110 @@
 package engine
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"time"
+	"slices"
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 )
 
+// ExecutorMemoryOf is the id under which the steps of a conversation's runs are
+// kept, unless a run names another.
+func ExecutorMemoryOf(memoryID string) string { return memoryID + "/executor" }
+
+// identify names the conversation; ids of interactions are known once they are kept.
 func (r *run) identify(s *Scope) {
-	r.ids = identity{
-		memory: r.input.MemoryID, interaction: s.ID("interaction"),
-		executorMemory: s.ID("executor/memory"), executorInteraction: s.ID("executor/interaction"),
-	}
-	if r.ids.memory == "" {
-		r.ids.memory = s.ID("memory")
-	}
+	r.ids.memory = cmp.Or(r.input.MemoryID, s.ID("memory"))
+	r.ids.executorMemory = cmp.Or(r.input.ExecutorMemoryID, ExecutorMemoryOf(r.ids.memory))
 }
 
 func (r *run) remembers() bool {
 	return r.host.Memory != nil && r.program.Memory.Backend != "none"
 }
 
-// readHistory reads the conversation this run goes on with, if it does:
-// answered interactions only, then the newest of them.
+// goesOn says whether there may be anything to remember.
+func (r *run) goesOn() bool {
+	return r.input.MemoryID != "" || r.input.ExecutorMemoryID != "" || r.program.Memory.History
+}
+
+// recalled is what a run is shown of earlier ones. The journal keeps no more
+// than that: a conversation grows, and each of its runs reads it.
+type recalled struct {
+	Turns  []Interaction `json:"turns,omitempty"`
+	Steps  []Interaction `json:"steps,omitempty"`
+	Parent string        `json:"parent,omitempty"` // the last answered turn
+}
+
+// readHistory reads the conversation this run goes on with, if it does, and
+// what its tools keep.
 func (r *run) readHistory(s *Scope) error {
-	if !r.remembers() || r.input.MemoryID == "" && !r.program.Memory.History {
+	if !r.remembers() || !r.goesOn() {
 		return nil
 	}
-	memory, id := r.host.Memory, r.ids.memory
-	all, err := kernel.Do(s.k, kernel.Effect[[]Interaction]{
-		Name: "memory.read", Class: journal.Read, Digest: digest([]byte(id)),
-		Perform: func(ctx context.Context, _ string) ([]Interaction, error) { return readAll(memory.History(ctx, id)) },
+	memory, ids, limits := r.host.Memory, r.ids, r.program.Limits
+	found, err := kernel.Do(s.k, kernel.Effect[recalled]{
+		Name: "memory.read", Class: journal.Read, Layer: LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
+		Perform: func(ctx context.Context, _ string) (recalled, error) {
+			found, err := recall(ctx, memory, ids, limits)
+			return found, keepStopCode(err)
+		},
 	})
 	if err != nil {
-		return storeStop("read the conversation "+id, err)
+		return storeStop("read the conversation "+ids.memory, err)
 	}
-	var kept []Interaction
+	r.ids.parent = found.Parent
+	if len(found.Turns)+len(found.Steps) > 0 {
+		s.Record(HistoryRead{found.Turns, found.Steps})
+	}
+	return r.readSession(s)
+}
+
+// recall reads both memories of a conversation: what may be shown of them is
+// filtered first, then limited to the newest.
+func recall(ctx context.Context, memory Memory, ids identity, limits Limits) (recalled, error) {
+	turns, err := memory.History(ctx, ids.memory)
+	if err != nil {
+		return recalled{}, err
+	}
+	steps, err := memory.History(ctx, ids.executorMemory)
+	if err != nil {
+		return recalled{}, err
+	}
+	turns, steps = shown(turns, Completed, Stopped), shown(steps, Completed)
+	found := recalled{
+		Turns: newest(turns, limits.MessageHistoryLimit),
+		Steps: newest(steps, limits.ExecutorMessageHistoryLimit),
+	}
+	if len(turns) > 0 {
+		found.Parent = turns[len(turns)-1].ID
+	}
+	return found, nil
+}
+
+// shown is the interactions that have an answer and one of the statuses,
+// without what only people read.
+func shown(all []Interaction, statuses ...RunStatus) []Interaction {
+	var out []Interaction
 	for _, in := range all {
-		if in.Answer != "" && (in.Status == Completed || in.Status == Stopped) {
-			kept = append(kept, in)
+		if in.Answer != "" && slices.Contains(statuses, in.Status) {
+			in.Trace = nil
+			out = append(out, in)
 		}
 	}
-	if n := r.program.Limits.MessageHistoryLimit; len(kept) > n {
-		kept = kept[len(kept)-n:]
-	}
-	if len(kept) > 0 {
-		s.Record(HistoryRead{kept})
-	}
-	return nil
+	return out
 }
 
-// remember adds this run to its conversation.
-func (r *run) remember(s *Scope) error {
-	if !r.remembers() || r.reason.Status == Interrupted || r.reason.Status == Cancelled {
-		return nil
-	}
-	trace, err := json.Marshal(r.state.Steps)
-	if err != nil {
-		return err
-	}
-	in := Interaction{
-		ID: r.ids.interaction, MemoryID: r.ids.memory, RunID: r.input.RunID, Agent: r.program.Name,
-		Question: r.state.Question, Answer: r.answerText(), Status: r.reason.Status,
-		At: r.started.Add(s.Now()).Round(time.Millisecond), Trace: trace,
-	}
-	if n := len(r.state.History); n > 0 {
-		in.ParentID = r.state.History[n-1].ID
-	}
-	memory := r.host.Memory
-	_, err = kernel.Do(s.k, kernel.Effect[bool]{
-		Name: "memory.add", Class: journal.Idempotent, Digest: digest([]byte(in.ID)),
-		Perform: func(ctx context.Context, _ string) (bool, error) { return true, memory.Append(ctx, in) },
-	})
-	if err != nil {
-		// The answer is there and paid for: losing it for its conversation's sake helps nobody.
-		s.Record(Warned{"the conversation was not kept: " + err.Error()})
-	}
-	return nil
-}
+func newest(all []Interaction, n int) []Interaction { return all[max(0, len(all)-n):] }
 
-// readAll keeps the stop code of a store's error where the journal would lose it.
-func readAll(in []Interaction, err error) ([]Interaction, error) {
+// keepStopCode keeps the stop code of a store's error where the journal would lose it.
+func keepStopCode(err error) error {
 	var coded interface{ StopCode() StopCode }
 	if errors.As(err, &coded) {
-		err = &journal.Failure{Code: string(coded.StopCode()), Message: err.Error()}
+		return &journal.Failure{Code: string(coded.StopCode()), Message: err.Error()}
 	}
-	return in, err
+	return err
 }
 
 // storeStop ends the run with the code its store gave.

@@ -30,12 +30,40 @@ type HostTool struct {
 	known Effect // effect, asked once a run
 }
 
-// Input is what one run is given.
+// Input is what one run is given. The start record keeps it.
 type Input struct {
-	RunID      string
-	Parameters map[string]any // checked, defaults applied; holds the question
-	MemoryID   string         // "" = a new conversation
-	Files      []string
+	RunID      string         `json:"run_id"`
+	Parameters map[string]any `json:"parameters,omitempty"` // checked, defaults applied; holds the question
+	MemoryID   string         `json:"memory_id,omitempty"`  // "" = a new conversation
+	Files      []string       `json:"files,omitempty"`
+
+	// ExecutorMemoryID names the steps that the executor goes on with; "" = those
+	// of the conversation.
+	ExecutorMemoryID string `json:"executor_memory_id,omitempty"`
+
+	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = nobody will resume the run
+	From   *Source `json:"from,omitempty"`   // what answers effects of the run besides the world; nil = nothing
+}
+
+// Origin is where a spec was found: what a later session needs to find the
+// files, tools and memory that go with it.
+type Origin struct {
+	Spec    string   `json:"spec"`            // path of its file, absolute
+	Dir     string   `json:"dir"`             // its folder, absolute
+	Root    string   `json:"root"`            // the project root, absolute
+	Allow   []string `json:"allow,omitempty"` // folders outside of it that tools may use, absolute
+	Set     []string `json:"set,omitempty"`   // overrides that the program holds
+	Tenant  string   `json:"tenant,omitempty"`
+	Version string   `json:"version,omitempty"` // of the program that started the run
+}
+
+// Source is a run whose records answer effects of this one.
+type Source struct {
+	Run     string   `json:"run,omitempty"`      // id of a run of the same home, or
+	File    string   `json:"file,omitempty"`     // path of a cassette, absolute
+	Until   uint64   `json:"until,omitempty"`    // a fork: records before this one count; 0 = all
+	Layers  []string `json:"layers,omitempty"`   // llm, tool, ...; none = all
+	OnDrift string   `json:"on_drift,omitempty"` // fail (the default) or live
 }
 
 // Options are how a run runs; the zero value runs in memory.
@@ -47,6 +75,10 @@ type Options struct {
 	Cancel       <-chan struct{}            // closed by a decision to cancel
 	Answers      map[string]json.RawMessage // to open questions, by path
 	Resolve      map[string]string          // writes in doubt, by path: done:<json>, redo, skip
+	More         *More                      // what the run is given more of; nil = nothing
+	Recorded     *Recording                 // answers effects; nil = the world does
+	Follow       *Follow                    // only look on at what the journal holds; nil = run
+	Version      string                     // of the program; prompts of another one may differ from the recorded ones
 	Conversation bool                       // keep every message for the result
 	Stream       bool                       // ask models to stream, for the sinks
 }

@@ -12,9 +12,34 @@ type Memory interface {
 	// History returns the interactions of a conversation, oldest first. An
 	// unknown id is an empty conversation.
 	History(ctx context.Context, memoryID string) ([]Interaction, error)
-	// Append adds an interaction; one with the same ID is replaced, so that a
-	// repeated call changes nothing.
-	Append(ctx context.Context, in Interaction) error
+	// Append adds interactions, all of them or none; one with the same ID is
+	// replaced, so that a repeated call changes nothing.
+	Append(ctx context.Context, in ...Interaction) error
+}
+
+// SessionMemory is a capability of a Memory: what tools keep for a conversation
+// between runs. Safe for concurrent use, also by several processes.
+type SessionMemory interface {
+	// Session returns what is kept; an unknown id is an empty session.
+	Session(ctx context.Context, memoryID string) (Session, error)
+	// UpdateSession changes what is kept, in one piece: change gets it as it is
+	// now, and may be called again when another process came between. Its error
+	// leaves all as it was and is returned.
+	UpdateSession(ctx context.Context, memoryID string, change func(*Session) error) error
+}
+
+// Session is the notes and variables of a conversation.
+type Session struct {
+	Notes     []Note                     `json:"notes,omitempty"` // oldest first
+	Variables map[string]json.RawMessage `json:"variables,omitempty"`
+}
+
+// Note is one entry of a notepad.
+type Note struct {
+	ID    string    `json:"id"` // of the call that wrote it
+	RunID string    `json:"run_id,omitempty"`
+	Text  string    `json:"text"`
+	At    time.Time `json:"at"`
 }
 
 // Interaction is one question and its answer in a conversation.

@@ -127,7 +127,7 @@ type ReplySchema struct {
 
 // Request is one model call.
 type Request struct {
-	Role          string       `json:"role"`           // who asks: planner, executor, reflector, finalizer, judge
+	Role          string       `json:"role"`           // who asks: planner, executor, reflector, finalizer, judge, summarizer
 	Call          int          `json:"call"`           // the how-manieth call of that role, from 1: in the run, for the executor in the step
 	Step          string       `json:"step,omitempty"` // goal of the step it is made for
 	Key           string       `json:"-"`              // idempotency key: run and effect path

@@ -13,7 +13,7 @@ import (
 
 // ModelCall is one call of an llm by a node.
 type ModelCall struct {
-	Role     string // planner, executor, reflector, finalizer, judge
+	Role     string // planner, executor, reflector, finalizer, judge, summarizer
 	LLM      string // name of the llm
 	StepID   string // "" outside a step
 	Step     string // the step's goal, references filled in
@@ -146,7 +146,7 @@ func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effe
 	if seq, ok := model.(SequencedModel); ok {
 		model = seq.Choose(req)
 	}
-	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read}
+	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read, Layer: LayerLLM, Detail: req, Drifted: s.drifted}
 	if s.r.journaled() {
 		segments := s.r.segments
 		e.Digest = requestDigest(req)
@@ -265,4 +265,22 @@ func (e *ModelError) Lasting() bool {
 	default:
 		return false
 	}
+}
+
+// drifted takes a recorded reply for a request that is not quite the recorded
+// one where another version of this program made that: its own prompts may
+// have changed since, and what was answered was answered.
+func (s *Scope) drifted() bool {
+	r := s.r
+	for r.parent != nil {
+		r = r.parent
+	}
+	if r.input.Origin == nil || r.input.Origin.Version == r.opts.Version {
+		return false
+	}
+	if !r.outdated {
+		r.outdated = true
+		s.Record(Warned{fmt.Sprintf("the run was begun by version %s, whose prompts differ from those of %s: what was answered stands", r.input.Origin.Version, r.opts.Version)})
+	}
+	return true
 }

@@ -38,7 +38,9 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	child.agent = joinPath(s.Path(), name)
 	sc := &Scope{s.k.Child(name), child}
 	began := s.Now()
-	err = sc.within(p.Limits.MaxDuration, child.along)
+	if err = child.readSession(sc); err == nil {
+		err = sc.within(p.Limits.MaxDuration, child.along)
+	}
 	for r := parent; r != nil; r = r.parent {
 		if r.stopping != nil {
 			return nil, r.stopping

@@ -127,19 +127,20 @@ const (
 	DefaultToolOutput  = 64 << 10 // bytes
 )
 
-// Limits bound a run; zero is none.
+// Limits bound a run; zero is none. A journal keeps them: MaxDuration in
+// nanoseconds.
 type Limits struct {
-	MaxSteps                    int
-	ExecutorMaxIterations       int
-	MessageHistoryLimit         int
-	ExecutorMessageHistoryLimit int
-	MaxReplans                  int
-	MaxToolCalls                int
-	MaxConsecutiveToolCalls     int
-	MaxTokens                   int
-	MaxCost                     float64
-	MaxDuration                 time.Duration
-	ReserveTokens               int // finalizer.reserve_tokens; 0 = min(2000, 20% of MaxTokens)
+	MaxSteps                    int           `json:"max_steps,omitempty"`
+	ExecutorMaxIterations       int           `json:"executor_max_iterations,omitempty"`
+	MessageHistoryLimit         int           `json:"message_history_limit,omitempty"`
+	ExecutorMessageHistoryLimit int           `json:"executor_message_history_limit,omitempty"`
+	MaxReplans                  int           `json:"max_replans,omitempty"`
+	MaxToolCalls                int           `json:"max_tool_calls,omitempty"`
+	MaxConsecutiveToolCalls     int           `json:"max_consecutive_tool_calls,omitempty"`
+	MaxTokens                   int           `json:"max_tokens,omitempty"`
+	MaxCost                     float64       `json:"max_cost,omitempty"`
+	MaxDuration                 time.Duration `json:"max_duration,omitempty"`
+	ReserveTokens               int           `json:"reserve_tokens,omitempty"` // finalizer.reserve_tokens; 0 = min(2000, 20% of MaxTokens)
 }
 
 // GuardPlace is where a guard is tried.
@@ -184,10 +185,11 @@ type Output struct {
 	MaxAttempts int // repairs
 }
 
-// MemorySettings says where conversations are kept.
+// MemorySettings says where conversations are kept, and how long ones are shortened.
 type MemorySettings struct {
 	Backend    string // badger or none
 	Path       string // "" = memory under the home
 	Durability string // sync, async or exit: of the run's journal
 	History    bool   // past interactions go into the plan even without --memory-id
+	Compaction Compaction
 }

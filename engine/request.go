@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"hash"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -55,14 +56,45 @@ func requestDigest(req *Request) [32]byte {
 	part(h, req.Role, req.Step)
 	for i := range req.Messages {
 		m := &req.Messages[i]
-		var size [8]byte
-		binary.LittleEndian.PutUint64(size[:], uint64(m.Text.Len()))
-		h.Write(messageHead(*m))
-		h.Write(size[:])
-		for _, s := range m.Text {
-			h.Write([]byte(s))
+		messagePart(h, messageHead(*m), m.Text)
+	}
+	return around(h, req)
+}
+
+// RecordedDigest is the digest in the intent of a recorded request. Where it is
+// not the recorded one, schemas were written there with other spaces.
+func RecordedDigest(q journal.Request) ([32]byte, error) {
+	var req Request
+	into := map[string]any{
+		"role": &req.Role, "step": &req.Step, "tools": &req.Tools, "schema": &req.Schema, "params": &req.Params,
+	}
+	for _, f := range q.Fields {
+		if v := into[f.Name]; v != nil {
+			if err := json.Unmarshal(f.JSON, v); err != nil {
+				return [32]byte{}, fmt.Errorf("field %s of a recorded request: %w", f.Name, err)
+			}
 		}
 	}
+	h := sha256.New()
+	part(h, req.Role, req.Step)
+	for _, m := range q.Messages {
+		messagePart(h, m.Head, m.Text)
+	}
+	return around(h, &req), nil
+}
+
+func messagePart(h hash.Hash, head []byte, text []string) {
+	var size [8]byte
+	binary.LittleEndian.PutUint64(size[:], uint64(Text(text).Len()))
+	h.Write(head)
+	h.Write(size[:])
+	for _, s := range text {
+		h.Write([]byte(s))
+	}
+}
+
+// around hashes all but the messages, and ends the hash.
+func around(h hash.Hash, req *Request) [32]byte {
 	for _, t := range req.Tools {
 		part(h, t.Name, t.Description, string(t.Input))
 	}

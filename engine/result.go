@@ -109,5 +109,7 @@ type Result struct {
 	Error                 string          `json:"error"`
 	Conversation          []Message       `json:"conversation,omitempty"`
 
-	Wrote bool `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
+	Miss     *Miss `json:"-"` // what its recording lacked, where that ended it
+	Extended bool `json:"-"` // Options.More was taken over
+	Wrote    bool `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,13 +24,15 @@ func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 	}
 	r := newRun(p, h, in, o)
 	began := time.Now()
-	_, err := kernel.Run(ctx, r.options(), func(k *kernel.Scope, start []byte) error {
+	stats, err := kernel.Run(ctx, r.options(), func(k *kernel.Scope, start []byte) error {
 		return r.main(&Scope{k: k, r: r}, start)
 	})
 	if err != nil {
 		r.broken(err)
 	}
-	return r.result(began)
+	res := r.result(began)
+	res.Extended = stats.Changed
+	return res
 }
 
 // run is one run of one program; a nested agent's run shares its parent's
@@ -52,6 +53,8 @@ type run struct {
 	stopping *StopError
 	underway int // tool calls begun and not ended
 	wrote    bool
+	missed   *Miss
+	outdated bool // another version's prompts were met
 	closing  bool // the finalizer runs: effects are allowed, the reserve is open
 	walk     *kernel.Scope
 	reason   StopReason
@@ -76,15 +79,8 @@ type boundModel struct {
 }
 
 // identity is the ids a result shows.
-type identity struct{ memory, interaction, executorMemory, executorInteraction string }
-
-// startBody is the start record's body: all that a later session needs.
-type startBody struct {
-	Program json.RawMessage `json:"program"`
-	Digest  string          `json:"digest"`
-	Name    string          `json:"name"`
-	Version string          `json:"version,omitempty"`
-	Input   Input           `json:"input"`
+type identity struct {
+	memory, parent, interaction, executorMemory, executorInteraction string
 }
 
 func newRun(p *Program, h Host, in Input, o Options) *run {
@@ -116,15 +112,21 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 }
 
 func (r *run) options() kernel.Options {
-	body, _ := json.Marshal(startBody{
-		Program: r.program.Source, Digest: r.program.Digest, Name: r.program.Name,
-		Version: r.program.Version, Input: r.input,
-	})
 	ko := kernel.Options{
-		RunID: r.input.RunID, Start: body, Journal: r.opts.Journal, Virtual: r.opts.Virtual,
-		Answers: r.opts.Answers, Resolve: r.opts.Resolve, Cancel: r.opts.Cancel,
-		Wall: r.opts.Wall, Grace: r.opts.Grace,
+		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
+		Answers: r.opts.Answers, Resolve: resolved(r.opts.Resolve), Cancel: r.opts.Cancel,
+		Wall: r.opts.Wall, Grace: r.opts.Grace, Changed: r.changed,
 	}
+	if r.opts.More != nil {
+		ko.Change = r.change
+	}
+	if r.opts.Recorded != nil {
+		ko.Recorded = r.opts.Recorded
+	}
+	if f := r.opts.Follow; f != nil {
+		ko.More = f.next
+	}
+	ko.Tell = r.emit.on() && (r.opts.Follow != nil || r.emit.recalls())
 	if people := r.host.People; people != nil {
 		ko.Ask = func(ctx context.Context, path string, request []byte) (json.RawMessage, error) {
 			q := Question{Path: path}
@@ -140,13 +142,10 @@ func (r *run) options() kernel.Options {
 
 // main is the whole run, as plain code over effects.
 func (r *run) main(s *Scope, start []byte) error {
-	var b startBody
-	d := json.NewDecoder(bytes.NewReader(start))
-	d.UseNumber()
-	if err := d.Decode(&b); err != nil {
-		return fmt.Errorf("start record: %w", err)
+	b, err := decodeStart(start)
+	if err != nil {
+		return err
 	}
-	counts(b.Input.Parameters)
 	if b.Digest != r.program.Digest {
 		return &kernel.Drift{Class: "program", Message: "the journal was written by program " + b.Digest + ", this is " + r.program.Digest}
 	}
@@ -156,9 +155,8 @@ func (r *run) main(s *Scope, start []byte) error {
 	r.started = s.k.Start().UTC()
 	r.identify(s)
 	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
-	err := r.readHistory(s)
-	if err == nil {
-		err = s.within(r.program.Limits.MaxDuration, r.along)
+	if err = r.readHistory(s); err == nil {
+		err = s.inTime(r.along)
 	}
 	if err = r.conclude(s, err); err != nil {
 		return err
@@ -284,8 +282,8 @@ func (r *run) conclude(s *Scope, err error) error {
 // least; else it is a tenth of that time.
 const lastWords = 30 * time.Second
 
-// inTime runs the finalizer; after a deadline it has a deadline of its own.
-func (r *run) inTime(s *Scope, finalizer Node) error {
+// lastly runs the finalizer; after a deadline it has a deadline of its own.
+func (r *run) lastly(s *Scope, finalizer Node) error {
 	if r.reason.Code != StopDeadline {
 		return finalizer.Run(s)
 	}
@@ -301,7 +299,7 @@ func (r *run) finalize(s *Scope) error {
 		return nil
 	}
 	if node := r.program.role("finalizer"); node != nil {
-		err := r.inTime(s, node)
+		err := r.lastly(s, node)
 		var stop *StopError
 		if err != nil && !errors.As(err, &stop) && modelFailure(err) == nil && !isTimeout(err) {
 			return err

@@ -14,6 +14,8 @@ type State struct {
 	Question   string
 	Parameters map[string]any
 	History    []Interaction // earlier interactions of the conversation, oldest first
+	Earlier    []Interaction // steps of earlier runs of the conversation, oldest first
+	Session    SessionView   // what the conversation's tools kept when the run began
 	Plan       Plan
 	Steps      []StepRecord // started or skipped steps, in plan order
 	Executed   int          // steps started
@@ -27,6 +29,7 @@ type State struct {
 	Urge       string // what a guard wants of the next plan
 	Warnings   []string
 	Messages   []Message
+	Recaps     []Recap // summaries made of conversations
 
 	fresh []string // ids of steps that ended since the plan was last looked at
 	last  string   // id of the last step to end
@@ -45,8 +48,11 @@ type Fact interface{ fact() }
 
 // The facts.
 type (
-	// HistoryRead says what the conversation held when the run began.
-	HistoryRead struct{ Interactions []Interaction }
+	// HistoryRead says what the conversation held when the run began: its turns,
+	// and the steps of its runs.
+	HistoryRead struct{ Interactions, Steps []Interaction }
+	// SessionRead says what the conversation's tools kept when the run began.
+	SessionRead struct{ Session SessionView }
 	// PlanTaken says that a plan's remaining steps were taken over. By is the
 	// node or person it came from.
 	PlanTaken struct {
@@ -83,9 +89,12 @@ type (
 	Warned struct{ Text string }
 	// Said adds messages to the conversation a result can include.
 	Said struct{ Messages []Message }
+	// Recapped says that the beginning of a conversation was summed up.
+	Recapped struct{ Recap Recap }
 )
 
 func (HistoryRead) fact() {}
+func (SessionRead) fact() {}
 func (PlanTaken) fact()   {}
 func (Replied) fact()     {}
 func (Urged) fact()       {}
@@ -96,12 +105,15 @@ func (ToolCalled) fact()  {}
 func (Answered) fact()    {}
 func (Warned) fact()      {}
 func (Said) fact()        {}
+func (Recapped) fact()    {}
 
 // Apply returns the state after f.
 func (s State) Apply(f Fact) State {
 	switch f := f.(type) {
 	case HistoryRead:
-		s.History = f.Interactions
+		s.History, s.Earlier = f.Interactions, f.Steps
+	case SessionRead:
+		s.Session = f.Session
 	case PlanTaken:
 		s = s.takePlan(f)
 	case Replied:
@@ -122,6 +134,8 @@ func (s State) Apply(f Fact) State {
 		s.Warnings = append(slices.Clip(s.Warnings), f.Text)
 	case Said:
 		s.Messages = append(s.Messages, f.Messages...)
+	case Recapped:
+		s.Recaps = append(slices.Clip(s.Recaps), f.Recap)
 	}
 	return s
 }

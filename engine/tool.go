@@ -36,6 +36,22 @@ type Tool interface {
 	Call(ctx context.Context, call *Call) (*ToolOutput, error)
 }
 
+// Asker is a capability of a Tool whose result people give. It is not called:
+// its questions are asked one by one, each as a question of its own in the
+// journal, so that the process may end meanwhile and no effect is left open.
+//
+// A tool that does work of its own and asks in the middle of it (elicitation)
+// fits the same loop: its effect ends with the question, which is asked here,
+// and the tool is called as a further effect with the answers so far. One that
+// writes has to hold its call open instead, since a write is never repeated.
+type Asker interface {
+	// Consult says what is to be asked next, given the answers so far; with a
+	// nil question the output is the result, and an error is the tool's
+	// failure. It runs again on every resume: it touches nothing, and gives
+	// the same for the same arguments and answers.
+	Consult(args json.RawMessage, answers []Decision) (*Question, *ToolOutput, error)
+}
+
 // Call is one call of a tool.
 type Call struct {
 	Args     json.RawMessage // a JSON object
@@ -44,7 +60,14 @@ type Call struct {
 	Path     string // effect path
 	Context  string // where in the plan the run is and what earlier steps gave; for guided steps
 	Progress func(message string)
+	Session  CallSession      // what the conversation keeps between runs; nil = the run has no memory
 	Lookup   component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
+}
+
+// CallSession is the session of the conversation that a call belongs to.
+type CallSession interface {
+	Read(ctx context.Context) (Session, error)
+	Update(ctx context.Context, change func(*Session) error) error
 }
 
 // ToolOutput is what a tool gave. Data, if set, is the output as JSON and Text
@@ -63,6 +86,9 @@ type ToolSettings struct {
 	Allow       []string            // further folders that --allow-path opened
 	Env         func(string) string // the machine's environment, for names the spec declares
 	UserAgent   string
+	// Guard ends a process group, named by its leader, if this process is
+	// killed; release ends that. Nil = nobody does.
+	Guard func(leader int) (release func())
 	Now         func() time.Time // nil = time.Now
 }
 

@@ -206,8 +206,11 @@ func (r *run) callable() bool {
 
 func (s *Scope) awaitCallable(r *run) error {
 	err := s.Await(func() bool { return r.underway == 0 || r.stopping != nil || r.callable() })
-	if err != nil || r.stopping == nil && r.callable() {
+	if err != nil {
 		return err
+	}
+	if r.stopping == nil && !(&Scope{s.k, r}).Exceeded(func(Limits) bool { return !r.callable() }) {
+		return nil
 	}
 	return r.halt(&StopError{StopReason{
 		Code: StopMaxToolCalls, Path: "limits.max_tool_calls", Status: Stopped,

@@ -34,6 +34,9 @@ func (c *toolRun) perform() error {
 			Step: &StepEvent{ID: c.u.StepID, Status: StepRunning},
 		})
 	}
+	if asker, ok := c.tool.Tool.(Asker); ok {
+		return c.consult(asker)
+	}
 	e := c.effect()
 	if e.Class == journal.Write {
 		s.r.write()
@@ -65,14 +68,15 @@ func (c *toolRun) perform() error {
 // effect is the call as the journal sees it.
 func (c *toolRun) effect() kernel.Effect[attempted] {
 	s, t := c.s, c.tool
-	e := kernel.Effect[attempted]{Name: c.name, Class: class(t.effect())}
+	e := kernel.Effect[attempted]{Name: c.name, Class: class(t.effect()), Layer: LayerTool}
 	if s.r.journaled() {
 		body := toolRequest(c.rec.Tool, c.rec.Args)
 		e.Digest, e.Request = digest(body), func() []byte { return body }
 	}
 	call := Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), c.name), Context: c.u.Context,
-		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(),
+		Session: s.r.session(),
+		Lookup:  s.r.lookup(c.rec.Args), Progress: c.progress(),
 	}
 	e.Perform = func(ctx context.Context, key string) (attempted, error) {
 		call := call

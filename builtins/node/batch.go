@@ -42,7 +42,7 @@ func (b *batchRun) run(s *engine.Scope, workers int) error {
 	if b.replan {
 		return engine.ErrReplan
 	}
-	return b.x.cutShort(s.View())
+	return b.x.cutShort(s)
 }
 
 // work takes ready steps, one after another.

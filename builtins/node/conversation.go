@@ -7,15 +7,22 @@ import (
 )
 
 // opening is the conversation a step begins with: who the executor is, the
-// newest earlier steps as pairs of question and report, and the step itself.
-// Tool calls of earlier steps are not in it, so none is ever orphaned.
+// newest steps before it as pairs of question and report, first those of earlier
+// runs, and the step itself. Tool calls of earlier steps are not in it, so none
+// is ever orphaned.
 func (x *executor) opening(v engine.View, st engine.Step) []engine.Message {
+	limit := v.Program.Limits.ExecutorMessageHistoryLimit
 	pairs := reported(v.State.Steps)
-	if n := v.Program.Limits.ExecutorMessageHistoryLimit; len(pairs) > n {
-		pairs = pairs[len(pairs)-n:]
-	}
-	out := make([]engine.Message, 0, 2*len(pairs)+6)
+	pairs = pairs[max(0, len(pairs)-limit):]
+	earlier := v.State.Earlier
+	earlier = earlier[max(0, len(earlier)+len(pairs)-limit):]
+	out := make([]engine.Message, 0, 2*(len(earlier)+len(pairs))+6)
 	out = append(out, engine.Message{Role: engine.System, Text: x.system(v)})
+	for _, in := range earlier {
+		out = append(out,
+			engine.Message{Role: engine.User, Text: engine.Text{executorStep, in.Question}},
+			engine.Message{Role: engine.Assistant, Text: engine.Text{in.Answer}})
+	}
 	texts := make(engine.Text, 0, 3*len(pairs)) // of all pairs, in one piece
 	for i := range pairs {
 		rec := &pairs[i]
@@ -87,7 +94,7 @@ func task(v engine.View, st engine.Step) engine.Text {
 	if len(v.Files) > 0 {
 		text = append(text, "Files given:\n", filesText(v.Files), "\n")
 	}
-	return text
+	return withSession(v, text)
 }
 
 // situation says where in the plan a guided step is and what the last steps gave.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"time"
@@ -61,12 +62,20 @@ var (
 // Run runs as much of the plan as one visit takes: one step, a round of those
 // that are ready, or all that remain.
 func (x *executor) Run(s *engine.Scope) error {
+	for {
+		if err := x.visit(s); !errors.Is(err, errRaised) {
+			return err
+		}
+	}
+}
+
+func (x *executor) visit(s *engine.Scope) error {
 	v := s.View()
 	if !v.State.AnyOpen() {
 		return nil
 	}
 	if v.State.Executed >= v.Program.Limits.MaxSteps {
-		if err := x.cutShort(v); err != nil {
+		if err := x.cutShort(s); err != nil {
 			return err
 		}
 		return engine.ErrReplan // the reflector's last turn
@@ -82,16 +91,24 @@ func (x *executor) Run(s *engine.Scope) error {
 	return b.run(s, min(x.cfg.MaxParallelSteps, b.quota))
 }
 
+// errRaised says that the limit that cut a visit short was raised meanwhile.
+var errRaised = errors.New("the limit was raised")
+
 // cutShort is the limit that keeps steps of the plan from running where no
 // reflector has a last turn, or nil.
-func (x *executor) cutShort(v engine.View) error {
-	if v.State.Executed < v.Program.Limits.MaxSteps || !v.State.AnyOpen() {
-		return nil
+func (x *executor) cutShort(s *engine.Scope) error {
+	cut := func(engine.Limits) bool {
+		v := s.View()
+		_, reflects := v.Program.NodeOf("reflector")
+		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.AnyOpen() && !reflects
 	}
-	if _, ok := v.Program.NodeOf("reflector"); ok {
+	switch {
+	case !cut(engine.Limits{}):
 		return nil
+	case s.Exceeded(cut):
+		return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", s.View().State.Executed)
 	}
-	return engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", v.State.Executed)
+	return errRaised
 }
 
 // Prompt is what the executor would send for the next step.

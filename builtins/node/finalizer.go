@@ -46,7 +46,10 @@ func (f *finalizer) Run(s *engine.Scope) error {
 			schema = &engine.ReplySchema{Name: "answer", Schema: out.Schema.JSON}
 		}
 	}
-	messages := f.Prompt(v)
+	messages, err := compacted(s, v, f.Prompt)
+	if err != nil {
+		return err
+	}
 	for n := 1; ; n++ {
 		r, err := s.Model(numbered("model", n), engine.ModelCall{
 			Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages, Schema: schema,

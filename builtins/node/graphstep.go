@@ -28,9 +28,9 @@ func stopped(s *engine.Scope, rec engine.StepRecord, err error) error {
 // started records that a node runs as a step; max_steps holds for it as for a
 // plan's.
 func started(s *engine.Scope, id, goal string) (engine.StepRecord, error) {
-	v := s.View()
-	if v.State.Executed >= v.Program.Limits.MaxSteps {
-		return engine.StepRecord{}, engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", v.State.Executed)
+	n := s.View().State.Executed
+	if s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxSteps }) {
+		return engine.StepRecord{}, engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "%d steps were executed", n)
 	}
 	s.Record(engine.StepStarted{Step: engine.Step{ID: id, Goal: goal}, Attempt: 1})
 	return engine.StepRecord{ID: id, Goal: goal, Attempts: 1}, nil

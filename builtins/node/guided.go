@@ -49,9 +49,13 @@ func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (json.R
 	if !wantsArguments(info.Input) {
 		return json.RawMessage("{}"), nil
 	}
-	messages := a.x.opening(v, a.st)
-	messages = append(messages, engine.Message{Role: engine.User, Text: engine.Text{guidedArgs}})
-	r, err := a.ask(s, "model", engine.ModelCall{Role: "executor", Messages: messages, Tools: toolDefs([]engine.ToolInfo{info})})
+	defs := toolDefs([]engine.ToolInfo{info})
+	d := newDialogue(a.x.opening(v, a.st), defs)
+	if err := d.compact(s, a); err != nil {
+		return nil, err
+	}
+	messages := append(d.sent, engine.Message{Role: engine.User, Text: engine.Text{guidedArgs}})
+	r, err := a.ask(s, "model", engine.ModelCall{Role: "executor", Messages: messages, Tools: defs})
 	if err != nil || r == nil {
 		return nil, err
 	}

@@ -34,16 +34,14 @@ type said struct {
 func (a *attempt) loop(s *engine.Scope, p protocol) error {
 	v := s.View()
 	tools := a.x.visible(v)
-	messages, defs := p.open(a.x.opening(v, a.st), tools)
-	opened := len(messages) - 1 // from the task on it is this step's conversation
+	opening, defs := p.open(a.x.opening(v, a.st), tools)
+	d := newDialogue(opening, defs)
 	repeats := &repetition{max: v.Program.Limits.MaxConsecutiveToolCalls}
 	for turn := 1; turn <= v.Program.Limits.ExecutorMaxIterations; turn++ {
 		s := s.Child(turnName(turn))
-		r, err := a.ask(s, "model", engine.ModelCall{
-			Role: "executor", Messages: messages, Tools: defs, Parallel: a.x.cfg.ParallelToolCalls,
-		})
+		r, err := a.turn(s, d, defs)
 		if err != nil || r == nil {
-			s.Record(engine.Said{Messages: messages[opened:]})
+			s.Record(engine.Said{Messages: d.transcript()})
 			return err
 		}
 		got := p.read(r, turn)
@@ -51,11 +49,11 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		switch {
 		case got.retry != "":
 			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry})
-			messages = append(messages, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
-				engine.Message{Role: engine.User, Text: engine.Text{got.retry}})
+			d.grow(append(d.sent, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
+				engine.Message{Role: engine.User, Text: engine.Text{got.retry}}))
 			continue
 		case len(calls) == 0:
-			s.Record(engine.Said{Messages: append(messages[opened:], engine.Message{Role: engine.Assistant, Text: textOf(r.Text)})})
+			s.Record(engine.Said{Messages: append(d.transcript(), engine.Message{Role: engine.Assistant, Text: textOf(r.Text)})})
 			a.report(r, got)
 			return nil
 		}
@@ -63,7 +61,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		results, looped, err := a.calls(s, calls, repeats)
 		a.book(s, results)
 		if err != nil || looped != "" {
-			s.Record(engine.Said{Messages: append(messages[opened:], engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls})})
+			s.Record(engine.Said{Messages: append(d.transcript(), engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls})})
 		}
 		if err != nil {
 			return err
@@ -72,11 +70,21 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 			a.fail(engine.StepLoop, looped)
 			return nil
 		}
-		messages = p.tell(messages, r, calls, results)
+		d.grow(p.tell(d.sent, r, calls, results))
 	}
-	s.Record(engine.Said{Messages: messages[opened:]})
+	s.Record(engine.Said{Messages: d.transcript()})
 	a.fail(engine.StepLimit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
 	return nil
+}
+
+// turn asks the model for its next words, in a conversation that fits.
+func (a *attempt) turn(s *engine.Scope, d *dialogue, tools []engine.ToolDef) (*engine.Reply, error) {
+	if err := d.compact(s, a); err != nil {
+		return nil, err
+	}
+	return a.ask(s, "model", engine.ModelCall{
+		Role: "executor", Messages: d.sent, Tools: tools, Parallel: a.x.cfg.ParallelToolCalls,
+	})
 }
 
 // report ends the attempt with the model's last words.

@@ -50,13 +50,17 @@ var (
 // Run asks for a plan until it is usable and allowed, and takes it over.
 func (p *planner) Run(s *engine.Scope) error {
 	urge := s.View().State.Urge // a guard's, in a graph without reflector
-	if err := roomToReplan(s.View(), 0, urge); err != nil {
+	if err := roomToReplan(s, 0, urge); err != nil {
 		return err
 	}
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("plan"))
 		v := s.View()
-		out, err := planTurn(p.cfg.PlanFormat, p.cfg.Repair).ask(s, "planner", p.cfg.LLM.Name, p.prompt(v, urge))
+		messages, err := compacted(s, v, func(v engine.View) []engine.Message { return p.prompt(v, urge) })
+		if err != nil {
+			return err
+		}
+		out, err := planTurn(p.cfg.PlanFormat, p.cfg.Repair).ask(s, "planner", p.cfg.LLM.Name, messages)
 		if err != nil {
 			return err
 		}
@@ -67,7 +71,7 @@ func (p *planner) Run(s *engine.Scope) error {
 				return err
 			}
 			rejected++
-			if err := roomToReplan(s.View(), rejected, urge); err != nil {
+			if err := roomToReplan(s, rejected, urge); err != nil {
 				return err
 			}
 			continue
@@ -85,7 +89,7 @@ func (p *planner) Run(s *engine.Scope) error {
 			return err
 		}
 		urge = verdict.Message
-		if err := roomToReplan(s.View(), rejected, urge); err != nil {
+		if err := roomToReplan(s, rejected, urge); err != nil {
 			return err
 		}
 	}
@@ -93,9 +97,9 @@ func (p *planner) Run(s *engine.Scope) error {
 
 // roomToReplan is the limit that a guard's wish for a new plan runs into, or
 // nil. Answers that a guard rejected count: each took a turn of the planner.
-func roomToReplan(v engine.View, rejected int, urge string) error {
-	n := v.State.Replans + rejected
-	if urge == "" || n < v.Program.Limits.MaxReplans {
+func roomToReplan(s *engine.Scope, rejected int, urge string) error {
+	n := s.View().State.Replans + rejected
+	if urge == "" || !s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxReplans }) {
 		return nil
 	}
 	return engine.AtLimit(engine.StopMaxReplans, "limits.max_replans", "a guard asks for a new plan after %d replans: %s", n, urge)
@@ -128,7 +132,7 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 	}
 	x := newValues(v)
 	x.planner = p.cfg
-	user := withFiles(v, engine.Text(template.Render(x.lookup)), template)
+	user := withSession(v, withFiles(v, engine.Text(template.Render(x.lookup)), template))
 	if urge != "" {
 		user = append(user, "\n\n", urgedText, urge)
 	}

@@ -43,8 +43,14 @@ var (
 	finalizerTemplate string
 	//go:embed prompt/finalizer_stopped.md
 	finalizerStopped string
+	//go:embed prompt/session.md
+	sessionPrompt string
 	//go:embed prompt/judge.md
 	judgePrompt string
+	//go:embed prompt/summarizer.md
+	summarizerPrompt string
+	//go:embed prompt/recap.md
+	recapIntro string
 	//go:embed prompt/viability.md
 	viabilityPrompt string
 	//go:embed prompt/router.md

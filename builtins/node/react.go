@@ -53,8 +53,11 @@ func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
 	return input
 }
 
+// observed begins a message that holds what tools gave.
+const observed = "Observation"
+
 func (*textual) tell(messages []engine.Message, r *engine.Reply, _ []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
-	observation := engine.Text{"Observation"}
+	observation := engine.Text{observed}
 	for _, rec := range results {
 		if rec.Status != engine.CallOK {
 			observation = append(observation, " (", string(rec.Status), ")")

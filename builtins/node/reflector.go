@@ -70,11 +70,14 @@ const (
 func (x *reflector) Run(s *engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("reflect"))
-		v := s.View()
-		last := x.lastTurn(v, rejected)
+		v, last := x.turn(s, rejected)
 		turn := planTurn(plannerOf(v).PlanFormat, plannerOf(v).Repair)
 		turn.last = last != nil
-		out, err := turn.ask(s, "reflector", x.cfg.LLM.Name, x.prompt(v, last != nil))
+		messages, err := compacted(s, v, func(v engine.View) []engine.Message { return x.prompt(v, last != nil) })
+		if err != nil {
+			return err
+		}
+		out, err := turn.ask(s, "reflector", x.cfg.LLM.Name, messages)
 		if err != nil {
 			return err
 		}
@@ -114,6 +117,17 @@ func (x *reflector) take(s *engine.Scope, v engine.View, out outcome) (again str
 		return "", err
 	}
 	return verdict.Message, nil
+}
+
+// turn is what the reflector looks at, and the limit that makes it the last
+// look, or nil.
+func (x *reflector) turn(s *engine.Scope, rejected int) (v engine.View, last error) {
+	s.Exceeded(func(engine.Limits) bool {
+		v = s.View()
+		last = x.lastTurn(v, rejected)
+		return last != nil
+	})
+	return v, last
 }
 
 // lastTurn is the limit that leaves no room for another step, or nil.

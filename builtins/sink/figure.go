@@ -63,8 +63,8 @@ func amount(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// span writes a duration: 12ms, 3.4s, 2m5s.
-func span(d time.Duration) string {
+// Span writes a duration: 12ms, 3.4s, 2m5s.
+func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", max(d, 0).Milliseconds())
@@ -72,6 +72,22 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
 	return d.Round(time.Second).String()
+}
+
+// Ago writes how long something is past, in its largest unit: now, 3m ago, 2d ago.
+func Ago(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", d/time.Minute)
+	case d < 2*day:
+		return fmt.Sprintf("%dh ago", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd ago", d/day)
 }
 
 // tally is what was consumed, on one line.

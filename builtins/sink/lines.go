@@ -11,12 +11,16 @@ import (
 // Lines writes a plain line where something ended: for logs and CI. Safe for
 // concurrent use.
 type Lines struct {
-	mu sync.Mutex
-	w  io.Writer
-	b  board
+	mu      sync.Mutex
+	w       io.Writer
+	b       board
+	resumed bool // something was recalled, and not yet told
 }
 
-var _ engine.Sink = (*Lines)(nil)
+var (
+	_ engine.Sink     = (*Lines)(nil)
+	_ engine.Recaller = (*Lines)(nil)
+)
 
 // NewLines writes to w.
 func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
@@ -24,10 +28,22 @@ func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 // lineWidth is where texts are cut: a log line is read, not wrapped.
 const lineWidth = 160
 
+// Recall takes over what an earlier session told. Its lines were written then;
+// one line sums them up before the first of this session.
+func (l *Lines) Recall(ev engine.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ev, ok := outer(ev); ok {
+		l.b.apply(ev)
+		l.resumed = true
+	}
+}
+
 // Send writes the lines of an event, if it has any.
 func (l *Lines) Send(ev engine.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.resume()
 	ev, ok := outer(ev)
 	if !ok {
 		return
@@ -35,7 +51,7 @@ func (l *Lines) Send(ev engine.Event) {
 	l.b.apply(ev)
 	switch ev.Type {
 	case engine.RunStarted:
-		l.print("run %s: %s", ev.Run, oneLine(ev.Question, lineWidth))
+		l.print("run %s: %s", ev.Run, OneLine(ev.Question, lineWidth))
 	case engine.PlanCreated:
 		l.plan()
 	case engine.StepCompleted:
@@ -46,15 +62,29 @@ func (l *Lines) Send(ev engine.Event) {
 		l.print("%s", ending(ev, l.b.usage))
 	default:
 		if text := remark(ev); text != "" {
-			l.print("%s", oneLine(text, 2*lineWidth))
+			l.print("%s", OneLine(text, 2*lineWidth))
 		}
 	}
+}
+
+// resume says what earlier sessions did, once.
+func (l *Lines) resume() {
+	if !l.resumed {
+		return
+	}
+	l.resumed = false
+	if l.b.version == 0 {
+		l.print("resumed: no plan yet")
+		return
+	}
+	l.print("resumed: %d of %s done", l.b.done(), plural(len(l.b.steps), "step"))
 }
 
 // Note writes a line of the program's own.
 func (l *Lines) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.resume()
 	l.print("%s", text)
 }
 
@@ -67,15 +97,15 @@ func (l *Lines) plan() {
 	l.print("plan v%d: %s to do", l.b.version, plural(len(l.b.steps)-l.b.done(), "step"))
 	for i := range l.b.steps {
 		if s := &l.b.steps[i]; s.status == "" {
-			l.print("  %s %s", flat(s.id), oneLine(s.goal, lineWidth))
+			l.print("  %s %s", flat(s.id), OneLine(s.goal, lineWidth))
 		}
 	}
 }
 
 func (l *Lines) step(s *stepRow) {
-	line := fmt.Sprintf("%s %s (%s, %s tokens)", flat(s.id), s.status, span(s.took), amount(s.tokens))
+	line := fmt.Sprintf("%s %s (%s, %s tokens)", flat(s.id), s.status, Span(s.took), amount(s.tokens))
 	if s.note != "" {
-		line += ": " + oneLine(s.note, lineWidth)
+		line += ": " + OneLine(s.note, lineWidth)
 	}
 	l.print("%s", line)
 }
@@ -85,10 +115,10 @@ func (l *Lines) tool(ev engine.Event) {
 	if ev.Step != nil {
 		line += flat(ev.Step.ID) + " "
 	}
-	line += oneLine(ev.Tool+" "+argsText(ev.Args), lineWidth/2)
-	line += fmt.Sprintf(" %s (%s)", ev.Status, span(milliseconds(ev.Duration)))
+	line += OneLine(ev.Tool+" "+argsText(ev.Args), lineWidth/2)
+	line += fmt.Sprintf(" %s (%s)", ev.Status, Span(milliseconds(ev.Duration)))
 	if ev.Status != string(engine.CallOK) {
-		line += ": " + oneLine(ev.Text, lineWidth)
+		line += ": " + OneLine(ev.Text, lineWidth)
 	}
 	l.print("%s", line)
 }
@@ -115,5 +145,5 @@ func ending(ev engine.Event, u engine.Usage) string {
 	if ev.Stop != nil && string(ev.Stop.Code) != how {
 		how += ": " + string(ev.Stop.Code)
 	}
-	return fmt.Sprintf("%s in %s, %s", how, span(milliseconds(ev.Duration)), tally(u))
+	return fmt.Sprintf("%s in %s, %s", how, Span(milliseconds(ev.Duration)), tally(u))
 }

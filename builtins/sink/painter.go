@@ -47,15 +47,15 @@ func (p *painter) head(b *board, columns int) string {
 		parts = append(parts, amount(n)+" tok")
 	}
 	if !b.began.IsZero() {
-		parts = append(parts, span(p.now().Sub(b.began)))
+		parts = append(parts, Span(p.now().Sub(b.began)))
 	}
 	return p.spread(bold, "", b.spec, strings.Join(parts, " · "), columns)
 }
 
 // spread puts a mark and a text on the left, figures on the right of a line.
 func (p *painter) spread(c ink, mark, text, figures string, columns int) string {
-	text = oneLine(text, columns-width(mark)-width(figures)-2)
-	gap := strings.Repeat(" ", max(1, columns-width(mark)-width(text)-width(figures)-1))
+	text = OneLine(text, columns-Width(mark)-Width(figures)-2)
+	gap := strings.Repeat(" ", max(1, columns-Width(mark)-Width(text)-Width(figures)-1))
 	if mark == "" {
 		text = p.ink(c, text)
 	}
@@ -69,10 +69,10 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 		mark = p.spin()
 	}
 	figures := p.figures(s)
-	if width(figures) > columns/2 {
+	if Width(figures) > columns/2 {
 		figures = ""
 	}
-	out := []string{p.spread(color, fmt.Sprintf("  %s %s ", mark, oneLine(s.id, columns/4)), s.goal, figures, columns)}
+	out := []string{p.spread(color, fmt.Sprintf("  %s %s ", mark, OneLine(s.id, columns/4)), s.goal, figures, columns)}
 	switch {
 	case running:
 		for _, c := range s.tools {
@@ -84,9 +84,9 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 			}
 		}
 	case s.note != "":
-		out = append(out, p.ink(red, "      "+oneLine(s.note, columns-7)))
+		out = append(out, p.ink(red, "      "+OneLine(s.note, columns-7)))
 	case results && s.result != "":
-		out = append(out, p.ink(dim, "      "+oneLine(s.result, columns-7)))
+		out = append(out, p.ink(dim, "      "+OneLine(s.result, columns-7)))
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func (p *painter) turnLine(t turn, indent string, columns int) string {
 	if t.saying != "" {
 		text = t.role + ": " + tail(t.saying, columns-len(indent)-len(t.role)-5)
 	}
-	return p.ink(dim, indent+p.spin()+" "+oneLine(text, columns-len(indent)-3))
+	return p.ink(dim, indent+p.spin()+" "+OneLine(text, columns-len(indent)-3))
 }
 
 func (p *painter) toolLine(c toolRow, columns int) string {
@@ -106,16 +106,16 @@ func (p *painter) toolLine(c toolRow, columns int) string {
 	case "":
 		mark, color = p.spin(), dim
 	case string(engine.CallOK):
-		mark, color, right = "✓", dim, span(c.took)
+		mark, color, right = "✓", dim, Span(c.took)
 	}
 	text := c.name
 	if c.args != "" {
 		text += " " + c.args
 	}
 	if c.note != "" { // why it failed matters more than all it was given
-		text = oneLine(text, columns/2) + ": " + c.note
+		text = OneLine(text, columns/2) + ": " + c.note
 	}
-	text = oneLine(text, columns-12-width(right))
+	text = OneLine(text, columns-12-Width(right))
 	return p.ink(color, "      "+mark+" "+text+"  "+right)
 }
 
@@ -133,9 +133,9 @@ func (p *painter) figures(s *stepRow) string {
 	}
 	switch {
 	case s.status == engine.StepRunning:
-		parts = append(parts, span(p.now().Sub(s.began)))
+		parts = append(parts, Span(p.now().Sub(s.began)))
 	case s.took > 0:
-		parts = append(parts, span(s.took))
+		parts = append(parts, Span(s.took))
 	}
 	return strings.Join(parts, " · ")
 }

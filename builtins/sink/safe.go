@@ -48,10 +48,10 @@ func hidden(r rune) bool {
 // flat is a text on one line, safe.
 func flat(s string) string { return strings.Join(strings.Fields(Safe(s)), " ") }
 
-// oneLine is the beginning of a text on one line, cut to n columns.
-func oneLine(s string, n int) string {
+// OneLine is the beginning of a text on one line, safe and cut to n columns.
+func OneLine(s string, n int) string {
 	s = flat(s)
-	if width(s) <= n {
+	if Width(s) <= n {
 		return s
 	}
 	used := 0

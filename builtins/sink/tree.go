@@ -17,30 +17,63 @@ type Tree struct {
 	mu     sync.Mutex
 	w      io.Writer
 	size   func() (columns, rows int)
+	clock  func() time.Time
+	behind time.Duration // how far the run's time is behind the clock's
+	heard  bool          // an event came
 	p      painter
 	b      board
 	drawn  []int // width of each line on the screen that the next picture replaces
+	unseen bool  // the board has what was never drawn
 	paused bool
 	closed bool
 }
 
-var _ engine.Sink = (*Tree)(nil)
+var (
+	_ engine.Sink     = (*Tree)(nil)
+	_ engine.Recaller = (*Tree)(nil)
+)
 
 // NewTree draws on w, a terminal of the size that size tells. Without color it
 // moves the cursor and nothing else.
 func NewTree(w io.Writer, size func() (columns, rows int), now func() time.Time, color bool) *Tree {
-	return &Tree{w: w, size: size, p: painter{now: now, color: color}}
+	t := &Tree{w: w, size: size, clock: now}
+	t.p = painter{now: t.now, color: color}
+	return t
+}
+
+// now is the run's own time: what passed while nobody ran it is left out.
+func (t *Tree) now() time.Time { return t.clock().Add(-t.behind) }
+
+// take takes an event over; ok is false for one that is not shown.
+func (t *Tree) take(ev engine.Event) (shown engine.Event, ok bool) {
+	if ev.Type != engine.ModelDelta && ev.Type != engine.ToolProgress { // those come with the machine's time
+		if behind := t.clock().Sub(ev.At); !t.heard || behind < t.behind {
+			t.behind, t.heard = behind, true
+		}
+	}
+	if ev, ok = outer(ev); ok {
+		t.b.apply(ev)
+	}
+	return ev, ok
+}
+
+// Recall takes over what an earlier session told; the next picture shows it.
+func (t *Tree) Recall(ev engine.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.take(ev); ok {
+		t.unseen = true
+	}
 }
 
 // Send takes an event over and draws, except for deltas, which the next Tick draws.
 func (t *Tree) Send(ev engine.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ev, ok := outer(ev)
+	ev, ok := t.take(ev)
 	if !ok {
 		return
 	}
-	t.b.apply(ev)
 	switch ev.Type {
 	case engine.ModelDelta, engine.ToolProgress, engine.InterruptRaised:
 		return
@@ -61,7 +94,7 @@ func (t *Tree) Tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.p.frame++
-	if len(t.drawn) > 0 {
+	if len(t.drawn) > 0 || t.unseen {
 		t.draw()
 	}
 }
@@ -99,7 +132,7 @@ func (t *Tree) Pause(f func()) {
 func (t *Tree) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.drawn) > 0 {
+	if len(t.drawn) > 0 || t.unseen {
 		t.finish("")
 	}
 	t.closed = true
@@ -108,7 +141,7 @@ func (t *Tree) Close() {
 // note is a text of at most three lines of the screen.
 func (t *Tree) note(text string) string {
 	columns, _ := t.size()
-	return oneLine(text, 3*max(columns, narrowest))
+	return OneLine(text, 3*max(columns, narrowest))
 }
 
 // finish draws the whole picture, also what is higher than the screen, and a
@@ -132,6 +165,7 @@ func (t *Tree) draw(above ...string) {
 	if t.closed || t.paused {
 		return
 	}
+	t.unseen = false
 	columns, rows := t.size()
 	columns = max(columns, narrowest)
 	most := max(rows-1, 5) // what scrolls away cannot be redrawn
@@ -143,7 +177,7 @@ func (t *Tree) draw(above ...string) {
 	t.write(t.back() + over(above) + "\x1b[?7l" + over(lines) + "\x1b[?7h\x1b[J")
 	t.drawn = t.drawn[:0]
 	for _, line := range lines {
-		t.drawn = append(t.drawn, min(width(stripped(line)), columns))
+		t.drawn = append(t.drawn, min(Width(stripped(line)), columns))
 	}
 }
 

@@ -77,7 +77,8 @@ func columns(r rune) int {
 	return 1
 }
 
-func width(s string) int {
+// Width is how many columns a text takes on a terminal.
+func Width(s string) int {
 	n := 0
 	for _, r := range s {
 		n += columns(r)

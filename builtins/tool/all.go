@@ -11,5 +11,6 @@ func All() component.Set[engine.ToolSettings, engine.Tool] {
 		Clock, Calculator,
 		ReadFile, WriteFile, ListFiles, SearchFiles, JSONQuery,
 		HTTPGet, Command,
+		Notepad, Variables, AskUser,
 	}
 }

@@ -30,6 +30,7 @@ type command struct {
 	config CommandConfig
 	folder *folder.Folder
 	env    func(string) string
+	guard  func(leader int) (release func())
 }
 
 var _ engine.Tool = (*command)(nil)
@@ -46,7 +47,7 @@ func newCommand(c *CommandConfig, s engine.ToolSettings) (engine.Tool, error) {
 	if input == "" {
 		input = c.schema()
 	}
-	t := &command{config: *c, folder: dir, env: s.Env}
+	t := &command{config: *c, folder: dir, env: s.Env, guard: s.Guard}
 	t.info = about(s, "command", "Runs "+c.line()+".", input, engine.WriteEffect)
 	return t, nil
 }
@@ -69,7 +70,7 @@ func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	}
 	tree.Close()
 	look := lookup(call, t.env)
-	c := process.Command{Dir: t.folder.Dir()}
+	c := process.Command{Dir: t.folder.Dir(), Guard: t.guard}
 	for _, arg := range t.config.Argv {
 		c.Argv = append(c.Argv, arg.Render(look))
 	}

@@ -175,6 +175,9 @@ func TestConformance(t *testing.T) {
 		"json_query":   {`{"path":"t.csv"}`, `{"json":"[1,2]","aggregate":{"op":"sum"}}`},
 		"http_get":     {},
 		"command":      {},
+		"notepad":      {}, // without a session; session_test.go has one
+		"variables":    {},
+		"ask_user":     {},
 	}
 	for _, f := range tool.All() {
 		t.Run(f.Type, func(t *testing.T) {

@@ -20,23 +20,20 @@ func newApp(io streams) *cli.App {
 		CommandNotFound:           func(*cli.Context, string) {},
 		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 		Commands: []*cli.Command{
-			runCommand(), vetCommand(), explainCommand(), fmtCommand(), graphCommand(), renderCommand(),
-			listCommand(), schemaCommand(), completionCommand(), versionCommand(), docsCommand(),
+			runCommand(), resumeCommand(), runsCommand(), vetCommand(), explainCommand(), fmtCommand(), graphCommand(), renderCommand(),
+			memoryCommand(), storeCommand(), listCommand(), schemaCommand(), completionCommand(), versionCommand(), docsCommand(), guardCommand(),
 		},
 	}
 	app.CustomAppHelpTemplate = verbatim(appHelp(app))
-	for _, c := range app.Commands {
-		c.HideHelpCommand = true
-		c.CustomHelpTemplate = verbatim(commandHelp(c))
-		c.OnUsageError = app.OnUsageError
-	}
+	app.Setup() // before adopt: it would add to the names later
+	adopt(app, "", app.Commands)
 	return app
 }
 
 // oneSpec is the spec that a command was given.
 func oneSpec(c *cli.Context) (string, error) {
 	if c.Args().First() == "" {
-		return "", usage("no spec given: pexctl %s spec.yaml (a folder means its spec.yaml)", c.Command.Name)
+		return "", usage("no spec given: pexctl %s spec.yaml (a folder means its spec.yaml)", c.Command.HelpName)
 	}
 	return c.Args().First(), nil
 }
@@ -46,7 +43,7 @@ func atMost(c *cli.Context, n int) error {
 	if c.NArg() <= n {
 		return nil
 	}
-	return usage("%q is one argument too many (see pexctl %s --help)", c.Args().Get(n), c.Command.Name)
+	return usage("%q is one argument too many (see pexctl %s --help)", c.Args().Get(n), c.Command.HelpName)
 }
 
 // asJSON says whether -o json was asked for.

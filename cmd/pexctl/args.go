@@ -17,7 +17,8 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	}
 	switch name := args[0]; {
 	case name == "help":
-		return append(append([]string{}, args[1:]...), "--help"), unknownCommand(app, append(args[1:], "run")[0])
+		cmd, err := find(app, args[1:])
+		return append(cmd.path, "--help"), err
 	case name == "--version" || name == "-v":
 		return []string{"version"}, nil
 	case name == "--help" || name == "-h":
@@ -25,15 +26,15 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	case strings.HasPrefix(name, "-"):
 		return nil, usage("unknown flag %s; a command comes first: pexctl run spec.yaml", name)
 	}
-	if err := unknownCommand(app, args[0]); err != nil {
-		return nil, err
-	}
-	cmd := app.Command(args[0])
-	flags, rest, err := sorted(cmd, args[1:])
+	cmd, err := find(app, args)
 	if err != nil {
 		return nil, err
 	}
-	out := append([]string{cmd.Name}, flags...)
+	flags, rest, err := sorted(cmd.Command, cmd.rest)
+	if err != nil {
+		return nil, err
+	}
+	out := append(cmd.path, flags...)
 	if len(rest) > 0 {
 		out = append(append(out, "--"), rest...)
 	}
@@ -61,7 +62,7 @@ func sorted(cmd *cli.Command, args []string) (flags, rest []string, err error) {
 			return nil, nil, unknownFlag(cmd, name)
 		case inline || !takesValue(f):
 		case i+1 == len(args):
-			return nil, nil, usage("%s needs a value (see pexctl %s --help)", arg, cmd.Name)
+			return nil, nil, usage("%s needs a value (see pexctl %s --help)", arg, cmd.HelpName)
 		default:
 			i++
 			flags = append(flags, args[i])
@@ -85,34 +86,20 @@ func takesValue(f cli.Flag) bool {
 }
 
 func unknownFlag(cmd *cli.Command, name string) error {
-	var names []string
+	var known []string
 	for _, f := range cmd.Flags {
-		names = append(names, f.Names()[0])
+		known = append(known, f.Names()[0])
+	}
+	if isGroup(cmd) {
+		return usage("unknown flag --%s; the command comes first: pexctl %s %s", name, cmd.HelpName, strings.Join(names(cmd.Subcommands), "|"))
 	}
 	meant := ""
-	if near := nearest(name, append(names, "help")); near != "" {
+	if near := nearest(name, append(known, "help")); near != "" {
 		meant = "; did you mean --" + near + "?"
 	}
 	dashes := "--"
 	if len(name) == 1 {
 		dashes = "-"
 	}
-	return usage("unknown flag %s%s%s (see pexctl %s --help)", dashes, name, meant, cmd.Name)
-}
-
-// unknownCommand refuses a name that is none; nil = there is such a command.
-func unknownCommand(app *cli.App, name string) error {
-	if app.Command(name) != nil {
-		return nil
-	}
-	var names []string
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			names = append(names, c.Name)
-		}
-	}
-	if near := nearest(name, names); near != "" {
-		return usage("unknown command %q; did you mean %s?", name, near)
-	}
-	return usage("unknown command %q; there are %s", name, listed(names))
+	return usage("unknown flag %s%s%s (see pexctl %s --help)", dashes, name, meant, cmd.HelpName)
 }

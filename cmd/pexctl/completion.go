@@ -68,44 +68,41 @@ func complete(app *cli.App, words []string) {
 }
 
 func candidates(app *cli.App, before []string, cur string) []string {
-	var out []string
-	if len(before) == 0 {
-		for _, c := range app.Commands {
-			if !c.Hidden {
-				out = append(out, c.Name)
-			}
-		}
-		return out
-	}
-	cmd := app.Command(before[0])
+	cmd, err := find(app, before)
 	switch {
-	case cmd == nil:
+	case err != nil:
 		return nil
+	case cmd.Command == nil:
+		return names(app.Commands)
 	case strings.HasPrefix(cur, "-"):
+		var out []string
 		for _, f := range cmd.Flags {
 			out = append(out, "--"+f.Names()[0])
 		}
 		return append(out, "--help")
+	case isGroup(cmd.Command):
+		return names(cmd.Subcommands)
+	case len(cmd.rest) == 0:
+		return arguments(cmd.HelpName)
 	}
-	switch last := before[len(before)-1]; {
-	case last == "-o" || last == "--output":
-		return formats(cmd)
-	case last == "--node":
+	switch last := cmd.rest[len(cmd.rest)-1]; last {
+	case "-o", "--output":
+		return formats(cmd.Command)
+	case "--node":
 		return []string{"planner", "planner_with_history", "executor", "reflector", "finalizer"}
-	case len(before) == 1:
-		return arguments(cmd.Name)
 	}
 	return nil
 }
 
 func formats(cmd *cli.Command) []string {
-	if cmd.Name == "graph" {
+	if cmd.HelpName == "graph" {
 		return graphFormats
 	}
 	return []string{"text", "json"}
 }
 
-// arguments are the words a command takes, where they are not files.
+// arguments are the words a command takes, where they are not files; command
+// is its full name.
 func arguments(command string) []string {
 	var out []string
 	switch command {

@@ -95,12 +95,16 @@ func diagnosticsPage() []byte {
 func commandsPage(app *cli.App) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# Commands\n\n```\n%s```\n", made, appHelp(app))
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			fmt.Fprintf(&b, "\n## pexctl %s\n\n```\n%s```\n", c.Name, commandHelp(c))
-		}
-	}
+	commandParts(&b, app.Commands)
 	return b.Bytes()
+}
+
+// commandParts writes the help of commands, and of those below them.
+func commandParts(b *bytes.Buffer, commands []*cli.Command) {
+	for _, c := range visible(commands) {
+		fmt.Fprintf(b, "\n## pexctl %s\n\n```\n%s```\n", c.HelpName, commandHelp(c))
+		commandParts(b, c.Subcommands)
+	}
 }
 
 // graphPages are the pictures of the specs.

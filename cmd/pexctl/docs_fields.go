@@ -70,7 +70,7 @@ var places = map[string]string{
 	"after_tool": "`guards[].when` at after_tool", "after_step": "`guards[].when` at after_step",
 	"after_reflect": "`guards[].when` at after_reflect", "edge": "`graph.edges[].when`",
 	"approval": "`tools.<name>.approval`", "plan_approval": "`planner.approval`", "verify": "`executor.verify`",
-	"reflector_when": "`reflector.when`", "ensures": "`output.ensures`", "compaction": "`memory.compaction`",
+	"reflector_when": "`reflector.when`", "ensures": "`output.ensures`", "compaction": "`memory.compaction.<rule>.when`",
 	"tests": "`tests[].expect`", "checks": "the checks of a Suite", "gates": "the gates of a Suite",
 }
 

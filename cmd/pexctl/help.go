@@ -20,11 +20,7 @@ func appHelp(app *cli.App) string {
 		"pexctl graph spec.yaml                     # draw what it compiles to",
 	))
 	b.WriteString("\n\nCommands:\n")
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			fmt.Fprintf(&b, "  %-12s%s\n", c.Name, c.Usage)
-		}
-	}
+	commandRows(&b, app.Commands)
 	b.WriteString("\npexctl COMMAND --help says more about one.\n")
 	b.WriteString("Exit codes: 0 success, 1 a negative result, 2 usage or spec invalid, 3 provider, store or tool server,\n" +
 		"4 stopped by a limit, 5 waiting for a person, 130 suspended.\n")
@@ -34,13 +30,36 @@ func appHelp(app *cli.App) string {
 // commandHelp is what a command shows for --help; the reference has the same.
 func commandHelp(c *cli.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pexctl %s: %s\n\nUsage: %s [flags]\n", c.Name, c.Usage, strings.TrimSpace("pexctl "+c.Name+" "+c.ArgsUsage))
+	takes := c.ArgsUsage + " [flags]"
+	if isGroup(c) {
+		takes = "COMMAND [arguments and flags]"
+	}
+	fmt.Fprintf(&b, "pexctl %s: %s\n\nUsage: pexctl %[1]s %[3]s\n", c.HelpName, c.Usage, strings.TrimSpace(takes))
 	if c.Description != "" {
 		fmt.Fprintf(&b, "\n%s\n", c.Description)
 	}
+	if isGroup(c) {
+		b.WriteString("\nCommands:\n")
+		commandRows(&b, c.Subcommands)
+		fmt.Fprintf(&b, "\npexctl %s COMMAND --help says more about one.\n", c.HelpName)
+		return b.String()
+	}
 	b.WriteString("\nFlags:\n")
+	flagRows(&b, c.Flags)
+	return b.String()
+}
+
+// commandRows lists commands, one a line.
+func commandRows(b *strings.Builder, commands []*cli.Command) {
+	for _, c := range visible(commands) {
+		fmt.Fprintf(b, "  %-12s%s\n", c.Name, c.Usage)
+	}
+}
+
+// flagRows lists flags, one a line, in two columns.
+func flagRows(b *strings.Builder, flags []cli.Flag) {
 	var rows [][2]string
-	for _, f := range c.Flags {
+	for _, f := range flags {
 		if d, ok := f.(cli.DocGenerationFlag); ok && !slices.Contains(f.Names(), "help") {
 			rows = append(rows, flagRow(f, d.GetUsage()))
 		}
@@ -51,9 +70,8 @@ func commandHelp(c *cli.Command) string {
 		wide = max(wide, len(r[0]))
 	}
 	for _, r := range rows {
-		fmt.Fprintf(&b, "  %-*s  %s\n", wide, r[0], r[1])
+		fmt.Fprintf(b, "  %-*s  %s\n", wide, r[0], r[1])
 	}
-	return b.String()
 }
 
 // flagRow is a flag with its letter and the name of its value, and what it does.

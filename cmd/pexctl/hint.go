@@ -26,8 +26,9 @@ func hint(w io.Writer, lines []string) {
 	}
 }
 
-// nextSteps are what fits the way a run ended: at most two lines.
-func nextSteps(path string, spec *dsl.Spec, p *engine.Program, res *engine.Result) []string {
+// nextSteps are what fits the way a run ended: at most two lines. home is the
+// flag that commands need to find the run again, or "".
+func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine.Result) []string {
 	path = quoted(path)
 	var lines []string
 	switch res.Status {
@@ -36,10 +37,10 @@ func nextSteps(path string, spec *dsl.Spec, p *engine.Program, res *engine.Resul
 		lines = append(lines, fmt.Sprintf("next: pexctl render %s --node %s · pexctl graph %s · -o json", path, prompted(p), path))
 	case engine.Stopped:
 		if limit := raised(spec, res.StopReason.Path); limit != "" {
-			lines = append(lines, fmt.Sprintf("next: let it go further: pexctl run %s --set %s", path, limit))
+			lines = append(lines, fmt.Sprintf("next: let it go on: pexctl resume %s%s --set %s", res.RunID, home, limit))
 		}
 	case engine.Failed:
-		lines = append(lines, afterFailure(path, p, res)...)
+		lines = append(lines, afterFailure(path, home, p, res)...)
 	case engine.Interrupted, engine.Cancelled:
 	}
 	return lines
@@ -118,7 +119,7 @@ func doubled(path, value string) string {
 	return ""
 }
 
-func afterFailure(path string, p *engine.Program, res *engine.Result) []string {
+func afterFailure(path, home string, p *engine.Program, res *engine.Result) []string {
 	switch res.StopReason.Code {
 	case engine.StopProviderError:
 		used := res.StopReason.Message
@@ -126,6 +127,7 @@ func afterFailure(path string, p *engine.Program, res *engine.Result) []string {
 		if other != "" {
 			return []string{fmt.Sprintf("next: another llm of the spec: pexctl run %s --set planner.llm=%s", path, other)}
 		}
+		return []string{fmt.Sprintf("next: once it answers: pexctl runs fork %s%s goes on from that call", res.RunID, home)}
 	case engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed:
 		return []string{fmt.Sprintf("next: what was said: pexctl run %s -o json --include conversation · what was asked: pexctl render %s", path, path)}
 	default: // the message says all there is

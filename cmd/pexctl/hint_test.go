@@ -44,11 +44,11 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 			"the model is scripted; with a real one: pexctl run 'my spec.yaml' --set planner.llm=live", look,
 		}},
 		{"answered by a model", engine.Result{Status: engine.Completed, Usage: by("live")}, []string{look}},
-		{"a limit that has a default", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopMaxSteps, Path: "limits.max_steps"}}, []string{
-			"next: let it go further: pexctl run 'my spec.yaml' --set limits.max_steps=40",
+		{"a limit that has a default", engine.Result{RunID: "r", Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopMaxSteps, Path: "limits.max_steps"}}, []string{
+			"next: let it go on: pexctl resume r --home h --set limits.max_steps=40",
 		}},
-		{"a limit in time", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopDeadline, Path: "limits.max_duration"}}, []string{
-			"next: let it go further: pexctl run 'my spec.yaml' --set limits.max_duration=3m0s",
+		{"a limit in time", engine.Result{RunID: "r", Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopDeadline, Path: "limits.max_duration"}}, []string{
+			"next: let it go on: pexctl resume r --home h --set limits.max_duration=3m0s",
 		}},
 		{"a guard", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopGuard, Path: "guards[0]"}}, nil},
 		{"no provider", engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node planner: llm live: auth"}}, []string{
@@ -61,7 +61,7 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, nextSteps("my spec.yaml", spec, p, &c.res)); diff != "" {
+			if diff := cmp.Diff(c.want, nextSteps("my spec.yaml", " --home h", spec, p, &c.res)); diff != "" {
 				t.Error(diff)
 			}
 		})

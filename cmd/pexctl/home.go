@@ -16,6 +16,10 @@ func homeFlag() cli.Flag {
 	return &cli.StringFlag{Name: "home", Usage: "`DIR` that keeps runs and memory (default: $PEX_HOME, else .pex at the project root)"}
 }
 
+func tenantFlag() cli.Flag {
+	return &cli.StringFlag{Name: "tenant", Usage: "`NAME` of whose memory it is: tenants see nothing of each other's"}
+}
+
 // homeDir is where runs and memory are kept.
 func homeDir(c *cli.Context, spec *dsl.Spec) string {
 	if dir := c.String("home"); dir != "" {
@@ -25,6 +29,22 @@ func homeDir(c *cli.Context, spec *dsl.Spec) string {
 		return dir
 	}
 	return filepath.Join(spec.Root, ".pex")
+}
+
+// homeHere is the home of a command that is given no spec: --home, else
+// $PEX_HOME, else .pex at the root of the project around the working folder.
+func homeHere(c *cli.Context) (string, error) {
+	if dir := c.String("home"); dir != "" {
+		return dir, nil
+	}
+	if dir := os.Getenv("PEX_HOME"); dir != "" {
+		return dir, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", usage("%w", err)
+	}
+	return filepath.Join(dsl.ProjectRoot(here), ".pex"), nil
 }
 
 // newRunID is an id that sorts by time: r-20260102-150405-1a2b3c.

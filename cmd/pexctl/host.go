@@ -20,6 +20,7 @@ type hostSettings struct {
 	root    string // the project root
 	allow   []string
 	home    string
+	tenant  string // whose memory
 	env     func(string) string
 	// parameters are the run's, for the addresses of llms.
 	parameters map[string]any
@@ -48,7 +49,7 @@ func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
 		if err != nil {
 			return h, err
 		}
-		h.Memory = badger.Open(dir, badger.Options{})
+		h.Memory = badger.Open(dir, badger.Options{Tenant: s.tenant})
 	}
 	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
 		inner := s
@@ -136,7 +137,7 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	}
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
-		Env: s.env, UserAgent: "pexctl/" + buildVersion(),
+		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.watch,
 	})
 	if err != nil {
 		return engine.HostTool{}, err

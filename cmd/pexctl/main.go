@@ -10,6 +10,7 @@ var version = ""
 
 func main() {
 	keepPipes()
+	guarding = true
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 

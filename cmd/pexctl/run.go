@@ -2,13 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -30,19 +29,16 @@ func runCommand() *cli.Command {
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
 			`pexctl run spec.yaml --set limits.max_steps=5 --events events.jsonl`,
 		),
-		Flags: append(
+		Flags: append(append(
 			specFlags(),
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
 			&cli.StringFlag{Name: "params", Usage: "parameters from a JSON `FILE`"},
 			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the run (default: made of the time)"},
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation to go on with"},
+			&cli.StringFlag{Name: "executor-memory-id", Usage: "`ID` of the steps that the executor goes on with (default: those of the conversation)"},
 			&cli.StringSliceFlag{Name: "file", Usage: "a `PATH` to show to the agent"},
-			&cli.StringFlag{Name: "events", Usage: "write every event as a JSON line to `FILE` (- for stdout)"},
-			&cli.StringSliceFlag{Name: "include", Usage: "add to the JSON result: `PART` conversation"},
-			&cli.BoolFlag{Name: "no-stream", Usage: "ask models for whole replies"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"},
-			outputFlag(), homeFlag(),
-		),
+			tenantFlag(), detachFlag(),
+		), append(replayFlags(), sessionFlags()...)...),
 		Action: runSpec,
 	}
 }
@@ -59,68 +55,82 @@ func runSpec(c *cli.Context) error {
 	if err := checkParts(c); err != nil {
 		return err
 	}
-	in, err := input(c, p)
+	from, err := sourceOf(c)
 	if err != nil {
 		return err
 	}
-	host, err := newHost(p, hostSettings{
+	in, err := input(c, p, recordedParameters(homeDir(c, spec), from, p))
+	if err != nil {
+		return err
+	}
+	if in.Origin, err = originOf(c, spec); err != nil {
+		return err
+	}
+	in.From = from
+	s := &session{c: c, json: wantJSON, dir: homeDir(c, spec), program: p, input: in}
+	s.hints = func(res *engine.Result) []string { return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res) }
+	s.host, err = newHost(p, hostSettings{
 		catalog: catalog(), dir: spec.Dir, root: spec.Root, allow: c.StringSlice("allow-path"),
-		home: homeDir(c, spec), env: environment, parameters: in.Parameters,
+		home: s.dir, tenant: c.String("tenant"), env: environment, parameters: in.Parameters,
 	})
 	if err != nil {
 		return usage("%w", err)
 	}
-	home, file, err := openJournal(homeDir(c, spec), p.Memory.Durability, in.RunID)
-	if err != nil {
+	if c.Bool("detach") {
+		return s.detach()
+	}
+	if err := s.create(); err != nil {
 		return err
 	}
-	watch, err := newWatch(c, wantJSON)
-	if err != nil {
-		return errors.Join(err, file.Close())
+	if err := s.replayed(); err != nil {
+		return errors.Join(err, s.close(), s.home.Remove(in.RunID))
 	}
-	host.Sinks = watch.sinks
-	host.People = watch.people
-	ctx, stop := onSignal(c.Context, func() {
-		watch.note("suspending: what is under way may end; once more to stop at once")
-	})
-	defer stop()
-	res := engine.Run(ctx, p, in, host, engine.Options{
-		Journal: file, Stream: !c.Bool("no-stream"), Grace: 5 * time.Second,
-		Conversation: slices.Contains(c.StringSlice("include"), conversation),
-	})
-	lost := errors.Join(watch.close(), file.Close(), home.Close())
-	err = answer(c, res, wantJSON)
-	switch {
-	case lost != nil && err == nil:
-		err = infra(lost)
-	case lost != nil: // how the run ended matters more
-		fmt.Fprintln(c.App.ErrWriter, "pexctl:", lost)
-	}
-	if res.StopReason.Code == engine.StopSuspended && errors.Is(context.Cause(ctx), errTerminated) {
-		err = &exitError{exitTerminated, nil}
-	}
-	if !wantJSON && !c.Bool("quiet") {
-		hint(c.App.ErrWriter, nextSteps(c.Args().First(), spec, p, res))
-	}
-	return err
+	return s.run()
 }
 
-// openJournal opens the home, and in it the journal of a new run.
-func openJournal(dir, durability, run string) (*journal.Home, *journal.File, error) {
-	home, err := journal.OpenHome(dir, journal.Durability(durability))
-	if err != nil {
-		return nil, nil, infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
+// replayed connects the recording that answers the run, and the one it makes.
+func (s *session) replayed() (err error) {
+	if s.input.From != nil {
+		if s.options.Recorded, err = s.recording(s.home); err != nil {
+			return err
+		}
+		unplug(&s.host, s.input.From)
 	}
-	file, err := home.Create(run)
-	if err != nil {
-		return nil, nil, storeError(err)
-	}
-	return home, file, nil
+	return s.recordTo(s.c.String("record"))
 }
 
-// input gathers what the run is given.
-func input(c *cli.Context, p *engine.Program) (engine.Input, error) {
-	var file []byte
+// originOf is where a spec was found, for whoever resumes the run.
+func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
+	o := &engine.Origin{
+		Spec: spec.File, Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Tenant: c.String("tenant"), Version: buildVersion(),
+	}
+	for _, dir := range c.StringSlice("allow-path") {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, usage("--allow-path: %w", err)
+		}
+		o.Allow = append(o.Allow, abs)
+	}
+	return o, nil
+}
+
+// create opens the home, and in it the journal of a new run.
+func (s *session) create() (err error) {
+	s.home, err = journal.OpenHome(s.dir, journal.Durability(s.program.Memory.Durability))
+	if err != nil {
+		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
+	}
+	if s.file, err = s.home.Create(s.input.RunID); err != nil {
+		return storeError(err)
+	}
+	s.journal = s.file
+	s.closes = append(s.closes, s.file.Close, s.home.Close)
+	return nil
+}
+
+// input gathers what the run is given; file is the parameters in JSON that
+// stand where --params names no others.
+func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error) {
 	if name := c.String("params"); name != "" {
 		b, err := os.ReadFile(name)
 		if err != nil {
@@ -140,6 +150,10 @@ func input(c *cli.Context, p *engine.Program) (engine.Input, error) {
 	}
 	in := engine.Input{
 		RunID: c.String("run-id"), Parameters: params, MemoryID: c.String("memory-id"), Files: c.StringSlice("file"),
+		ExecutorMemoryID: c.String("executor-memory-id"),
+	}
+	if in.ExecutorMemoryID != "" && in.ExecutorMemoryID == in.MemoryID {
+		return engine.Input{}, usage("--executor-memory-id: steps are not kept among the turns of --memory-id; leave it out, or name another")
 	}
 	if in.RunID == "" {
 		in.RunID = newRunID(time.Now())
@@ -203,7 +217,7 @@ func reasonText(res *engine.Result) string {
 	r := res.StopReason
 	text := string(r.Code)
 	switch {
-	case strings.HasPrefix(r.Message, text):
+	case strings.HasPrefix(r.Message, text), r.Code == engine.StopInterrupted && r.Message != "":
 		text = r.Message
 	case r.Message != "":
 		text += ": " + r.Message

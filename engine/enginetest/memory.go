@@ -17,7 +17,8 @@ import (
 // NewMemory makes the memory under test, empty and apart from any other.
 type NewMemory func(t *testing.T) engine.Memory
 
-// MemorySuite holds a Memory to the contract of engine.Memory.
+// MemorySuite holds a Memory to the contract of engine.Memory, and one that is
+// an engine.SessionMemory to the contract of that.
 func MemorySuite(t *testing.T, newMemory NewMemory) {
 	for _, c := range []struct {
 		name string
@@ -26,6 +27,9 @@ func MemorySuite(t *testing.T, newMemory NewMemory) {
 		{"an unknown id is an empty conversation", memoryUnknown},
 		{"every field comes back", memoryRoundTrip},
 		{"interactions come back in the order they were added", memoryOrder},
+		{"several are added in one piece", memorySeveral},
+		{"several may belong to several conversations", memoryAcross},
+		{"many at once are seen all or not at all", memoryWhole},
 		{"conversations are kept apart", memoryIsolation},
 		{"an interaction added again changes nothing", memoryIdempotent},
 		{"an interaction with the same id is replaced where it stands", memoryReplace},
@@ -36,6 +40,15 @@ func MemorySuite(t *testing.T, newMemory NewMemory) {
 		{"an ended context ends the operation", memoryContext},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, newMemory(t)) })
+	}
+	for _, c := range sessionCases {
+		t.Run(c.name, func(t *testing.T) {
+			m, ok := newMemory(t).(sessions)
+			if !ok {
+				t.Skip("this memory keeps no sessions")
+			}
+			c.run(t, m)
+		})
 	}
 }
 
@@ -92,6 +105,64 @@ func memoryOrder(t *testing.T, m engine.Memory) {
 		want = append(want, in)
 		add(t, m, in)
 	}
+	wantHistory(t, m, "c", want...)
+}
+
+func addAtOnce(t *testing.T, m engine.Memory, all ...engine.Interaction) {
+	t.Helper()
+	if err := m.Append(t.Context(), all...); err != nil {
+		t.Fatalf("append %d: %v", len(all), err)
+	}
+}
+
+func memorySeveral(t *testing.T, m engine.Memory) {
+	addAtOnce(t, m)
+	one, two, three := said("c", "1"), said("c", "2"), said("c", "3")
+	addAtOnce(t, m, one, two)
+	addAtOnce(t, m, two, three) // what is there already stays where it stands
+	wantHistory(t, m, "c", one, two, three)
+	better := two
+	better.Answer = "better"
+	last := said("c", "4")
+	addAtOnce(t, m, last, two, better, last)
+	wantHistory(t, m, "c", one, better, three, last)
+}
+
+func memoryAcross(t *testing.T, m engine.Memory) {
+	addAtOnce(t, m, said("c", "1"), said("d", "1"), said("c", "2"), said("d", "2"))
+	addAtOnce(t, m, said("d", "3"), said("e", "1"))
+	wantHistory(t, m, "c", said("c", "1"), said("c", "2"))
+	wantHistory(t, m, "d", said("d", "1"), said("d", "2"), said("d", "3"))
+	wantHistory(t, m, "e", said("e", "1"))
+}
+
+// memoryWhole adds more at once than a store may take in one of its own
+// transactions, while others read.
+func memoryWhole(t *testing.T, m engine.Memory) {
+	const times, many = 3, 40
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range 2 * times {
+				got, err := m.History(t.Context(), "c")
+				if err != nil || len(got)%many != 0 {
+					t.Errorf("%d interactions are seen: %v", len(got), err)
+				}
+			}
+		})
+	}
+	var want []engine.Interaction
+	for i := range times {
+		var all []engine.Interaction
+		for n := range many {
+			in := said("c", fmt.Sprintf("%d-%d", i, n))
+			in.Answer = strings.Repeat("0123456789abcdef", 1<<9)
+			all = append(all, in)
+		}
+		addAtOnce(t, m, all...)
+		want = append(want, all...)
+	}
+	wg.Wait()
 	wantHistory(t, m, "c", want...)
 }
 

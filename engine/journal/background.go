@@ -6,26 +6,37 @@ import (
 	"sync"
 )
 
-// background syncs, one after another, the files that Async has written to.
-// Its goroutine lives only while there is something to sync.
+// background syncs, one after another, what nobody waits for: the journals
+// that Async has written to, and the heads of Sync. Its goroutine lives only
+// while there is something to sync.
 type background struct {
 	home  *Home
 	mu    sync.Mutex // guards what follows
-	dirty []*File
-	known map[*File]bool // dirty files; true = their names are new
+	dirty []late
+	known map[string]int // where a path stands in dirty
 	done  chan struct{}  // closed when the goroutine ends; nil = none runs
 	err   error          // the first failure
 }
 
-func (b *background) add(f *File, made bool) {
+// late is a file to be synced.
+type late struct {
+	path string
+	made bool  // its names are new
+	f    *File // the journal that fails with it; nil = a head
+}
+
+func (b *background) add(l late) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.known == nil {
-		b.known = map[*File]bool{}
+		b.known = map[string]int{}
 	}
-	was, there := b.known[f]
-	if b.known[f] = was || made; !there {
-		b.dirty = append(b.dirty, f)
+	if i, there := b.known[l.path]; there {
+		l.made = l.made || b.dirty[i].made
+		b.dirty[i] = l
+	} else {
+		b.known[l.path] = len(b.dirty)
+		b.dirty = append(b.dirty, l)
 	}
 	if b.done == nil {
 		b.done = make(chan struct{})
@@ -37,17 +48,17 @@ func (b *background) syncs(done chan struct{}) {
 	defer close(done)
 	for {
 		b.mu.Lock()
-		files, known := b.dirty, b.known
+		dirty := b.dirty
 		b.dirty, b.known = nil, nil
-		if len(files) == 0 {
+		if len(dirty) == 0 {
 			b.done = nil
 			b.mu.Unlock()
 			return
 		}
 		b.mu.Unlock()
-		for _, f := range files {
-			if err := b.home.syncLate(f, known[f]); err != nil {
-				b.fail(f, err)
+		for _, l := range dirty {
+			if err := b.home.syncLate(l); err != nil {
+				b.fail(l, err)
 			}
 		}
 	}
@@ -55,10 +66,10 @@ func (b *background) syncs(done chan struct{}) {
 
 // syncLate opens the file anew, for the run may have closed it. A run that is
 // gone needs no sync.
-func (h *Home) syncLate(f *File, made bool) error {
-	err := syncFile(f.path)
-	if err == nil && made {
-		err = h.syncNames(f.path)
+func (h *Home) syncLate(l late) error {
+	err := syncFile(l.path)
+	if err == nil && l.made {
+		err = h.syncNames(l.path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -66,14 +77,17 @@ func (h *Home) syncLate(f *File, made bool) error {
 	return err
 }
 
-// fail ends the file's journal: its next Append says why.
-func (b *background) fail(f *File, err error) {
-	err = appendError(f.run, err)
-	f.mu.Lock()
-	if f.err == nil {
-		f.err = err
+// fail ends the file's journal: its next Append says why. A head that could not
+// be synced is told when the home is closed.
+func (b *background) fail(l late, err error) {
+	if l.f != nil {
+		err = appendError(l.f.run, err)
+		l.f.mu.Lock()
+		if l.f.err == nil {
+			l.f.err = err
+		}
+		l.f.mu.Unlock()
 	}
-	f.mu.Unlock()
 	b.mu.Lock()
 	if b.err == nil {
 		b.err = err

@@ -65,6 +65,30 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
+// BenchmarkSession is a whole run of one record: its folder, lock, journal and head.
+func BenchmarkSession(b *testing.B) {
+	for _, d := range []journal.Durability{journal.Sync, journal.Async, journal.Exit} {
+		b.Run(string(d), func(b *testing.B) {
+			h := home(b, b.TempDir(), d)
+			n := 0
+			for b.Loop() {
+				n++
+				f, err := h.Create(fmt.Sprint("r", n))
+				if err != nil {
+					b.Fatal(err)
+				}
+				appended(b, f, start)
+				if err := f.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := h.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
 func BenchmarkOpen(b *testing.B) {
 	h := home(b, b.TempDir(), journal.Exit)
 	f, err := h.Create("r")

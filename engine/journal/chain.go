@@ -17,6 +17,18 @@ const (
 // Chain ties a line to all lines before it; the zero value stands before the first.
 type Chain [8]byte
 
+// MarshalText is the chain as a line has it.
+func (c Chain) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, c[:]), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Chain) UnmarshalText(b []byte) error {
+	if len(b) != hex.EncodedLen(len(c)) {
+		return errForm
+	}
+	_, err := hex.Decode(c[:], b)
+	return err
+}
+
 func (c Chain) next(b []byte) Chain {
 	h := sha256.New()
 	h.Write(c[:])

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/pexctl/pex/engine/failpoint"
 )
 
 // group is the appends that share one write and one sync.
@@ -53,6 +55,8 @@ func (f *File) encode(b []byte, recs []Record) ([]byte, error) {
 		}
 	}
 	f.tail, f.fresh, f.records = tail, false, nil
+	f.seq += uint64(len(recs))
+	f.wrote = true
 	return b, nil
 }
 
@@ -65,7 +69,7 @@ func (f *File) write(b []byte) error {
 	}
 	f.good += int64(len(b))
 	if f.home.durability == Async {
-		f.home.behind.add(f, f.made)
+		f.home.behind.add(late{f.path, f.made, f})
 		f.made = false
 	}
 	return nil
@@ -101,20 +105,38 @@ func (f *File) commits() {
 // for what a second sync says is not to be trusted: the file is cut back to
 // what is durable, and the next Open verifies it.
 func (f *File) commit(b []byte, made bool, good int64) error {
-	f.home.lanes <- struct{}{}
-	defer func() { <-f.home.lanes }()
-	_, err := f.disk.Write(b)
-	if err == nil {
-		err = f.disk.Sync()
-	}
-	if err == nil && made {
-		err = f.home.syncNames(f.path)
-	}
+	failpoint.At(failpoint.CommitBefore)
+	err := f.home.inLane(func() error {
+		err := writeAll(f.disk, b)
+		failpoint.At(failpoint.CommitWritten)
+		if err == nil {
+			err = f.disk.Sync()
+		}
+		if err == nil && made {
+			err = f.home.syncNames(f.path)
+		}
+		return err
+	})
 	if err != nil {
 		_ = f.disk.Truncate(good)
 		return appendError(f.run, err)
 	}
+	failpoint.At(failpoint.CommitSynced)
 	return nil
+}
+
+// writeAll writes b: at one go, but for the tests that die half way.
+func writeAll(d disk, b []byte) error {
+	if failpoint.On {
+		n, err := d.Write(b[:len(b)/2])
+		if err != nil {
+			return err
+		}
+		failpoint.At(failpoint.CommitHalf)
+		b = b[n:]
+	}
+	_, err := d.Write(b)
+	return err
 }
 
 // leave is what is left to sync when a file is closed. A failure that Append
@@ -125,16 +147,24 @@ func (f *File) leave() error {
 	if f.home.durability != Exit || f.err != nil || f.good == 0 {
 		return nil
 	}
-	f.home.lanes <- struct{}{}
-	defer func() { <-f.home.lanes }()
-	err := f.disk.Sync()
-	if err == nil && f.made {
-		err = f.home.syncNames(f.path)
-	}
+	err := f.home.inLane(func() error {
+		err := f.disk.Sync()
+		if err == nil && f.made {
+			err = f.home.syncNames(f.path)
+		}
+		return err
+	})
 	if err != nil {
 		return appendError(f.run, err)
 	}
 	return nil
+}
+
+// inLane runs a sync when few enough are under way.
+func (h *Home) inLane(sync func() error) error {
+	h.lanes <- struct{}{}
+	defer func() { <-h.lanes }()
+	return sync()
 }
 
 // names makes the names of new runs durable.

@@ -28,10 +28,13 @@ func Decode(b []byte) (c Contents, err error) {
 			break
 		}
 		r, err := parse(line)
-		if !ok {
+		switch {
+		case !ok:
 			err = damage(seq, r.Seq)
-		} else if err == nil && r.Seq != seq {
+		case err == nil && r.Seq != seq:
 			err = fmt.Errorf("%w: the line says seq %d", ErrCorrupt, r.Seq)
+		case err != nil && !errors.Is(err, ErrNewer):
+			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 		if err != nil {
 			return c, fmt.Errorf("line %d (byte %d): %w", seq, c.Good, err)

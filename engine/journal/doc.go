@@ -7,6 +7,9 @@
 //
 //	Home.Create/Open -> File (locked) -> Load: records of earlier sessions
 //	                                  -> Append: a tick of records, a Ticket for its durability
+//	File.Close -> head (run.json): how far the journal went, and a summary
+//	Open, Read, List: the journal held against its head; damage is named, never hidden
+//	Check, Repair, Remove, Sweep, Snapshot, Adopt: care of the home
 //	Segments: requests that share text with earlier ones, as references
 //
 // The package knows nothing of plans, models or tools, and does not decide what

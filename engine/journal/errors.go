@@ -37,3 +37,11 @@ func appendError(run string, err error) error {
 	}
 	return fmt.Errorf("journal of run %s cannot append: %w", run, err)
 }
+
+// full marks an error of a full disk as ErrFull.
+func full(err error) error {
+	if err != nil && isFull(err) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}

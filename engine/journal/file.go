@@ -2,13 +2,15 @@ package journal
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/pexctl/pex/engine/failpoint"
 )
 
 // disk is what a File writes to.
@@ -30,7 +32,11 @@ type File struct {
 	records []Record // read when the file was opened, for the first Load
 	fresh   bool     // records are still those of the file
 	tail    Chain
+	seq     uint64 // of the last record
+	wrote   bool   // this session appended something
+	head    *Head  // as it was when the file was opened; nil = none
 	dropped int
+	summary []byte // for the head
 
 	mu    sync.Mutex // guards what follows
 	next  *group
@@ -48,26 +54,43 @@ var _ Journal = (*File)(nil)
 // is what the caller wants to go on with.
 func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 	dir := h.Folder(run)
-	lock, err := acquire(filepath.Join(dir, "lock"), run)
+	lock, err := acquire(filepath.Join(dir, lockName), run)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{home: h, run: run, path: filepath.Join(dir, fileName), lock: lock}
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		release(lock)
-		return nil, appendError(run, err)
-	}
-	f.file, f.disk = file, file
-	if h.wrap != nil {
-		f.disk = h.wrap(file)
-	}
-	if err := f.read(taken); err != nil {
-		_ = f.disk.Close()
+	if err := f.openFile(dir, taken); err != nil {
 		release(lock)
 		return nil, err
 	}
 	return f, nil
+}
+
+// openFile opens the journal and takes over what it holds. A journal that was
+// there once is not made anew.
+func (f *File) openFile(dir string, taken func(recs int) error) error {
+	head, _, err := readHead(dir, f.run)
+	if errors.Is(err, ErrNewer) {
+		return err
+	}
+	if f.head = head; head != nil {
+		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
+			return absent(f.run, f.path, head)
+		}
+	}
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return appendError(f.run, err)
+	}
+	f.file, f.disk = file, file
+	if f.home.wrap != nil {
+		f.disk = f.home.wrap(file)
+	}
+	if err := f.read(taken); err != nil {
+		_ = f.disk.Close()
+		return err
+	}
+	return nil
 }
 
 // read takes over what the file holds and cuts off a torn last line.
@@ -76,17 +99,20 @@ func (f *File) read(taken func(recs int) error) error {
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	c, err := Decode(b)
+	c, err := judge(f.path, b, f.head)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
+		return err
 	}
 	if err := taken(len(c.Records)); err != nil {
 		return err
 	}
+	failpoint.At(failpoint.RecoverRead)
 	f.records, f.fresh, f.tail, f.dropped = c.Records, true, c.Tail, len(b)-c.Good
+	f.seq = uint64(len(c.Records))
 	f.good, f.made = int64(c.Good), c.Good == 0
 	if f.dropped > 0 {
 		err = f.disk.Truncate(f.good)
+		failpoint.At(failpoint.RecoverCut)
 	}
 	if err == nil && c.Good > 0 && b[c.Good-1] != '\n' { // cut just before the newline: the record is whole
 		_, err = f.disk.Write([]byte{'\n'})
@@ -133,14 +159,19 @@ func (f *File) Load() ([]Record, error) {
 	return recs, nil
 }
 
-// Close waits for the last commit and gives the run back.
+// Close waits for the last commit, leaves the run's head and gives the run back.
 func (f *File) Close() error {
 	f.settle()
+	failpoint.At(failpoint.CloseBefore)
 	err := f.leave()
 	if cerr := f.disk.Close(); err == nil {
 		err = cerr
 	}
+	if err == nil {
+		err = f.saveHead()
+	}
 	release(f.lock)
+	failpoint.At(failpoint.CloseAfter)
 	return err
 }
 
@@ -151,14 +182,17 @@ func (f *File) settle() {
 	_ = t.Wait() // whoever appended was told
 }
 
-// begun says whether a file holds a whole record.
+// begun says whether a file holds more than the torn beginning of its first
+// line: a whole record, or a damaged one.
 func begun(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	line, _ := bufio.NewReader(f).ReadBytes('\n') // io.EOF: the newline may be missing
-	_, ok := verify(bytes.TrimSuffix(line, []byte{'\n'}), Chain{})
-	return ok
+	line, err := bufio.NewReader(f).ReadBytes('\n')
+	if err == nil {
+		return true
+	}
+	return !torn(line, Chain{}) // only the newline may be missing
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/pexctl/pex/engine/failpoint"
 )
 
 // Durability says when records survive the machine. A killed process loses
@@ -20,7 +22,11 @@ const (
 	Exit  Durability = "exit"  // synced once, when the run's file is closed
 )
 
-const fileName = "journal.jsonl"
+// What a run's folder holds, beside its head.
+const (
+	fileName = "journal.jsonl"
+	lockName = "lock"
+)
 
 // maxSyncs bounds the syncs under way at once, and so the threads they block.
 const maxSyncs = 64
@@ -54,7 +60,8 @@ func OpenHome(dir string, d Durability) (*Home, error) {
 	return h, syncDir(dir)
 }
 
-// Close waits for the syncs of Async. Runs still open are not closed.
+// Close waits for the syncs of Async, and for those of the heads that closed
+// runs left under Sync. Runs still open are not closed.
 func (h *Home) Close() error { return h.behind.wait() }
 
 // Folder is where a run's files lie; it need not exist.
@@ -70,12 +77,14 @@ func (h *Home) Create(run string) (*File, error) {
 	if err := os.Mkdir(h.Folder(run), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, appendError(run, err)
 	}
-	return h.open(run, func(recs int) error {
+	f, err := h.open(run, func(recs int) error {
 		if recs > 0 {
 			return &ExistsError{run}
 		}
 		return nil
 	})
+	failpoint.At(failpoint.RunCreated)
+	return f, err
 }
 
 // Open opens and locks a run that exists; the error wraps fs.ErrNotExist when
@@ -85,8 +94,12 @@ func (h *Home) Open(run string) (*File, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(h.Folder(run), fileName)); err != nil {
-		return nil, missing(run, err)
+	path := filepath.Join(h.Folder(run), fileName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		head, _, _ := readHead(h.Folder(run), run)
+		return nil, absent(run, path, head)
+	} else if err != nil {
+		return nil, err
 	}
 	return h.open(run, func(recs int) error {
 		if recs == 0 {
@@ -102,23 +115,16 @@ func (h *Home) Read(run string) ([]Record, error) {
 	if err := checkID(run); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(h.Folder(run), fileName)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, missing(run, err)
-	}
-	c, err := Decode(b)
-	if err != nil {
-		return c.Records, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(c.Records) == 0 {
+	e := h.examine(run)
+	if e.err == nil && len(e.contents.Records) == 0 {
 		return nil, missing(run, fs.ErrNotExist)
 	}
-	return c.Records, nil
+	return e.contents.Records, e.err
 }
 
 // List is the ids of the runs that exist, sorted. A run exists from its first
-// whole record.
+// whole record on, and as long as its journal or its head says that there was
+// one, however damaged the journal is.
 func (h *Home) List() ([]string, error) {
 	entries, err := os.ReadDir(h.runs)
 	if err != nil {
@@ -126,12 +132,20 @@ func (h *Home) List() ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && checkID(e.Name()) == nil && begun(filepath.Join(h.Folder(e.Name()), fileName)) {
+		if e.IsDir() && checkID(e.Name()) == nil && h.exists(e.Name()) {
 			ids = append(ids, e.Name())
 		}
 	}
 	slices.Sort(ids)
 	return ids, nil
+}
+
+func (h *Home) exists(run string) bool {
+	if begun(filepath.Join(h.Folder(run), fileName)) {
+		return true
+	}
+	head, _, err := readHead(h.Folder(run), run)
+	return head != nil || errors.Is(err, ErrNewer)
 }
 
 func missing(run string, err error) error {

@@ -100,6 +100,8 @@ func (r *Record) field(key, v []byte) (err error) {
 	case "attempt":
 		n, err = strconv.ParseUint(string(v), 10, 16)
 		r.Attempt = uint16(n)
+	case "voids":
+		r.Voids, err = strconv.ParseUint(string(v), 10, 64)
 	case "at":
 		r.At, err = strconv.ParseInt(string(v), 10, 64)
 	case "kind":
@@ -118,7 +120,7 @@ func (r *Record) field(key, v []byte) (err error) {
 		r.Path, err = unquote(v)
 	case "digest":
 		err = digest(&r.Digest, v)
-	case "input", "request", "result":
+	case "input", "request", "result", "change":
 		r.Body = v
 	case "text":
 		var s string

@@ -18,6 +18,7 @@ const (
 	Cut    Kind = 5 // a decision from outside: cancel
 	Marker Kind = 6 // a session stopped here with every branch waiting
 	End    Kind = 7 // the run's last record
+	Change Kind = 8 // the run goes on under other terms; its Voids say from where
 )
 
 // Class of an effect: what its intent needs before the effect may be
@@ -54,6 +55,7 @@ type Record struct {
 	Attempt uint16
 	At      int64  // active nanoseconds since the run began: the only clock that node code sees
 	Wall    int64  // start record: wall time in Unix nanoseconds
+	Voids   uint64 // change record: all from this seq to it no longer counts; 0 = none
 	Path    string // effect path; start record: run id
 	Digest  [32]byte
 	Body    []byte // request, result, failure or input: JSON, or any UTF-8 text

@@ -33,6 +33,24 @@ func acquire(path, run string) (*os.File, error) {
 	return nil, &HeldError{Run: run}
 }
 
+// held says whether a lock file names a process that lives.
+func held(path string) (pid int, yes bool) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	_, _ = fmt.Sscan(string(b), &pid)
+	_, err = os.FindProcess(pid)
+	return pid, pid != 0 && err == nil
+}
+
+// retire renames a folder; where there is no flock an open file may be in the
+// way, so the lock is given back first.
+func retire(lock *os.File, from, to string) error {
+	release(lock)
+	return os.Rename(from, to)
+}
+
 func release(lock *os.File) {
 	lock.Close()
 	_ = os.Remove(lock.Name())

@@ -14,7 +14,7 @@ import (
 const version = 1
 
 var (
-	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end"}
+	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change"}
 	classes  = []string{"", "read", "idempotent", "write", "timer", "question"}
 	statuses = []string{"", "failed", "skipped"}
 )
@@ -37,6 +37,9 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 	}
 	if r.Attempt != 0 {
 		b = number(b, `,"attempt":`, uint64(r.Attempt))
+	}
+	if r.Voids != 0 {
+		b = number(b, `,"voids":`, r.Voids)
 	}
 	b = number(b, `,"at":`, uint64(r.At))
 	if r.Wall != 0 {
@@ -70,6 +73,8 @@ func body(b []byte, r *Record) []byte {
 		key = `,"input":`
 	case Intent:
 		key = `,"request":`
+	case Change:
+		key = `,"change":`
 	default:
 	}
 	b = append(b, key...)

@@ -3,6 +3,7 @@ package kernel
 import (
 	"time"
 
+	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -116,6 +117,7 @@ func (r *run) suspend() error {
 	if err := r.mark(); err != nil {
 		return err
 	}
+	failpoint.At(failpoint.SuspendMarked)
 	grace := time.NewTimer(r.o.Grace)
 	defer grace.Stop()
 	for over := r.o.Grace <= 0; ; {
@@ -134,6 +136,7 @@ func (r *run) suspend() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
+	failpoint.At(failpoint.SuspendHeld)
 	return ErrSuspended
 }
 

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/pexctl/pex/engine/journal"
+import (
+	"github.com/pexctl/pex/engine/failpoint"
+	"github.com/pexctl/pex/engine/journal"
+)
 
 // batch is what is to be told once a commit is durable.
 type batch struct {
@@ -67,9 +70,11 @@ func (r *run) tell() error {
 		if err := b.ticket.Wait(); err != nil {
 			return &StoreError{err}
 		}
+		failpoint.At(failpoint.EmitBefore)
 		for _, f := range b.emits {
 			f()
 		}
+		failpoint.At(failpoint.EmitAfter)
 	}
 	return nil
 }

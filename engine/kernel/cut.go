@@ -39,7 +39,7 @@ func (r *run) cut(s *Scope, err error) {
 
 // cancelled is the decision to cancel, live or recorded.
 func (r *run) cancelled() {
-	r.o.Cancel = nil
+	r.o.Cancel, r.gaveUp = nil, true
 	r.cut(r.top, ErrCancelled)
 }
 

@@ -9,14 +9,26 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
+// The layers of effects that are the kernel's own.
+const (
+	LayerPerson = "person"
+	LayerTimer  = "timer"
+)
+
 // Effect is one touch of the world.
 type Effect[T any] struct {
 	Name   string // unique within its scope
 	Class  journal.Class
+	Layer  string   // what it touches, for Options.Recorded
 	Digest [32]byte // of the request: a re-run with another one is drift
 	// Request is the JSON kept with the intent; it is called only when the
 	// intent is appended. Nil = the digest alone is kept.
 	Request func() []byte
+	// Detail is passed on to Options.Recorded.
+	Detail any
+	// Drifted is asked, on a re-run whose request is not the recorded one,
+	// whether the recorded outcome holds all the same; nil = it does not.
+	Drifted func() bool
 	// Recorded is told, on a re-run, what the intent holds.
 	Recorded func(request []byte)
 	// Delay is the virtual time that the effect takes; live, Perform is called
@@ -42,8 +54,8 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 		return zero, err
 	}
 	c := &call[T]{do: e.Perform}
-	c.class, c.delay, c.work = e.Class, e.Delay, c
-	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Recorded})
+	c.class, c.layer, c.detail, c.delay, c.work = e.Class, e.Layer, e.Detail, e.Delay, c
+	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Recorded, e.Drifted})
 	s.b.park()
 	if c.cut != nil {
 		return zero, c.cut
@@ -105,8 +117,8 @@ func Ask[T any](s *Scope, name string, digest [32]byte, request func() []byte) (
 		return zero, err
 	}
 	c := &call[T]{}
-	c.class = journal.Question
-	s.issue(&c.effect, name, intent{digest, request, nil})
+	c.class, c.layer = journal.Question, LayerPerson
+	s.issue(&c.effect, name, intent{digest, request, nil, nil})
 	s.b.park()
 	if c.cut != nil {
 		return zero, c.cut

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -18,9 +19,15 @@ type effect struct {
 	path       string
 	key        string // run id and path
 	class      journal.Class
+	layer      string
+	detail     any
+	digest     [32]byte
 	attempt    uint16
 	request    []byte // of a question
 	started    bool
+	given      bool   // Recorded answers it
+	doubt      bool   // a write that Recorded knows to have begun, and no more
+	rank       uint64 // of its answer
 	finished   bool // the outcome is there, not yet delivered
 	gone       bool // nobody waits any more
 	declined   bool // a question that nobody answered in place
@@ -177,7 +184,10 @@ func (e *effect) performed() outcome {
 			return failed(e.ctx.Err())
 		}
 	}
-	return e.work.perform(e.ctx, e.key)
+	failpoint.At(failpoint.EffectBefore)
+	out := e.work.perform(e.ctx, e.key)
+	failpoint.At(failpoint.EffectAfter)
+	return out
 }
 
 func failed(err error) outcome {

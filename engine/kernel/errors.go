@@ -10,6 +10,8 @@ import (
 var (
 	ErrSuspended   = errors.New("suspended")
 	ErrInterrupted = errors.New("waiting for a person")
+	ErrPaused      = errors.New("the journal goes no further") // of a session that only looks on
+	ErrRewound     = errors.New("part of the journal became void") // of such a session: begin again
 )
 
 // Errors that node code sees from every wait below a scope that was cut.
@@ -36,6 +38,19 @@ func (p *Parked) Error() string { return ErrInterrupted.Error() + ": " + paths(p
 
 // Unwrap makes it an ErrInterrupted.
 func (p *Parked) Unwrap() error { return ErrInterrupted }
+
+// Paused ends a session that only looks on: what is open where the journal
+// ends. It is an ErrPaused.
+type Paused struct {
+	Questions, Writes []Open
+	Others            int // effects that may be performed again, and timers
+}
+
+// Error says that the journal ends.
+func (p *Paused) Error() string { return ErrPaused.Error() }
+
+// Unwrap makes it an ErrPaused.
+func (p *Paused) Unwrap() error { return ErrPaused }
 
 // NeedsReview ends a session whose run holds writes of which nobody knows
 // whether they took effect. Options.Resolve says what becomes of them.

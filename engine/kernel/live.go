@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -12,7 +13,14 @@ import (
 // the tick is committed, what it asks for is started, and the first thing that
 // happens is delivered.
 func (r *run) deliverLive() error {
-	if r.cancelNow() {
+	if r.o.More != nil {
+		return r.lookOn()
+	}
+	if r.keepAdopted() || r.cancelNow() {
+		return nil
+	}
+	if r.o.Change != nil {
+		r.change(0)
 		return nil
 	}
 	if !r.reopened {
@@ -39,6 +47,12 @@ func (r *run) deliverLive() error {
 	}
 	clear(r.queued)
 	r.queued = r.queued[:0]
+	if r.supply() {
+		return nil
+	}
+	if err := r.unsure(); err != nil {
+		return err
+	}
 	r.put(t)
 	if r.working == 0 && (r.guards == 0 || len(r.questions) > 0) {
 		return r.stuck()
@@ -65,23 +79,39 @@ func (r *run) stuck() error {
 // reopen deals with the effects that earlier sessions left open; done says
 // that something was delivered and the rest is still to do.
 func (r *run) reopen() (done bool, err error) {
-	if n := r.inDoubt(); n != nil {
-		return false, n
+	for e := r.open.first; e != nil; e = e.next {
+		if !r.inherited(e) || e.class == journal.Timer {
+			continue
+		}
+		found, err := r.find(e)
+		if err != nil {
+			return false, err
+		}
+		if found {
+			delete(r.recorded, e.path)
+		}
+	}
+	if err := r.unsure(); err != nil {
+		return false, err
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if how := r.o.Resolve[e.path]; e.class == journal.Write && r.inherited(e) && how != "redo" {
+		if r.doubtful(e) && r.o.Resolve[e.path] != "redo" {
 			delete(r.recorded, e.path)
-			r.record(e, resolution(how))
+			e.doubt = false
+			r.record(e, r.resolution(e.path))
+			failpoint.At(failpoint.RecoverDecided)
 			return true, nil
 		}
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if e.class == journal.Question || !r.inherited(e) {
+		if e.class == journal.Question || !r.inherited(e) && !e.doubt {
 			continue
 		}
+		e.doubt = false
 		if e.class != journal.Timer {
 			e.attempt++
 			r.add(journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt})
+			failpoint.At(failpoint.RecoverRedo)
 		}
 		r.queued = append(r.queued, e)
 	}
@@ -92,11 +122,16 @@ func (r *run) reopen() (done bool, err error) {
 // inherited says that an earlier session issued the effect.
 func (r *run) inherited(e *effect) bool { return r.recorded[e.path] == e }
 
-// inDoubt is the open writes about which nobody has decided, or nil.
-func (r *run) inDoubt() error {
+// doubtful says that nobody knows whether an open write took effect.
+func (r *run) doubtful(e *effect) bool {
+	return e.class == journal.Write && !e.given && (e.doubt || r.inherited(e))
+}
+
+// unsure is the writes in doubt about which nobody has decided, or nil.
+func (r *run) unsure() error {
 	n := &NeedsReview{}
 	for e := r.open.first; e != nil; e = e.next {
-		if e.class == journal.Write && r.inherited(e) && r.o.Resolve[e.path] == "" {
+		if r.doubtful(e) && r.o.Resolve[e.path] == "" && !r.gaveUp {
 			n.Writes = append(n.Writes, Open{e.path, e.request})
 		}
 	}
@@ -104,13 +139,46 @@ func (r *run) inDoubt() error {
 		return nil
 	}
 	n.Path = n.Writes[0].Path
+	if r.withdraw() {
+		if err := r.settle(); err != nil {
+			return err
+		}
+		return n
+	}
+	if err := r.mark(); err != nil {
+		return err
+	}
 	return n
 }
 
-// resolution is the outcome that a person gave to a write in doubt.
-func resolution(how string) outcome {
+// withdraw takes back what was asked for in this tick and not begun, and says
+// whether there was anything: a write whose intent is journaled counts as one
+// in doubt. A re-run asks for it again, so no marker may follow.
+func (r *run) withdraw() bool {
+	n := len(r.tick)
+	for n > 0 && r.tick[n-1].Kind == journal.Intent {
+		n--
+	}
+	if n == len(r.tick) {
+		return false
+	}
+	r.seq -= uint64(len(r.tick) - n)
+	clear(r.tick[n:])
+	if r.tick = r.tick[:n]; n == 0 {
+		r.emits = nil // the re-run tells them
+	}
+	return true
+}
+
+// resolution is the outcome that a person gave to a write in doubt; a run that
+// is cancelled does not wait for one.
+func (r *run) resolution(path string) outcome {
+	how := r.o.Resolve[path]
 	if body, ok := strings.CutPrefix(how, "done:"); ok {
 		return outcome{body: []byte(body)}
+	}
+	if how == "" {
+		return failed(&journal.Failure{Code: "unknown", Message: "it is not known whether this took effect: the run was cancelled meanwhile"})
 	}
 	return outcome{status: journal.Skipped}
 }
@@ -132,7 +200,9 @@ func (r *run) record(e *effect, out outcome) {
 		r.now = max(r.now, e.due)
 	}
 	e.out = out
+	failpoint.At(failpoint.ResultBefore)
 	r.add(e.result(out))
+	failpoint.At(failpoint.ResultAfter)
 	r.hand(e)
 }
 

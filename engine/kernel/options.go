@@ -21,6 +21,22 @@ type Options struct {
 	Answers map[string]json.RawMessage // to questions, by path
 	Resolve map[string]string          // writes in doubt, by path: done:<json>, redo or skip
 
+	// Change, when it is not nil, is asked once for the body of a change record:
+	// where the code comes to a limit again at which it ended (see
+	// Scope.Reconsider), else where the journal ends. Changed is told each such
+	// body, live and re-run.
+	Change  func() []byte
+	Changed func(body []byte)
+
+	// Recorded answers effects from what another run recorded; nil = none.
+	Recorded Recorded
+
+	// More makes the session only look on: nothing is performed or appended.
+	// Where the records end it is asked for those that came since; none ends
+	// the session with ErrPaused.
+	More func() ([]journal.Record, error)
+	Tell bool // emits of what is replayed are called too
+
 	Clock  func() time.Duration // monotonic; nil = the machine's
 	Wall   func() time.Time     // nil = time.Now; 1970 in virtual time
 	Cancel <-chan struct{}      // closed by a decision to cancel
@@ -31,11 +47,35 @@ type Options struct {
 	Ask func(ctx context.Context, path string, request []byte) (json.RawMessage, error)
 }
 
+// Recorded answers effects from what another run recorded.
+type Recorded interface {
+	// Find is asked once for each effect that would be performed. An error
+	// ends the session.
+	Find(Asked) (Found, error)
+}
+
+// Asked is an effect that is about to be performed.
+type Asked struct {
+	Path    string
+	Class   journal.Class
+	Layer   string // of the effect, as Effect.Layer says
+	Digest  [32]byte
+	Request []byte // as its intent holds it
+	Detail  any    // of the effect
+}
+
+// Found is what there is for it; the zero value says that it is performed.
+type Found struct {
+	Result *journal.Record // its outcome
+	Doubt  bool            // a write that was begun, and nobody knows more
+}
+
 // Stats of one session.
 type Stats struct {
 	Replayed  int // results taken from the journal
 	Performed int // effects started
 	Commits   int // ticks appended
+	Changed   bool // the change was taken over
 }
 
 func (o *Options) complete() error {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -35,10 +36,13 @@ type run struct {
 	open      effects             // in issue order
 	queued    []*effect           // to be started when the tick is committed
 	questions []*effect
-	asking    *effect // the question that is put in place
-	reopened  bool    // open effects of earlier sessions are dealt with
-	working   int     // started effects that a branch waits for
-	guards    int     // started timers of Timeout
+	asking    *effect           // the question that is put in place
+	reopened  bool              // open effects of earlier sessions are dealt with
+	adopted   []*journal.Record // outcomes to be kept of what became void
+	supplied  ranked            // effects that Recorded answers
+	gaveUp    bool              // the run is cancelled: writes in doubt stay undecided
+	working   int               // started effects that a branch waits for
+	guards    int               // started timers of Timeout
 	virtual   timetable
 	issued    uint64
 
@@ -77,7 +81,7 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	}
 	effectCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &run{
-		o: o, outer: ctx, ctx: effectCtx, replay: recs,
+		o: o, outer: ctx, ctx: effectCtx, replay: journal.Standing(recs),
 		seen: map[string]struct{}{}, wake: make(chan struct{}, 1), clock0: o.Clock(),
 	}
 	if k, ok := o.Journal.(journal.ValueKeeper); ok {
@@ -85,6 +89,9 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	}
 	defer cancel()
 	defer r.end() // also when node code ends the goroutine
+	if len(recs) > 0 {
+		r.seq, r.base = recs[len(recs)-1].Seq, time.Duration(recs[len(recs)-1].At)
+	}
 	start, err := r.begin()
 	if err != nil {
 		return Stats{}, err
@@ -100,13 +107,16 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 
 // begin writes or reads the start record.
 func (r *run) begin() ([]byte, error) {
+	if len(r.replay) == 0 && r.o.More != nil {
+		return nil, ErrPaused
+	}
 	if len(r.replay) == 0 {
 		wall := r.o.Wall()
 		r.began = wall
 		r.add(journal.Record{Kind: journal.Start, Path: r.o.RunID, Wall: wall.UnixNano(), Body: r.o.Start})
 		return r.o.Start, nil
 	}
-	first, last := &r.replay[0], &r.replay[len(r.replay)-1]
+	first := &r.replay[0]
 	if r.o.RunID == "" {
 		r.o.RunID = first.Path
 	}
@@ -114,7 +124,7 @@ func (r *run) begin() ([]byte, error) {
 		return nil, &Drift{Class: DriftRun, Message: fmt.Sprintf("the journal is of run %q, this is %q", first.Path, r.o.RunID)}
 	}
 	r.began = time.Unix(0, first.Wall)
-	r.seq, r.base, r.pos = last.Seq, time.Duration(last.At), 1
+	r.pos = 1
 	r.recorded = map[string]*effect{}
 	return first.Body, nil
 }
@@ -156,14 +166,22 @@ func (r *run) finish(err error) error {
 		}
 		return &Drift{Class: DriftMissing, Path: rec.Path, Message: "the code has ended, the journal goes on"}
 	}
+	if r.o.More != nil {
+		if perr := r.lookOn(); perr != nil {
+			return perr
+		}
+		return r.finish(err)
+	}
 	end := journal.Record{Kind: journal.End}
 	if err != nil {
 		end.Status, end.Body = journal.Failed, journal.AsFailure(err).Encode()
 	}
 	r.add(end)
+	failpoint.At(failpoint.EndAppended)
 	if serr := r.settle(); serr != nil {
 		return serr
 	}
+	failpoint.At(failpoint.EndDurable)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/pexctl/pex/engine/failpoint"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -56,10 +57,16 @@ func (s *Scope) Replaying() bool { return s.b.run.pos < len(s.b.run.replay) }
 
 // Emit has f called once the records so far are durable: in the order of the
 // Emit calls, never two at once. While replaying f is dropped, for the earlier
-// session called it; after a crash the last few may be called again.
+// session called it; after a crash the last few may be called again. With
+// Options.Tell it is called at once then.
 func (s *Scope) Emit(f func()) {
-	if r := s.b.run; !r.over && !s.Replaying() {
+	r := s.b.run
+	switch {
+	case r.over:
+	case !s.Replaying() && r.o.More == nil:
 		r.emits = append(r.emits, f)
+	case r.o.Tell:
+		f()
 	}
 }
 
@@ -68,38 +75,60 @@ type intent struct {
 	digest   [32]byte
 	request  func() []byte
 	recorded func([]byte)
+	drifted  func() bool
 }
 
 // issue journals an intent, or finds it in the journal.
 func (s *Scope) issue(e *effect, name string, in intent) {
-	r := s.running()
-	e.key = r.o.RunID + "/" + join(s.path, name)
+	s.running().enter(s, e, join(s.path, name), in)
+}
+
+// enter is issue for whatever the branch that runs: a timer that is set again
+// has none.
+func (r *run) enter(s *Scope, e *effect, path string, in intent) {
+	e.key = r.o.RunID + "/" + path
 	e.path = e.key[len(r.o.RunID)+1:]
 	if _, twice := r.seen[e.path]; twice {
 		panic("path used twice: " + e.path)
 	}
 	r.seen[e.path] = struct{}{}
+	if r.o.More != nil && r.pos == len(r.replay) {
+		if err := r.lookOn(); err != nil {
+			r.fail(err)
+		}
+	}
 	r.issued++
 	e.run, e.b, e.scope, e.issue = r, s.b, s, r.issued
 	e.due = r.now + e.delay
-	if s.Replaying() {
-		r.match(e, in)
-		r.recorded[e.path] = e
-	} else {
-		rec := journal.Record{Kind: journal.Intent, Class: e.class, Attempt: 1, Path: e.path, Digest: in.digest}
-		if in.request != nil {
-			rec.Body = in.request()
-		}
-		e.attempt, e.request = 1, rec.Body
-		r.add(rec)
-		if e.class != journal.Question {
-			r.queued = append(r.queued, e)
-		}
-	}
 	if e.class == journal.Question {
 		r.questions = append(r.questions, e)
 	}
 	r.open.push(e)
+	if r.pos < len(r.replay) {
+		r.match(e, in)
+		r.recorded[e.path] = e
+		return
+	}
+	r.intend(e, in)
+}
+
+// intend journals an intent; what Recorded does not answer is queued.
+func (r *run) intend(e *effect, in intent) {
+	failpoint.At(failpoint.IntentBefore)
+	rec := journal.Record{Kind: journal.Intent, Class: e.class, Attempt: 1, Path: e.path, Digest: in.digest}
+	if in.request != nil {
+		rec.Body = in.request()
+	}
+	e.attempt, e.request, e.digest = 1, rec.Body, in.digest
+	r.add(rec)
+	failpoint.At(failpoint.IntentAfter)
+	found, err := r.find(e)
+	if err != nil {
+		r.fail(err)
+	}
+	if !found && e.class != journal.Question {
+		r.queued = append(r.queued, e)
+	}
 }
 
 // running is the run, of which this scope's branch must be the one that runs.

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -11,7 +12,7 @@ func (s *Scope) Sleep(name string, d time.Duration) error {
 	if err := s.cutBy(); err != nil {
 		return err
 	}
-	e := &effect{class: journal.Timer, delay: d}
+	e := &effect{class: journal.Timer, layer: LayerTimer, delay: d}
 	s.issue(e, name, intent{})
 	s.b.park()
 	return e.cut
@@ -21,21 +22,54 @@ func (s *Scope) Sleep(name string, d time.Duration) error {
 // wait below that scope ends with ErrTimeout, except for a write under way.
 // The record of the timer is the decision: a re-run decides the same.
 func (s *Scope) Timeout(name string, d time.Duration, f func(*Scope) error) error {
+	return s.Deadline(name, d, nil, f)
+}
+
+// Deadline is a Timeout of which again, if not nil, has the last word: it is
+// called when the time has passed, and says whether f may go on all the same
+// and for how much longer; 0 = as long as it takes.
+func (s *Scope) Deadline(name string, d time.Duration, again func() (more time.Duration, on bool), f func(*Scope) error) error {
 	if err := s.cutBy(); err != nil {
 		return err
 	}
-	c := s.Child(name)
-	r := s.running()
-	e := &effect{class: journal.Timer, delay: d, fire: func() { r.cut(c, ErrTimeout) }}
-	s.issue(e, join(name, "timer"), intent{})
-	err := f(c)
-	if !e.gone && !r.over {
-		r.close(e) // f came first: no record says so, and none is needed
+	t := &timeout{run: s.running(), outer: s, scope: s.Child(name), name: join(name, "timer"), again: again}
+	t.set(t.name, d)
+	err := f(t.scope)
+	if !t.timer.gone && !t.run.over {
+		t.run.close(t.timer) // f came first: no record says so, and none is needed
 	}
 	if err == nil {
-		err = c.cut
+		err = t.scope.cut
 	}
 	return err
+}
+
+// timeout is a scope whose time is bounded.
+type timeout struct {
+	run          *run
+	outer, scope *Scope
+	name         string
+	again        func() (time.Duration, bool)
+	timer        *effect
+	extended     int
+}
+
+func (t *timeout) set(name string, d time.Duration) {
+	t.timer = &effect{class: journal.Timer, layer: LayerTimer, delay: d, fire: t.fire}
+	t.run.enter(t.outer, t.timer, join(t.outer.path, name), intent{})
+}
+
+// fire is called when the time has passed.
+func (t *timeout) fire() {
+	if t.again != nil {
+		if more, on := t.again(); on {
+			if t.extended++; more > 0 {
+				t.set(fmt.Sprintf("%s.%d", t.name, t.extended+1), more)
+			}
+			return
+		}
+	}
+	t.run.cut(t.scope, ErrTimeout)
 }
 
 // active is the active time of the run now.

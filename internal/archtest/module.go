@@ -174,5 +174,9 @@ func (m *Module) place(f *File, n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.Path, m.fset.Position(n.Pos()).Line)
 }
 
-// isSupport says that a package exists for tests: its name ends in "test".
-func isSupport(folder string) bool { return strings.HasSuffix(folder, "test") }
+// isSupport says that a package exists for tests: its name ends in "test", or
+// it keeps house. The one of internal/ that ships is internal/wire.
+func isSupport(folder string) bool {
+	keeps := strings.HasPrefix(folder, "internal/") && folder != "internal/wire"
+	return keeps || strings.HasSuffix(folder, "test")
+}

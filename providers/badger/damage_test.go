@@ -89,7 +89,7 @@ func TestDamageIsNamedAndNeverAnEmptyStore(t *testing.T) {
 		{"sentinel deleted", remove("pex-store.json"), "pex-store.json"},
 		{"sentinel emptied", empty("pex-store.json"), "pex-store.json"},
 		{"sentinel flipped", func(t *testing.T, dir string) { rewrite(t, dir, func(m map[string]any) { m["id"] = "" }) }, "pex-store.json"},
-		{"fewer interactions than written", func(t *testing.T, dir string) { rewrite(t, dir, func(m map[string]any) { m["interactions"] = 99 }) }, "99"},
+		{"fewer writes than made", func(t *testing.T, dir string) { rewrite(t, dir, func(m map[string]any) { m["writes"] = 99 }) }, "99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

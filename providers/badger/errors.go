@@ -54,11 +54,14 @@ type CorruptError struct {
 
 // Error names the damage and the way out.
 func (e *CorruptError) Error() string {
-	what := e.What
+	return fmt.Sprintf("memory store %s is damaged: %s; restore a backup, or move the directory away to begin anew", e.Dir, e.what())
+}
+
+func (e *CorruptError) what() string {
 	if e.Err != nil {
-		what += ": " + e.Err.Error()
+		return e.What + ": " + e.Err.Error()
 	}
-	return fmt.Sprintf("memory store %s is damaged: %s; restore a backup, or move the directory away to begin anew", e.Dir, what)
+	return e.What
 }
 
 // Unwrap is Badger's error, if it found the damage.

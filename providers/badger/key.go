@@ -2,47 +2,114 @@ package badger
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
-// Keys: "t" tenant, conversation, then a kind and what belongs to it. Names
-// carry their length in front, so that none is a prefix of another.
+// address says which conversation of which tenant. Its keys: "t" tenant,
+// memory id, then a kind and what belongs to it. Names carry their length in
+// front, so that no key of one conversation is, or begins, that of another.
+type address struct{ tenant, memoryID string }
+
+// The kinds of keys.
 const (
-	kindNext        = 'n' // the next sequence number
-	kindSequence    = 's' // sequence number -> interaction
 	kindInteraction = 'i' // interaction id -> sequence number
+	kindNext        = 'n' // the next sequence number: what lies behind it does not count
+	kindSequence    = 's' // sequence number -> interaction
+	kindSession     = 'v' // notes and variables
 )
 
-// totalKey counts the interactions of the whole store. Every session that adds
-// one writes it, so that all tables overlap and one compaction takes them all.
-var totalKey = []byte("n")
+// writesKey counts the writes of the whole store. Each of them raises it, so
+// that a store that lost some is noticed, and so that all tables overlap and
+// one compaction takes them all.
+var writesKey = []byte("n")
 
-// maxName bounds tenants, memory ids and interaction ids, in bytes.
+// maxName bounds tenants, memory ids and interaction ids, in bytes of UTF-8.
 const maxName = 4096
+
+// tenantPrefix is where the keys of a tenant begin.
+func tenantPrefix(tenant string) []byte { return name([]byte{'t'}, tenant) }
+
+// prefix is where all keys of a conversation begin.
+func (a address) prefix() []byte { return name(tenantPrefix(a.tenant), a.memoryID) }
+
+func (a address) kind(kind byte) []byte { return append(a.prefix(), kind) }
+
+func (a address) next() []byte { return a.kind(kindNext) }
+
+func (a address) session() []byte { return a.kind(kindSession) }
+
+func (a address) sequence(n uint64) []byte {
+	return binary.BigEndian.AppendUint64(a.kind(kindSequence), n)
+}
+
+func (a address) interaction(id string) []byte { return append(a.kind(kindInteraction), id...) }
+
+// check says why an address cannot be part of a key.
+func (a address) check() error {
+	if err := checkName("tenant", a.tenant); err != nil {
+		return err
+	}
+	if a.memoryID == "" {
+		return errors.New("memory id is empty")
+	}
+	return checkName("memory id", a.memoryID)
+}
+
+func checkName(what, s string) error {
+	if len(s) > maxName {
+		return fmt.Errorf("%s is %d bytes long, at most %d are possible", what, len(s), maxName)
+	}
+	if !utf8.ValidString(s) { // records are JSON, which would change it
+		return fmt.Errorf("%s %q is no UTF-8 text", what, s)
+	}
+	return nil
+}
+
+// key is a conversation's key, taken apart.
+type key struct {
+	address
+	kind byte
+	rest string // interaction id, or eight bytes of a sequence number
+}
+
+// parseKey takes a key apart; false = it is none of a conversation.
+func parseKey(raw []byte) (k key, ok bool) {
+	if len(raw) == 0 || raw[0] != 't' {
+		return k, false
+	}
+	raw = raw[1:]
+	if k.tenant, raw, ok = cutName(raw); !ok {
+		return k, false
+	}
+	if k.memoryID, raw, ok = cutName(raw); !ok || len(raw) == 0 || k.memoryID == "" {
+		return k, false
+	}
+	k.kind, k.rest = raw[0], string(raw[1:])
+	switch k.kind {
+	case kindInteraction:
+		return k, k.rest != ""
+	case kindNext, kindSession:
+		return k, k.rest == ""
+	case kindSequence:
+		return k, len(k.rest) == 8
+	}
+	return k, false
+}
 
 func name(dst []byte, s string) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(s)))
 	return append(dst, s...)
 }
 
-// conversation is the prefix of a conversation's keys of one kind.
-func conversation(tenant, memoryID string, kind byte) []byte {
-	k := make([]byte, 0, 1+2+len(tenant)+2+len(memoryID)+1+8)
-	return append(name(name(append(k, 't'), tenant), memoryID), kind)
-}
-
-func sequenceKey(tenant, memoryID string, n uint64) []byte {
-	return binary.BigEndian.AppendUint64(conversation(tenant, memoryID, kindSequence), n)
-}
-
-func interactionKey(tenant, memoryID, id string) []byte {
-	return append(conversation(tenant, memoryID, kindInteraction), id...)
-}
-
-// checkName says why a name cannot be part of a key.
-func checkName(what, s string) error {
-	if len(s) > maxName {
-		return fmt.Errorf("%s is %d bytes long, at most %d are possible", what, len(s), maxName)
+func cutName(raw []byte) (s string, rest []byte, ok bool) {
+	if len(raw) < 2 {
+		return "", nil, false
 	}
-	return nil
+	n := int(binary.BigEndian.Uint16(raw))
+	if raw = raw[2:]; n > maxName || len(raw) < n {
+		return "", nil, false
+	}
+	return string(raw[:n]), raw[n:], true
 }

@@ -10,35 +10,66 @@ import (
 	"time"
 )
 
+// slowestPoll is how often, at least, a process that waits tries again.
+const slowestPoll = 10 * time.Millisecond
+
 // acquireLock takes the store's lock, waiting for whoever has it. Badger has a
 // lock of its own; this one also covers the checks before it opens and the
 // note after it closed.
 func (s *Store) acquireLock(ctx context.Context) (*os.File, error) {
-	path := filepath.Join(s.dir, lockFile)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := s.openLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock memory store: %w", err)
+		return nil, err
 	}
+	notice := notice{dir: s.dir}
+	defer notice.withdraw()
 	began, wait := time.Now(), time.Millisecond
 	for {
 		ok, err := tryLock(f)
-		if err != nil {
+		switch {
+		case err != nil:
 			f.Close()
 			return nil, fmt.Errorf("lock memory store: %w", err)
-		}
-		if ok {
+		case ok && replaced(f):
+			f.Close()
+			if f, err = s.openLock(); err != nil {
+				return nil, err
+			}
+			continue
+		case ok:
 			// The pid is for the messages of those who wait; without it they wait as well.
 			_ = f.Truncate(0)
 			_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 			return f, nil
 		}
 		if waited := time.Since(began); waited > s.o.lockWait() || ctx.Err() != nil {
+			pid := pidIn(f.Name())
 			f.Close()
-			return nil, &LockedError{Dir: s.dir, PID: pidIn(path), Waited: waited, Err: ctx.Err()}
+			return nil, &LockedError{Dir: s.dir, PID: pid, Waited: waited, Err: ctx.Err()}
 		}
+		notice.give()
 		pause(ctx, wait)
-		wait = min(wait*3/2, 25*time.Millisecond)
+		wait = min(wait*3/2, slowestPoll)
 	}
+}
+
+func (s *Store) openLock() (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(s.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock memory store: %w", err)
+	}
+	return f, nil
+}
+
+// replaced says that a file is no longer the one of its name: a restored
+// directory took the place of the one it was opened in.
+func replaced(f *os.File) bool {
+	have, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	now, err := os.Stat(f.Name())
+	return err != nil || !os.SameFile(have, now)
 }
 
 // pidIn reads the process id that a lock file names; 0 is none.
@@ -54,12 +85,52 @@ func pidIn(path string) int {
 	return pid
 }
 
-// checkSpace refuses to open a store on a disk that is nearly full: Badger maps
-// its files, and a write to a mapped page that has no room kills the process.
-func (s *Store) checkSpace() error {
-	free, known := freeBytes(s.dir)
-	if need := s.o.freeSpace(); known && free < need {
-		return &FullError{Dir: s.dir, Free: free, Need: need}
+// notice tells whoever has the store that somebody waits for it: a shared lock
+// on a file beside the store's, which ends with the process. Who has the store
+// finds it out by trying for the whole of that lock.
+type notice struct {
+	dir   string
+	file  *os.File
+	given bool
+}
+
+// give tries to give the notice; it may be looked for at this very moment, and
+// is tried again then. Without it the wait is longer, that is all.
+func (n *notice) give() {
+	if n.given {
+		return
 	}
-	return nil
+	if n.file == nil {
+		n.file = openWaiters(n.dir)
+	}
+	if n.file != nil {
+		n.given, _ = tryShare(n.file)
+	}
+}
+
+func (n *notice) withdraw() {
+	if n.file != nil {
+		n.file.Close()
+	}
+}
+
+// openWaiters opens the file of the notices; nil = it cannot be opened.
+func openWaiters(dir string) *os.File {
+	f, err := os.OpenFile(filepath.Join(dir, waitFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// awaited says whether somebody has given notice.
+func awaited(waiters *os.File) bool {
+	if waiters == nil {
+		return true // nobody could tell: hand over at once
+	}
+	ok, err := tryLock(waiters)
+	if ok {
+		unlock(waiters)
+	}
+	return err == nil && !ok
 }

@@ -12,16 +12,20 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+
+	"github.com/pexctl/pex/engine/failpoint"
 )
 
 // The files of ours in a store's directory.
 const (
-	lockFile     = "pex-store.lock"
-	sentinelFile = "pex-store.json"
+	lockFile     = "pex-store.lock"  // who has the store
+	waitFile     = "pex-store.wait"  // who waits for it
+	sentinelFile = "pex-store.json"  // what the directory must hold
+	witnessFile  = "pex-store.count" // how many writes there were
 )
 
-// tablesBeforeCompaction is how many tables may gather before a session merges
-// them when it closes. Each session that writes leaves one; sessions are too
+// tablesBeforeCompaction is how many tables may gather before a lease merges
+// them when it ends. Each lease that writes leaves one; leases are too
 // short for Badger to merge them by itself.
 const tablesBeforeCompaction = 8
 
@@ -46,7 +50,7 @@ func settings(dir string) badger.Options {
 
 // open takes the lock, checks the directory and opens Badger. On failure
 // nothing stays open.
-func (s *Store) open(ctx context.Context, db *session) (err error) {
+func (s *Store) open(ctx context.Context, db *lease) (err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("make memory store: %w", err)
 	}
@@ -55,10 +59,10 @@ func (s *Store) open(ctx context.Context, db *session) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, db.lock.Close())
+			err = errors.Join(err, db.letGo())
 		}
 	}()
-	if err := s.checkSpace(); err != nil {
+	if err := s.checkSpace(s.o.freeSpace()); err != nil {
 		return err
 	}
 	files, err := list(s.dir)
@@ -68,56 +72,79 @@ func (s *Store) open(ctx context.Context, db *session) (err error) {
 	if db.sentinel, err = s.inspect(files); err != nil {
 		return err
 	}
-	if err := db.sentinel.begin(s.dir); err != nil {
+	if db.witness, err = openWitness(s.dir); err != nil {
 		return err
 	}
-	if db.DB, err = s.openBadger(ctx, files.count(".sst")); err != nil {
+	db.waiters = openWaiters(s.dir)
+	o := settings(s.dir).WithCompactL0OnClose(s.merge || files.count(".sst") >= tablesBeforeCompaction)
+	if db.sentinel.Phase == closed {
+		o = o.WithChecksumVerificationMode(options.NoVerification) // all tables have just been checked
+	}
+	if err := db.sentinel.begin(s.dir, files); err != nil {
 		return err
 	}
+	if db.DB, err = s.openBadger(ctx, o); err != nil {
+		return err
+	}
+	failpoint.At(failpoint.MemoryOpened)
 	if err := errors.Join(s.verify(db), db.sentinel.opened(s.dir)); err != nil {
 		return errors.Join(err, closeBadger(db.DB))
 	}
 	return nil
 }
 
-// verify holds the opened store against the sentinel's witness.
-func (s *Store) verify(db *session) error {
-	total, err := db.total()
+// verify holds the opened store against its witnesses.
+func (s *Store) verify(db *lease) error {
+	writes, err := db.writes()
 	if err != nil {
 		return s.damaged("the counter of the store", err)
 	}
-	if total < db.sentinel.Interactions {
-		return s.damaged(fmt.Sprintf("it holds %d interactions, %d were written", total, db.sentinel.Interactions), nil)
+	if want := max(db.sentinel.Writes, db.witness.count); writes < want {
+		return s.damaged(fmt.Sprintf("it holds %d writes, %d were made", writes, want), nil)
 	}
 	return nil
 }
 
-func (db *session) total() (n uint64, err error) {
+// writes is how many writes the store has taken.
+func (db *lease) writes() (n uint64, err error) {
 	err = db.View(func(txn *badger.Txn) (err error) {
-		n, err = number(txn, totalKey)
+		n, _, err = number(txn, writesKey)
 		return err
 	})
 	return n, err
 }
 
 // close closes Badger, notes what the directory then holds, and lets go.
-func (s *Store) close(db *session) error {
-	total, err := db.total()
+func (s *Store) close(db *lease) error {
+	writes, err := db.writes()
+	failpoint.At(failpoint.MemoryClosing)
 	err = errors.Join(err, db.sentinel.ending(s.dir), closeBadger(db.DB))
+	failpoint.At(failpoint.MemoryClosed)
 	if err == nil {
-		err = db.sentinel.end(s.dir, total)
+		err = db.sentinel.end(s.dir, writes)
 	}
-	if err = errors.Join(err, db.lock.Close()); err != nil {
+	if err = errors.Join(err, db.letGo()); err != nil {
 		return fmt.Errorf("close memory store %s: %w", s.dir, err)
 	}
 	return nil
 }
 
+// letGo closes the files of ours, the lock last.
+func (db *lease) letGo() error {
+	var err error
+	if db.witness != nil {
+		err = db.witness.file.Close()
+	}
+	if db.waiters != nil {
+		db.waiters.Close()
+	}
+	return errors.Join(err, db.lock.Close())
+}
+
 // openBadger opens the files. A process that was killed can leave an empty
 // file that fails the next opening once: that one is tried again. So is a
 // lock that a foreign user of the directory holds.
-func (s *Store) openBadger(ctx context.Context, tables int) (*badger.DB, error) {
-	o := settings(s.dir).WithCompactL0OnClose(tables >= tablesBeforeCompaction)
+func (s *Store) openBadger(ctx context.Context, o badger.Options) (*badger.DB, error) {
 	began := time.Now()
 	for attempt := 1; ; {
 		db, err := recovered(o)

@@ -2,6 +2,7 @@ package badger_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -32,9 +34,21 @@ func child(dir, name string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	s := badger.Open(dir, badger.Options{LockWait: time.Minute})
+	idle, _ := time.ParseDuration(os.Getenv("PEX_TEST_IDLE"))
+	s := badger.Open(dir, badger.Options{LockWait: time.Minute, Idle: idle})
+	if name == "bulk" {
+		return appendBulk(s, n)
+	}
 	if name != "busy" {
-		return appendAll(s, name, n)
+		code := appendAll(s, name, n)
+		if os.Getenv("PEX_TEST_STAY") != "" {
+			_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed
+		}
+		if err := s.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return code
 	}
 	var wg sync.WaitGroup
 	for w := range 4 {
@@ -45,9 +59,10 @@ func child(dir, name string) int {
 }
 
 func appendAll(s *badger.Store, name string, n int) int {
+	memoryID := cmp.Or(os.Getenv("PEX_TEST_MEMORY"), "shared")
 	for i := range n {
 		id := name + "-" + strconv.Itoa(i)
-		if err := s.Append(context.Background(), interaction("shared", id)); err != nil {
+		if err := s.Append(context.Background(), interaction(memoryID, id)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -56,11 +71,36 @@ func appendAll(s *badger.Store, name string, n int) int {
 	return 0
 }
 
-func start(t *testing.T, dir, name string, count int) (*exec.Cmd, io.ReadCloser) {
+// bulk is how many interactions of which size go into one append: more than
+// one of Badger's transactions takes.
+const bulk, bulkSize = 150, 3000
+
+func appendBulk(s *badger.Store, n int) int {
+	for i := range n {
+		var all []engine.Interaction
+		for k := range bulk {
+			in := interaction("shared", fmt.Sprintf("%d-%d-%d", os.Getpid(), i, k))
+			in.Answer = strings.Repeat("x", bulkSize)
+			all = append(all, in)
+		}
+		if err := s.Append(context.Background(), all...); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Println("done")
+	}
+	return 0
+}
+
+func start(t *testing.T, dir, name string, count int, env ...string) (*exec.Cmd, io.ReadCloser) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), "PEX_TEST_CHILD="+dir, "PEX_TEST_NAME="+name, "PEX_TEST_COUNT="+strconv.Itoa(count))
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
+	if _, err := cmd.StdinPipe(); err != nil { // open until it ends
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +113,12 @@ func start(t *testing.T, dir, name string, count int) (*exec.Cmd, io.ReadCloser)
 
 func ids(t *testing.T, dir string) map[string]int {
 	t.Helper()
-	got, err := badger.Open(dir, badger.Options{}).History(t.Context(), "shared")
+	return idsOf(t, dir, "shared")
+}
+
+func idsOf(t *testing.T, dir, memoryID string) map[string]int {
+	t.Helper()
+	got, err := badger.Open(dir, badger.Options{}).History(t.Context(), memoryID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +129,21 @@ func ids(t *testing.T, dir string) map[string]int {
 	return out
 }
 
-func TestTenProcessesLoseNothing(t *testing.T) {
-	const processes, each = 10, 5
+// Ten processes share a conversation and ten have their own; of each some keep
+// the store open between operations.
+func TestTwentyProcessesLoseNothing(t *testing.T) {
+	const processes, each = 20, 5
 	dir := t.TempDir()
+	memory := func(p int) string {
+		if p%2 == 0 {
+			return "shared"
+		}
+		return fmt.Sprint("own-", p)
+	}
 	var wg sync.WaitGroup
 	for p := range processes {
-		cmd, out := start(t, dir, fmt.Sprint("p", p), each)
+		idle := []string{"0s", "1s", "1h"}[p%3]
+		cmd, out := start(t, dir, fmt.Sprint("p", p), each, "PEX_TEST_MEMORY="+memory(p), "PEX_TEST_IDLE="+idle)
 		wg.Go(func() {
 			_, copyErr := io.Copy(io.Discard, out)
 			if err := errors.Join(copyErr, cmd.Wait()); err != nil {
@@ -98,13 +152,16 @@ func TestTenProcessesLoseNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	got := ids(t, dir)
 	for p := range processes {
+		got := idsOf(t, dir, memory(p))
 		for i := range each {
 			if id := fmt.Sprintf("p%d-%d", p, i); got[id] != 1 {
 				t.Errorf("%s is there %d times", id, got[id])
 			}
 		}
+	}
+	if damage, err := badger.Open(dir, badger.Options{}).Check(t.Context()); err != nil || len(damage) > 0 {
+		t.Errorf("%v, %v", damage, err)
 	}
 }
 
@@ -139,6 +196,39 @@ func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 				t.Fatalf("round %d: %s is there %d times", round, id, got[id])
 			}
 		}
+	}
+}
+
+// A large append that is cut short leaves nothing that anybody sees, and what
+// it left is swept.
+func TestAKilledProcessLeavesNoHalfAppend(t *testing.T) {
+	dir := t.TempDir()
+	acked := 0
+	for round := range 8 {
+		cmd, out := start(t, dir, "bulk", 50, "PEX_TEST_IDLE=1h")
+		lines := bufio.NewScanner(out)
+		for range round%3 + 1 {
+			if lines.Scan() {
+				acked++
+			}
+		}
+		spin(round * 1500)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for lines.Scan() {
+			acked++
+		}
+		_ = cmd.Wait() // it was killed
+		if got := len(ids(t, dir)); got%bulk != 0 || got < acked*bulk {
+			t.Fatalf("round %d: %d interactions, %d appends of %d were acknowledged", round, got, acked, bulk)
+		}
+		if round%2 == 0 {
+			if _, err := badger.Open(dir, badger.Options{}).GC(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		intact(t, dir)
 	}
 }
 

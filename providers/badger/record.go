@@ -34,8 +34,12 @@ func decodeRecord(raw []byte) (engine.Interaction, error) {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return engine.Interaction{}, err
 	}
-	if r.Version < 1 || r.Version > recordVersion {
-		return engine.Interaction{}, fmt.Errorf("record version %d, this program knows up to %d", r.Version, recordVersion)
+	return r.Interaction, checkVersion(r.Version)
+}
+
+func checkVersion(v int) error {
+	if v < 1 || v > recordVersion {
+		return fmt.Errorf("record version %d, this program knows up to %d", v, recordVersion)
 	}
-	return r.Interaction, nil
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 // format is the version of the directory's layout.
 const format = 1
 
-// phase is how far the last session came.
+// phase is how far the last lease came.
 type phase string
 
 const (
@@ -25,17 +25,19 @@ const (
 	closed  phase = "closed"  // all is in the files listed
 )
 
+func (p phase) known() bool { return p == opening || p == writing || p == closing || p == closed }
+
 // sentinel is what pex-store.json holds: a witness beside Badger's files of
 // what they were. Badger takes a directory that lost its MANIFEST for an empty
 // store and deletes the rest, and one that lost a .mem file for a shorter one;
 // this file is how those are told from a new store.
 type sentinel struct {
-	Format       int      `json:"format"`
-	ID           string   `json:"id"`
-	Initialised  bool     `json:"initialised"` // Badger has opened it once
-	Phase        phase    `json:"phase"`
-	Interactions uint64   `json:"interactions"`    // at the last close; there may be more, never fewer
-	Files        []string `json:"files,omitempty"` // of a closed store, sorted
+	Format      int    `json:"format"`
+	ID          string `json:"id"`
+	Initialised bool   `json:"initialised"` // Badger has opened it once
+	Phase       phase  `json:"phase"`
+	Writes      uint64 `json:"writes"`          // at the last close; there may be more, never fewer
+	Files       []mark `json:"files,omitempty"` // of a closed store, sorted by name
 }
 
 // inventory is the names of the files in a directory, sorted.
@@ -65,20 +67,14 @@ func (f inventory) count(suffix string) int {
 
 func (f inventory) has(name string) bool { return slices.Contains(f, name) }
 
+// empty says that there is no store: no file but those that waiting leaves.
+func (f inventory) empty() bool {
+	return !f.has(sentinelFile) && len(f.badgers()) == 0
+}
+
 // badgers are the files that hold Badger's data.
 func (f inventory) badgers() []string {
-	var out []string
-	for _, name := range f {
-		switch filepath.Ext(name) {
-		case ".sst", ".vlog", ".mem":
-			out = append(out, name)
-		default:
-			if name == "MANIFEST" || name == "KEYREGISTRY" {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(f), func(name string) bool { return !holdsData(name) })
 }
 
 // inspect reads the sentinel and holds the directory against it.
@@ -93,33 +89,38 @@ func (s *Store) inspect(files inventory) (sentinel, error) {
 	if err != nil {
 		return sentinel{}, fmt.Errorf("read memory store: %w", err)
 	}
-	var mark sentinel
-	if err := json.Unmarshal(raw, &mark); err != nil {
-		return mark, s.damaged(sentinelFile+" cannot be read", err)
+	var found sentinel
+	if err := json.Unmarshal(raw, &found); err != nil {
+		return found, s.damaged(sentinelFile+" cannot be read", err)
 	}
-	if mark.Format > format {
-		return mark, &NewerError{Dir: s.dir, Format: mark.Format}
+	if found.Format > format {
+		return found, &NewerError{Dir: s.dir, Format: found.Format}
 	}
-	if mark.Format < 1 || mark.ID == "" {
-		return mark, s.damaged(sentinelFile+" is not that of a store", nil)
+	if found.Format < 1 || found.ID == "" || !found.Phase.known() {
+		return found, s.damaged(sentinelFile+" is not that of a store", nil)
 	}
-	return mark, s.complete(mark, files)
+	return found, s.complete(found, files)
 }
 
-// complete says whether the files that must be there are.
-func (s *Store) complete(mark sentinel, files inventory) error {
-	if !mark.Initialised {
+// complete says whether the files that must be there are, and are as they were.
+func (s *Store) complete(found sentinel, files inventory) error {
+	if !found.Initialised {
 		return nil
 	}
 	if !files.has("MANIFEST") {
 		return s.damaged("MANIFEST is missing", nil)
 	}
-	if mark.Phase == writing && files.count(".mem") == 0 {
+	if found.Phase == writing && files.count(".mem") == 0 {
 		return s.damaged("the .mem file of a session that did not end is missing", nil)
 	}
-	for _, name := range mark.Files {
-		if !files.has(name) {
-			return s.damaged(name+" is missing", nil)
+	for _, was := range found.Files {
+		if found.Phase != closed && (!immutable(was.Name) || !files.has(was.Name)) {
+			continue // a lease that did not end may have changed or deleted it
+		}
+		if wrong, err := was.differs(s.dir); err != nil {
+			return fmt.Errorf("read memory store: %w", err)
+		} else if wrong != "" {
+			return s.damaged(wrong, nil)
 		}
 	}
 	return nil
@@ -128,7 +129,7 @@ func (s *Store) complete(mark sentinel, files inventory) error {
 // fresh begins a new store, in a directory that only its owner may enter if
 // nothing else lives there.
 func (s *Store) fresh(files inventory) (sentinel, error) {
-	if !slices.ContainsFunc(files, func(name string) bool { return name != lockFile }) {
+	if !slices.ContainsFunc(files, func(name string) bool { return name != lockFile && name != waitFile }) {
 		if err := os.Chmod(s.dir, 0o700); err != nil {
 			return sentinel{}, fmt.Errorf("make memory store: %w", err)
 		}
@@ -136,9 +137,11 @@ func (s *Store) fresh(files inventory) (sentinel, error) {
 	return sentinel{Format: format, ID: rand.Text()}, nil
 }
 
-// begin notes that a session is on; from here on files come and go.
-func (m *sentinel) begin(dir string) error {
-	m.Phase, m.Files = opening, nil
+// begin notes that a lease is on; from here on files come and go, but what is
+// immutable and there stays as it is.
+func (m *sentinel) begin(dir string, files inventory) error {
+	m.Phase = opening
+	m.Files = slices.DeleteFunc(m.Files, func(f mark) bool { return !immutable(f.Name) || !files.has(f.Name) })
 	return errors.Join(m.save(dir), syncDir(dir))
 }
 
@@ -152,7 +155,7 @@ func (m *sentinel) opened(dir string) error {
 	return errors.Join(m.save(dir), syncDir(dir))
 }
 
-// write notes that the session is about to write. After a power loss the note
+// write notes that the lease is about to write. After a power loss the note
 // may be gone, which only makes the next check less strict.
 func (m *sentinel) write(dir string) error {
 	if m.Phase == writing {
@@ -163,7 +166,7 @@ func (m *sentinel) write(dir string) error {
 }
 
 // ending notes that Badger is about to close. It must be on the disk before a
-// .mem file goes; a session that wrote nothing has none to miss.
+// .mem file goes; a lease that wrote nothing has none to miss.
 func (m *sentinel) ending(dir string) error {
 	if m.Phase != writing {
 		return nil
@@ -173,12 +176,24 @@ func (m *sentinel) ending(dir string) error {
 }
 
 // end notes what a closed store holds.
-func (m *sentinel) end(dir string, interactions uint64) error {
+func (m *sentinel) end(dir string, writes uint64) error {
 	files, err := list(dir)
 	if err != nil {
 		return err
 	}
-	m.Phase, m.Interactions, m.Files = closed, interactions, files.badgers()
+	known := m.Files
+	m.Phase, m.Writes, m.Files = closed, writes, nil
+	for _, name := range files.badgers() {
+		if i := slices.IndexFunc(known, func(f mark) bool { return f.Name == name }); i >= 0 {
+			m.Files = append(m.Files, known[i])
+			continue
+		}
+		f, err := marked(dir, name)
+		if err != nil {
+			return fmt.Errorf("note what the memory store holds: %w", err)
+		}
+		m.Files = append(m.Files, f)
+	}
 	return m.save(dir)
 }
 

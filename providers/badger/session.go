@@ -1,150 +1,122 @@
 package badger
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
-	"math/rand/v2"
-	"os"
-	"sync"
-	"time"
+	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/pexctl/pex/engine"
 )
 
-// turn is how long a busy store may stay open before others get theirs.
-const turn = time.Second
+// MaxSession bounds the notes and variables of a conversation, in bytes as they
+// are stored.
+const MaxSession = 1 << 20
 
-// session is the store while it is open: from the first operation that comes
-// until none is left.
-type session struct {
-	*badger.DB
-	writing sync.Mutex // one writer at a time: counters never conflict
-
-	ready, gone chan struct{} // closed when open, when closed again
-	users       int           // under Store.mu, as what follows
-	since       time.Time     // when it opened
-	ending      bool
-
-	lock     *os.File
-	sentinel sentinel
+type sessionRecord struct {
+	Version int            `json:"v"`
+	Session engine.Session `json:"session"`
 }
 
-// with runs an operation on the open store.
-func (s *Store) with(ctx context.Context, do func(*session) error) error {
-	db, err := s.acquire(ctx)
+// Session returns the notes and variables of a conversation; an unknown id is
+// an empty session.
+func (s *Store) Session(ctx context.Context, memoryID string) (engine.Session, error) {
+	at := s.at(memoryID)
+	if err := at.check(); err != nil {
+		return engine.Session{}, err
+	}
+	var out engine.Session
+	err := s.reading(ctx, func(db *lease) error {
+		return db.View(func(txn *badger.Txn) (err error) {
+			out, _, err = s.readSession(txn, at)
+			return err
+		})
+	})
 	if err != nil {
+		return engine.Session{}, fmt.Errorf("read session of memory %s: %w", memoryID, err)
+	}
+	return out, nil
+}
+
+// UpdateSession changes notes and variables in one piece. Change gets them as
+// they are now; its error leaves all as it was and is returned as it is. When
+// UpdateSession returns nil the change is on the disk.
+func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*engine.Session) error) error {
+	at := s.at(memoryID)
+	if err := at.check(); err != nil {
 		return err
 	}
-	err = do(db)
-	return errors.Join(err, s.release(db))
-}
-
-// acquire joins the session that is open, or opens one.
-func (s *Store) acquire(ctx context.Context) (*session, error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		s.mu.Lock()
-		db := s.session
-		if db == nil {
-			db = &session{ready: make(chan struct{}), gone: make(chan struct{}), users: 1}
-			s.session = db
-			yield := s.yield
-			s.yield = false
-			s.mu.Unlock()
-			return db, s.begin(ctx, db, yield)
-		}
-		joined := db.join()
-		s.yield = s.yield || !joined && !db.ending
-		s.mu.Unlock()
-		if joined {
-			select {
-			case <-db.ready:
-				return db, nil
-			case <-db.gone: // it did not open
-				continue
-			case <-ctx.Done():
-				return nil, errors.Join(ctx.Err(), s.release(db))
-			}
-		}
-		select {
-		case <-db.gone:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// join counts one more user in, unless the session is over or had its turn.
-func (db *session) join() bool {
-	if db.ending || !db.since.IsZero() && time.Since(db.since) > turn {
-		return false
-	}
-	db.users++
-	return true
-}
-
-// begin opens the store for a new session; when it cannot, the session is gone
-// and those who joined it try for themselves.
-func (s *Store) begin(ctx context.Context, db *session, yield bool) error {
-	if yield {
-		pause(ctx, 30*time.Millisecond)
-	}
-	err := s.open(ctx, db)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		s.session = nil
-		close(db.gone)
-		return err
-	}
-	db.since = time.Now()
-	close(db.ready)
-	return nil
-}
-
-// release counts a user out; the last one closes the store.
-func (s *Store) release(db *session) error {
-	s.mu.Lock()
-	db.users--
-	last := db.users == 0 && !db.since.IsZero() && s.session == db
-	db.ending = db.ending || last
-	s.mu.Unlock()
-	if !last {
+	var refused error
+	err := s.with(ctx, func(db *lease) error {
+		return s.write(db, s.sessionChange(at, func(now *engine.Session) error {
+			refused = change(now)
+			return refused
+		}))
+	})
+	switch {
+	case err == nil:
 		return nil
+	case refused != nil:
+		return refused
 	}
-	err := s.close(db)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.session = nil
-	close(db.gone)
-	return err
+	return fmt.Errorf("update session of memory %s: %w", memoryID, err)
 }
 
-// write runs a transaction, again if another one came between.
-func (db *session) write(ctx context.Context, dir string, do func(*badger.Txn) error) error {
-	db.writing.Lock()
-	defer db.writing.Unlock()
-	if err := db.sentinel.write(dir); err != nil {
-		return err
-	}
-	for {
-		err := db.Update(do)
-		if !errors.Is(err, badger.ErrConflict) {
-			return err
+// sessionChange plans the write of a changed session.
+func (s *Store) sessionChange(at address, alter func(*engine.Session) error) func(*badger.Txn) (change, error) {
+	return func(txn *badger.Txn) (c change, err error) {
+		now, old, err := s.readSession(txn, at)
+		if err != nil {
+			return c, err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
+		if err := alter(&now); err != nil {
+			return c, err
 		}
+		raw, err := encodeSession(now)
+		if err == nil && !bytes.Equal(raw, old) {
+			c.at = []entry{{at.session(), raw}}
+		}
+		return c, err
 	}
 }
 
-// pause waits for a time that varies by half, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d/2 + rand.N(d/2+1))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
+// readSession also gives the stored bytes; nil = nothing is stored.
+func (s *Store) readSession(txn *badger.Txn, at address) (engine.Session, []byte, error) {
+	item, err := txn.Get(at.session())
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return engine.Session{}, nil, nil
 	}
+	var raw []byte
+	if err == nil {
+		raw, err = item.ValueCopy(nil)
+	}
+	var r sessionRecord
+	if err == nil {
+		err = json.Unmarshal(raw, &r)
+	}
+	if err == nil {
+		err = checkVersion(r.Version)
+	}
+	if err != nil {
+		return engine.Session{}, nil, s.damaged("the session of conversation "+at.memoryID, err)
+	}
+	return r.Session, raw, nil
+}
+
+// encodeSession gives what is stored; nil = nothing has to be.
+func encodeSession(now engine.Session) ([]byte, error) {
+	if len(now.Notes) == 0 && len(now.Variables) == 0 {
+		return nil, nil
+	}
+	raw, err := json.Marshal(sessionRecord{recordVersion, now})
+	if err != nil {
+		return nil, fmt.Errorf("encode session: %w", err)
+	}
+	if len(raw) > MaxSession {
+		return nil, fmt.Errorf("notes and variables would take %d bytes, at most %d can be kept; clear notes or delete variables first", len(raw), MaxSession)
+	}
+	return raw, nil
 }

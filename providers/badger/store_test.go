@@ -24,6 +24,18 @@ func TestStoreIsAMemory(t *testing.T) {
 	})
 }
 
+func TestStoreThatRestsOpenIsAMemory(t *testing.T) {
+	enginetest.MemorySuite(t, func(t *testing.T) engine.Memory {
+		s := badger.Open(filepath.Join(t.TempDir(), "memory"), badger.Options{Idle: time.Minute})
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	})
+}
+
 // sparse is a memory whose every operation finds the store closed, as separate
 // runs of the program do.
 type sparse struct{ dir string }
@@ -32,8 +44,16 @@ func (s sparse) History(ctx context.Context, id string) ([]engine.Interaction, e
 	return badger.Open(s.dir, badger.Options{}).History(ctx, id)
 }
 
-func (s sparse) Append(ctx context.Context, in engine.Interaction) error {
-	return badger.Open(s.dir, badger.Options{}).Append(ctx, in)
+func (s sparse) Append(ctx context.Context, in ...engine.Interaction) error {
+	return badger.Open(s.dir, badger.Options{}).Append(ctx, in...)
+}
+
+func (s sparse) Session(ctx context.Context, id string) (engine.Session, error) {
+	return badger.Open(s.dir, badger.Options{}).Session(ctx, id)
+}
+
+func (s sparse) UpdateSession(ctx context.Context, id string, change func(*engine.Session) error) error {
+	return badger.Open(s.dir, badger.Options{}).UpdateSession(ctx, id, change)
 }
 
 func TestManyStoresOnOneDirectoryAreOneMemory(t *testing.T) {
@@ -165,6 +185,8 @@ func TestNamesThatCannotBeKeptAreRefused(t *testing.T) {
 		"no memory id":   interaction("", "1"),
 		"long id":        interaction("c", strings.Repeat("x", 5000)),
 		"long memory id": interaction(strings.Repeat("x", 5000), "1"),
+		"no UTF-8":       interaction("c\xff", "1"),
+		"id no UTF-8":    interaction("c", "\xff"),
 		"bad trace":      {ID: "1", MemoryID: "c", Trace: []byte("{")},
 		"too large":      {ID: "1", MemoryID: "c", Answer: strings.Repeat("x", 9<<20)},
 	} {

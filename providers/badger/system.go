@@ -11,8 +11,16 @@ import (
 
 // tryLock takes an exclusive lock that ends with the process; false means that
 // another file on it has it.
-func tryLock(f *os.File) (bool, error) {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+func tryLock(f *os.File) (bool, error) { return flock(f, syscall.LOCK_EX) }
+
+// tryShare takes a lock that many may have, but not beside an exclusive one.
+func tryShare(f *os.File) (bool, error) { return flock(f, syscall.LOCK_SH) }
+
+// unlock lets go of either.
+func unlock(f *os.File) { _, _ = flock(f, syscall.LOCK_UN) }
+
+func flock(f *os.File, how int) (bool, error) {
+	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 		return false, nil
 	}

@@ -56,14 +56,20 @@ func (a *answer) Generate(ctx context.Context, req *engine.Request, stream func(
 	return out, nil
 }
 
-// numbered gives calls the ids that follow those of the conversation.
+// numbered gives calls the ids that follow those of the conversation, of which
+// the beginning may have been taken out.
 func numbered(calls []engine.ToolCall, req *engine.Request) []engine.ToolCall {
 	if len(calls) == 0 {
 		return nil
 	}
 	n := 0
 	for _, m := range req.Messages {
-		n += len(m.Calls)
+		for _, c := range m.Calls {
+			n++
+			if k, err := strconv.Atoi(strings.TrimPrefix(c.ID, "call_")); err == nil {
+				n = max(n, k+1)
+			}
+		}
 	}
 	out := make([]engine.ToolCall, len(calls))
 	for i, c := range calls {

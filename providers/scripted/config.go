@@ -23,7 +23,7 @@ type Config struct {
 
 // Reply is one reply of a script.
 type Reply struct {
-	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge" doc:"Who must ask; none = anyone."`
+	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"Who must ask; none = anyone."`
 	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition on the call: role, call (how-manieth of the role; for the executor within its step), step (the step's goal), prompt (the text of all messages sent)."`
 	Text       string             `yaml:"text" doc:"What the model says."`
 	ToolCalls  []ToolCall         `yaml:"tool_calls" doc:"The tools that the model wants to call."`

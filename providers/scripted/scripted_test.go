@@ -268,3 +268,18 @@ func TestFactoryBuildsFromItsDefaults(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// No id is given twice, also when the calls before were taken out of the
+// conversation to make room.
+func TestCallIDsAreNotGivenAgain(t *testing.T) {
+	m := newModel(t, engine.ModelSettings{}, scripted.Reply{ToolCalls: []scripted.ToolCall{{Name: "find"}}})
+	r, err := m.Generate(t.Context(), &engine.Request{Messages: []engine.Message{
+		{Role: engine.Assistant, Calls: []engine.ToolCall{{ID: "call_7", Name: "find"}, {ID: "of another model", Name: "find"}}},
+	}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := r.Calls[0].ID; id != "call_9" {
+		t.Errorf("the id is %s", id)
+	}
+}

@@ -1,0 +1,47 @@
+package node_test
+
+import (
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// What a request still shares with those before it is not written again when
+// it is shortened: the journal holds the summaries besides, and little else.
+func TestShorteningCostsTheJournalLittle(t *testing.T) {
+	size := func(m *listener, c engine.Compaction) (bytes int) {
+		p := perProgram(t)
+		p.Memory.Compaction = c
+		p.Limits.ExecutorMaxIterations, p.Limits.MaxConsecutiveToolCalls = 1000, 1000
+		h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: addTool{}}}}
+		j := &journal.Memory{Paranoid: true}
+		if res := engine.Run(t.Context(), p, perInput, h, engine.Options{Journal: j}); res.Status != engine.Completed {
+			t.Fatal(res.StopReason, res.Error)
+		}
+		for _, r := range j.Records {
+			if err := r.EnsureBody(); err != nil {
+				t.Fatal(err)
+			}
+			bytes += len(r.Body)
+		}
+		return bytes
+	}
+	rules := engine.Compaction{
+		TruncateToolOutput: &engine.Truncation{When: over(800), MaxBytes: 200},
+		Summarize:          &engine.Summarization{When: over(3000), Keep: 4, LLM: "main"},
+		SlidingWindow:      &engine.Window{When: over(6000), Keep: 2},
+	}
+	for name, of := range map[string]func(n int) *listener{
+		"turns": func(n int) *listener { return talker(1, n) },
+		"steps": func(n int) *listener { return talker(n, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			plain, short := size(of(80), engine.Compaction{}), size(of(80), rules)
+			t.Logf("%d bytes, shortened %d", plain, short)
+			if short > plain+plain/4 {
+				t.Errorf("%d bytes, and %d when shortened", plain, short)
+			}
+		})
+	}
+}

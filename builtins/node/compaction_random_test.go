@@ -1,0 +1,159 @@
+package node_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/engine"
+)
+
+// Whatever a model says, no request holds a result without its call or a call
+// without its result, each begins with who speaks and holds its task, and none
+// is longer than it would have been.
+func TestNoRequestIsTornOrGrown(t *testing.T) {
+	shorter, summaries := 0, 0
+	for seed := range uint64(60) {
+		r := newRand(seed)
+		c := engine.Compaction{}
+		if r.IntN(2) == 0 {
+			c.TruncateToolOutput = &engine.Truncation{When: over(r.IntN(600)), MaxBytes: 200}
+		}
+		if r.IntN(2) == 0 {
+			c.Summarize = &engine.Summarization{When: over(r.IntN(900)), Keep: 1 + r.IntN(3), LLM: "main"}
+		}
+		if r.IntN(2) == 0 || c == (engine.Compaction{}) {
+			c.SlidingWindow = &engine.Window{When: over(r.IntN(1200)), Keep: 1 + r.IntN(3)}
+		}
+		whole, short := wildRequests(t, seed, engine.Compaction{}), wildRequests(t, seed, c)
+		for key, req := range short {
+			if wrong := torn(req); wrong != "" {
+				t.Errorf("seed %d, %s: %s", seed, key, wrong)
+			}
+			before := whole[key]
+			switch {
+			case req.Role == "summarizer":
+				summaries++
+			case before == nil:
+				t.Errorf("seed %d, %s: nobody asks that without compaction", seed, key)
+			case tokens(req) > tokens(before):
+				t.Errorf("seed %d, %s: %d tokens, and %d without compaction", seed, key, tokens(req), tokens(before))
+			case tokens(req) < tokens(before):
+				shorter++
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if shorter < 150 || summaries < 25 {
+		t.Errorf("%d requests were shortened, %d summaries made: these runs show little", shorter, summaries)
+	}
+}
+
+func torn(req *engine.Request) string {
+	open := map[string]bool{}
+	for i, m := range req.Messages {
+		if (i == 0) != (m.Role == engine.System) {
+			return "a system prompt stands at " + fmt.Sprint(i)
+		}
+		if m.Role == engine.ToolRole {
+			if !open[m.CallID] {
+				return "the result of " + m.CallID + " has no call"
+			}
+			delete(open, m.CallID)
+			continue
+		}
+		if len(open) > 0 {
+			return fmt.Sprintf("the calls %v have no result", open)
+		}
+		for _, c := range m.Calls {
+			open[c.ID] = true
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Sprintf("the calls %v have no result", open)
+	}
+	for i := range req.Messages[1:] {
+		if req.Messages[i].Role == engine.Assistant && req.Messages[i+1].Role == engine.Assistant {
+			return "two replies follow one another"
+		}
+	}
+	if req.Role == "executor" && !slices.ContainsFunc(req.Messages, func(m engine.Message) bool {
+		return m.Role == engine.User && strings.Contains(m.Text.String(), req.Step) && strings.Contains(m.Text.String(), "do only your step")
+	}) {
+		return "the step is not in it"
+	}
+	return ""
+}
+
+// wildRequests is the requests of a run whose model says anything, by who asked
+// and for what.
+func wildRequests(t *testing.T, seed uint64, c engine.Compaction) map[string]*engine.Request {
+	t.Helper()
+	m := &wildListener{wild: wild{seed}, textual: seed%3 == 0, seen: map[string]*engine.Request{}}
+	p := perProgram(t)
+	p.Memory.Compaction = c
+	if m.textual {
+		x := node.Executor.Config().(*node.ExecutorConfig)
+		x.LLM.Name, x.Mode = "main", "react_text"
+		n, err := node.Executor.Build(x, engine.NodeSettings{ID: "executor", Take: engine.TakeOne})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Nodes["executor"] = n
+	}
+	h := engine.Host{Models: map[string]engine.Model{"main": m}, Tools: []engine.HostTool{{Tool: longTool("look")}, {Tool: longTool("put")}}}
+	engine.Run(t.Context(), p, perInput, h, engine.Options{})
+	return m.seen
+}
+
+// wildListener is a model that mostly works on, and now and then says anything.
+type wildListener struct {
+	wild    wild
+	textual bool
+	seen    map[string]*engine.Request
+}
+
+func (m *wildListener) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	m.seen[fmt.Sprint(req.Role, " ", req.Call, " ", req.Step, " ", req.Key)] = req
+	h := fnv.New64a()
+	fmt.Fprint(h, req.Role, req.Call, req.Step)
+	r := rand.New(rand.NewPCG(m.wild.seed, h.Sum64()))
+	reply := &engine.Reply{Stop: engine.EndTurn}
+	switch {
+	case req.Role == "summarizer":
+		reply.Text = strings.Repeat("notes ", r.IntN(60))
+	case req.Role != "executor" && req.Call < 5:
+		reply.Text = fmt.Sprintf(`{"steps": ["goal %d", "goal %d"], "result": ""}`, r.IntN(9), r.IntN(9))
+	case r.IntN(8) == 0 || req.Role != "executor" || req.Call > 7:
+		return m.wild.Generate(ctx, req, stream)
+	case m.textual:
+		reply.Text = fmt.Sprintf(`{"thought": "%s", "action": "look", "action_input": {"n": %d}}`, strings.Repeat("hm ", r.IntN(50)), req.Call)
+	default:
+		reply.Text, reply.Stop = strings.Repeat("hm ", r.IntN(50)), engine.ToolUse
+		for n := range 1 + r.IntN(3) {
+			reply.Calls = append(reply.Calls, engine.ToolCall{Name: []string{"look", "put", "nosuch"}[r.IntN(3)], Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n+req.Call))})
+		}
+	}
+	return reply, nil
+}
+
+// longTool is a tool whose outputs are of any length.
+type longTool string
+
+func (t longTool) Info() engine.ToolInfo {
+	return engine.ToolInfo{Name: string(t), Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
+}
+
+func (t longTool) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	return &engine.ToolOutput{Text: string(t) + strings.Repeat(" gave", len(c.Path)%7*60)}, nil
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }

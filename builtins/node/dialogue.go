@@ -1,0 +1,222 @@
+package node
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// dialogue is the conversation of a step: who the executor is, the steps before
+// it as question and report, the step, and the turns of model and tools since.
+type dialogue struct {
+	s      *engine.Scope // of the turn
+	sent   []engine.Message
+	task   int // where in sent the step stands
+	recap  int // where in sent the recap stands; 0 = there is none
+	beside int // characters of what is sent with it: the tools
+	memo   notes
+	heard  []engine.Message // all that was said in the step, once sent is no longer that
+	shown  string           // key of the recap that stands in heard
+}
+
+var _ conversation = (*dialogue)(nil)
+
+// newDialogue begins with an opening, whose last message is the step.
+func newDialogue(opening []engine.Message, tools []engine.ToolDef) *dialogue {
+	d := &dialogue{sent: opening, task: len(opening) - 1}
+	for _, t := range tools {
+		d.beside += len(t.Name) + len(t.Description) + len(t.Input)
+	}
+	return d
+}
+
+// compact shortens the dialogue before its next message is sent.
+func (d *dialogue) compact(s *engine.Scope, a *attempt) error {
+	if d.s = s; !compacts(s.View().Program) {
+		return nil
+	}
+	return compaction{s, d, a.st, func(t engine.Tokens) {
+		a.rec.Usage.ModelCalls++
+		a.rec.Usage.Tokens = a.rec.Usage.Plus(t)
+	}}.run()
+}
+
+// grow takes over what was added behind sent.
+func (d *dialogue) grow(longer []engine.Message) {
+	if d.heard != nil {
+		d.heard = append(d.heard, longer[len(d.sent):]...)
+	}
+	d.sent = longer
+}
+
+// transcript is what was said in the step, also what is no longer sent.
+func (d *dialogue) transcript() []engine.Message {
+	if d.heard != nil {
+		return d.heard
+	}
+	return d.sent[d.task:]
+}
+
+// tell implements conversation: a line among what was said.
+func (d *dialogue) tell(text string) {
+	d.keep()
+	d.heard = append(d.heard, engine.Message{Role: engine.System, Text: engine.Text{text}})
+	if d.memo.recap.Of != d.shown {
+		d.heard, d.shown = append(d.heard, d.sent[d.recap]), d.memo.recap.Of
+	}
+}
+
+func (d *dialogue) size() engine.MemoryEnv { return estimate(d.sent, d.beside) }
+
+func (d *dialogue) notes() *notes { return &d.memo }
+
+func (d *dialogue) pairs() int {
+	earlier, turns := d.split()
+	return len(earlier) + len(turns)
+}
+
+func (d *dialogue) pair(i int) []engine.Message {
+	earlier, turns := d.split()
+	if i < len(earlier) {
+		return earlier[i]
+	}
+	return turns[i-len(earlier)]
+}
+
+// split divides what is sent: the pairs before the step, and the turns since.
+// A turn is a reply and all up to the next one, so no result is without its call.
+func (d *dialogue) split() (earlier, turns [][]engine.Message) {
+	for i := 1; i < d.task; {
+		if i == d.recap {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < d.task && d.sent[end].Role != engine.User {
+			end++
+		}
+		earlier = append(earlier, d.sent[i:end:end])
+		i = end
+	}
+	for i := d.task + 1; i < len(d.sent); {
+		if i == d.recap {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(d.sent) && d.sent[end].Role != engine.Assistant {
+			end++
+		}
+		turns = append(turns, d.sent[i:end:end])
+		i = end
+	}
+	return earlier, turns
+}
+
+func (d *dialogue) key(i int) string {
+	key := make([]byte, 0, 256)
+	for _, m := range d.pair(i) {
+		key = append(append(key, "\x00"+string(m.Role)+"\x00"+m.CallID+"\x00"...), m.Text.String()...)
+		for _, c := range m.Calls {
+			key = append(append(key, "\x00"+c.ID+"\x00"+c.Name+"\x00"...), c.Args...)
+		}
+	}
+	return string(key)
+}
+
+func (d *dialogue) told(i int) engine.Text {
+	var out engine.Text
+	for _, m := range d.pair(i) {
+		head := string(m.Role)
+		if m.Tool != "" {
+			head += " " + m.Tool
+		}
+		if len(m.Text) > 0 {
+			out = append(fenced(append(out, head+":\n"), m.Text.String()), "\n")
+		}
+		for _, c := range m.Calls {
+			out = append(fenced(append(out, head+" calls "+c.Name+":\n"), string(c.Args)), "\n")
+		}
+	}
+	return out
+}
+
+// cut implements conversation. Messages that are short enough stay the same.
+func (d *dialogue) cut(bytes int) {
+	_, turns := d.split()
+	if len(turns) < 2 {
+		return
+	}
+	newest := len(d.sent) - len(turns[len(turns)-1])
+	sent := slices.Clone(d.sent)
+	for i := d.task + 1; i < newest; i++ {
+		if isOutput(sent[i]) {
+			sent[i].Text = cutSegments(sent[i].Text, bytes)
+		}
+	}
+	d.keep()
+	d.sent = sent
+}
+
+// isOutput says whether a message holds what tools gave.
+func isOutput(m engine.Message) bool {
+	return m.Role == engine.ToolRole || m.Role == engine.User && len(m.Text) > 0 && m.Text[0] == observed
+}
+
+func cutSegments(t engine.Text, bytes int) engine.Text {
+	if !slices.ContainsFunc(t, func(s string) bool { return len(s) > bytes }) {
+		return t
+	}
+	out := slices.Clone(t)
+	for i := range out {
+		out[i] = cutText(out[i], bytes)
+	}
+	return out
+}
+
+// fold implements conversation. A recap stands where the pairs stood: behind
+// the step where turns of it are among them.
+func (d *dialogue) fold(n int, r engine.Recap) (undo func()) {
+	before := *d
+	earlier, turns := d.split()
+	gone := min(n, len(earlier))
+	earlier, turns = earlier[gone:], turns[n-gone:]
+	within := d.recap > d.task
+	var recap []engine.Message
+	switch {
+	case r.Text != "":
+		d.memo.recap = r
+		recap, within = []engine.Message{d.recapMessage(r)}, within || n > gone
+	case d.recap > 0:
+		recap = d.sent[d.recap : d.recap+1]
+	}
+	sent := append(make([]engine.Message, 0, len(d.sent)+8), d.sent[0])
+	d.recap = 0
+	if len(recap) > 0 && !within {
+		d.recap = len(sent)
+		sent = append(sent, recap...)
+	}
+	sent = append(append(sent, slices.Concat(earlier...)...), d.sent[d.task])
+	task := len(sent) - 1
+	if len(recap) > 0 && within {
+		d.recap = len(sent)
+		sent = append(sent, recap...)
+	}
+	d.keep()
+	d.sent, d.task = append(sent, slices.Concat(turns...)...), task
+	return func() { *d = before }
+}
+
+// keep remembers what was said before sent is no longer all of it.
+func (d *dialogue) keep() {
+	if d.heard == nil {
+		d.heard = slices.Clone(d.sent[d.task:])
+	}
+}
+
+// recapMessage shows a recap behind what is decided, which is never summed up:
+// the plan, and what became of each of its steps.
+func (d *dialogue) recapMessage(r engine.Recap) engine.Message {
+	text := append(engine.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, planText(d.s.View().State)...)
+	return engine.Message{Role: engine.User, Text: fenced(append(text, "\nNotes:\n"), r.Text)}
+}

@@ -1,0 +1,158 @@
+package node
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// outlook is the conversation that planner, reflector and finalizer render into
+// one prompt: the earlier turns with the user, then the steps with their
+// results. What is decided is never shortened: of a step only the result goes,
+// its goal, status and error stay.
+type outlook struct {
+	s      *engine.Scope
+	render func(engine.View) []engine.Message
+	whole  engine.View // what keys are made of
+	v      engine.View // what is rendered
+	chat   int         // earlier turns that the prompt shows
+	steps  int         // steps whose results it shows
+	gone   int         // pairs taken out, of chat and then of steps
+	memo   notes
+}
+
+var _ conversation = (*outlook)(nil)
+
+// compacted renders a prompt that is shortened where the spec wants that.
+func compacted(s *engine.Scope, v engine.View, render func(engine.View) []engine.Message) ([]engine.Message, error) {
+	if !compacts(v.Program) {
+		return render(v), nil
+	}
+	o := &outlook{s: s, render: render, whole: v, v: v}
+	o.look()
+	if err := (compaction{s: s, c: o}).run(); err != nil {
+		return nil, err
+	}
+	return o.messages(), nil
+}
+
+// look finds out which of its pairs the prompt shows: templates decide, so it
+// renders them a little longer.
+func (o *outlook) look() {
+	plain := estimateOf(o.render(o.v))
+	if n := len(o.v.State.History); n > 0 {
+		v := o.v
+		v.State.History = slices.Clone(v.State.History)
+		for i := range v.State.History {
+			v.State.History[i].Answer += "...."
+		}
+		if estimateOf(o.render(v)) > plain {
+			o.chat = n
+		}
+	}
+	if n := len(o.v.State.Steps); n > 0 {
+		v := o.v
+		v.State.Steps = slices.Clone(v.State.Steps)
+		for i := range v.State.Steps {
+			v.State.Steps[i].Result += "............................" // may stand for "(no result)"
+		}
+		if estimateOf(o.render(v)) > plain {
+			o.steps = n
+		}
+	}
+}
+
+func estimateOf(messages []engine.Message) int { return estimate(messages, 0).Tokens }
+
+// messages is the prompt, with the recap behind it.
+func (o *outlook) messages() []engine.Message {
+	out := o.render(o.v)
+	if o.memo.recap.Text != "" {
+		last := &out[len(out)-1]
+		text := append(slices.Clip(last.Text), "\n\n", recapIntro, "\nNotes:\n")
+		last.Text = fenced(text, o.memo.recap.Text)
+	}
+	return out
+}
+
+// size counts a pair as two messages, as if they were sent apart.
+func (o *outlook) size() engine.MemoryEnv {
+	env := estimate(o.messages(), 0)
+	env.Messages += 2 * o.pairs()
+	return env
+}
+
+func (o *outlook) notes() *notes { return &o.memo }
+
+func (o *outlook) pairs() int { return o.chat + o.steps - o.gone }
+
+func (o *outlook) key(i int) string {
+	i += o.gone
+	if i < o.chat {
+		in := o.whole.State.History[i]
+		return "chat\x00" + in.ID + "\x00" + in.Question + "\x00" + in.Answer
+	}
+	rec := o.whole.State.Steps[i-o.chat]
+	return "step\x00" + rec.ID + "\x00" + string(rec.Status) + "\x00" + rec.Result + "\x00" + rec.Notes
+}
+
+func (o *outlook) told(i int) engine.Text {
+	i += o.gone
+	if i < o.chat {
+		return chatText(o.whole.State.History[i : i+1])
+	}
+	at := i - o.chat
+	return completedText(engine.View{State: engine.State{Steps: o.v.State.Steps[at : at+1]}})
+}
+
+// cut implements conversation: tool outputs are what a step took over from its
+// tools, as notes or as its result.
+func (o *outlook) cut(bytes int) {
+	if o.steps < 2 {
+		return
+	}
+	steps := slices.Clone(o.v.State.Steps)
+	for i := range len(steps) - 1 {
+		rec := &steps[i]
+		rec.Notes = cutText(rec.Notes, bytes)
+		if slices.ContainsFunc(rec.ToolCalls, func(c engine.ToolRecord) bool { return c.Text() == rec.Result }) {
+			rec.Result = cutText(rec.Result, bytes)
+		}
+	}
+	o.v.State.Steps = steps
+}
+
+// takenOut stands where a result was.
+const takenOut = "(taken out to make room)"
+
+// fold implements conversation.
+func (o *outlook) fold(n int, r engine.Recap) (undo func()) {
+	before := *o
+	if r.Text != "" {
+		o.memo.recap = r
+	}
+	history, steps := slices.Clone(o.v.State.History), slices.Clone(o.v.State.Steps)
+	for i := o.gone; i < o.gone+n; i++ {
+		if i < o.chat {
+			short(&history[i].Answer)
+			continue
+		}
+		rec := &steps[i-o.chat]
+		short(&rec.Result)
+		rec.Notes = ""
+	}
+	o.v.State.History, o.v.State.Steps = history, steps
+	o.gone += n
+	return func() { *o = before }
+}
+
+func short(text *string) {
+	if len(*text) > len(takenOut) {
+		*text = takenOut
+	}
+}
+
+// tell implements conversation: a line before the prompt.
+func (o *outlook) tell(text string) {
+	o.s.Record(engine.Said{Messages: []engine.Message{{Role: engine.System, Text: engine.Text{text}}}})
+}

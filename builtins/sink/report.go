@@ -1,0 +1,253 @@
+package sink
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Report is how a run stands, for people to read from the top.
+type Report struct {
+	Result   *engine.Result
+	Question string
+	Now      time.Time // what "3m ago" is counted from
+	Running  bool      // a process has the run open
+	PID      int       // which; 0 = unknown
+	Columns  int       // where lines are cut; results and the answer are not
+	Color    bool
+	HowTo    func(engine.Question) string // the command that answers a question
+}
+
+// resultLines is how much of a step's result a report shows.
+const resultLines = 12
+
+// String is the report, safe for a terminal.
+func (r *Report) String() string {
+	w := &writing{p: painter{color: r.Color}, columns: max(r.Columns, narrowest), running: r.Running}
+	r.head(w)
+	r.plan(w)
+	r.answer(w)
+	r.questions(w)
+	for _, text := range r.Result.Warnings {
+		w.line("warning: %s", flat(text))
+	}
+	return w.b.String()
+}
+
+// writing is a report that is being written.
+type writing struct {
+	b       strings.Builder
+	p       painter
+	columns int
+	running bool
+}
+
+func (w *writing) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+// cut is a line that takes no more than the columns there are.
+func (w *writing) cut(c ink, indent, text string) {
+	w.line("%s", w.p.ink(c, indent+OneLine(text, w.columns-Width(indent))))
+}
+
+// block is lines under each other, indented and whole, but at most n of them; 0 = all.
+func (w *writing) block(indent, text string, n int) {
+	lines := strings.Split(strings.TrimRight(Safe(text), "\n"), "\n")
+	more := 0
+	if n > 0 && len(lines) > n {
+		lines, more = lines[:n], len(lines)-n
+	}
+	for _, line := range lines {
+		w.line("%s", strings.TrimRight(indent+line, " "))
+	}
+	if more > 0 {
+		w.line("%s", w.p.ink(dim, fmt.Sprintf("%s… %s more; -o json has all", indent, plural(more, "line"))))
+	}
+}
+
+func (r *Report) head(w *writing) {
+	res := r.Result
+	spec := flat(res.Spec.Name)
+	if res.Spec.Version != "" {
+		spec += " " + flat(res.Spec.Version)
+	}
+	w.line("%s  %s", w.p.ink(bold, "run "+flat(res.RunID)), spec)
+	w.line("%s", w.p.ink(r.tone(), flat(r.standing())))
+	w.line("started %s (%s), %s of work", res.StartedAt.UTC().Format(time.RFC3339), Ago(r.Now.Sub(res.StartedAt)), Span(milliseconds(res.DurationMS)))
+	w.line("%s", tally(res.Usage))
+	if r.Question != "" {
+		w.line("\n%s", w.p.ink(bold, "Question"))
+		w.block("  ", r.Question, 0)
+	}
+}
+
+// standing is the status and what caused it.
+func (r *Report) standing() string {
+	if r.Running {
+		if r.PID == 0 {
+			return "running"
+		}
+		return fmt.Sprintf("running (pid %d)", r.PID)
+	}
+	reason := r.Result.StopReason
+	text := string(reason.Code)
+	switch {
+	case strings.HasPrefix(reason.Message, text), reason.Code == engine.StopInterrupted && reason.Message != "":
+		text = reason.Message
+	case reason.Message != "":
+		text += ": " + reason.Message
+	}
+	text = string(r.Result.Status) + ": " + text
+	if reason.Path != "" {
+		text += " (" + reason.Path + ")"
+	}
+	return text
+}
+
+func (r *Report) tone() ink {
+	switch {
+	case r.Running:
+		return yellow
+	case r.Result.Status == engine.Completed:
+		return green
+	case r.Result.Status == engine.Failed, r.Result.Status == engine.Cancelled:
+		return red
+	}
+	return yellow
+}
+
+// plan is the steps of the plan, and those of earlier plans, with what they did.
+func (r *Report) plan(w *writing) {
+	res := r.Result
+	if res.Plan.Version == 0 && len(res.Steps) == 0 {
+		return
+	}
+	records := map[string]*engine.StepRecord{}
+	for i := range res.Steps {
+		records[res.Steps[i].ID] = &res.Steps[i]
+	}
+	w.line("\n%s", w.p.ink(bold, fmt.Sprintf("Plan v%d", res.Plan.Version)))
+	for _, st := range res.Plan.Steps {
+		rec := records[st.ID]
+		delete(records, st.ID)
+		if rec == nil {
+			rec = &engine.StepRecord{ID: st.ID, Goal: st.Goal}
+		}
+		w.step(rec)
+	}
+	for i := range res.Steps { // what ran and is no longer of the plan
+		if records[res.Steps[i].ID] != nil {
+			w.step(&res.Steps[i])
+		}
+	}
+}
+
+func (w *writing) step(rec *engine.StepRecord) {
+	mark, color := glyph(rec.Status)
+	figures := w.figures(rec)
+	text := OneLine(rec.Goal, max(narrowest, w.columns-Width(rec.ID)-Width(figures)-7))
+	w.line("  %s %s%s", w.p.ink(color, mark+" "+flat(rec.ID)), text, w.p.ink(dim, figures))
+	for _, c := range rec.ToolCalls {
+		w.call(c)
+	}
+	if rec.Error != "" {
+		w.cut(red, "      ", rec.Error)
+	}
+	if rec.Result != "" {
+		w.block("      ", rec.Result, resultLines)
+	}
+}
+
+// figures is what a step took: nothing for one that never ran.
+func (w *writing) figures(rec *engine.StepRecord) string {
+	if rec.Status == "" {
+		return ""
+	}
+	var parts []string
+	switch {
+	case rec.Status == engine.StepRunning && !w.running:
+		parts = append(parts, "not finished")
+	case rec.Status != engine.StepOK:
+		parts = append(parts, string(rec.Status))
+	}
+	if rec.Attempts > 1 {
+		parts = append(parts, plural(rec.Attempts, "attempt"))
+	}
+	if n := rec.Usage.Total(); n > 0 {
+		parts = append(parts, amount(n)+" tok")
+	}
+	if rec.DurationMS > 0 {
+		parts = append(parts, Span(milliseconds(rec.DurationMS)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(parts, " · ") + ")"
+}
+
+// call is a tool call with its result, on one line.
+func (w *writing) call(c engine.ToolRecord) {
+	mark, color := "✓", dim
+	if c.Status != engine.CallOK {
+		mark, color = "✗", red
+	}
+	text := flat(c.Tool)
+	if args := argsText(c.Args); args != "" {
+		text += " " + OneLine(args, w.columns/2)
+	}
+	if c.Status != engine.CallOK {
+		text += " " + string(c.Status)
+	}
+	if given := resultText(c.Result); given != "" {
+		text += " → " + given
+	}
+	w.cut(color, "      "+mark+" ", text)
+}
+
+// resultText is what a tool gave: text as it is, anything else as JSON.
+func resultText(v any) string {
+	if s, ok := v.(string); ok || v == nil {
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return valueText(b, false)
+}
+
+func (r *Report) answer(w *writing) {
+	text := r.Result.Response
+	if text == "" {
+		return
+	}
+	var indented bytes.Buffer
+	if len(r.Result.Output) > 0 && json.Indent(&indented, r.Result.Output, "", "  ") == nil {
+		text = indented.String()
+	}
+	w.line("\n%s", w.p.ink(bold, "Answer"))
+	w.block("  ", text, 0)
+}
+
+// questions are those that are open, each with the command that answers it.
+func (r *Report) questions(w *writing) {
+	if len(r.Result.Interrupts) == 0 {
+		return
+	}
+	w.line("\n%s", w.p.ink(bold, "Waiting for a person"))
+	for _, q := range r.Result.Interrupts {
+		w.line("  %s  %s", w.p.ink(yellow, flat(q.Path)), flat(fmt.Sprintf("%s %s", q.Kind, q.Tool)))
+		if len(q.Args) > 0 {
+			w.block("    ", string(q.Args), 0)
+		}
+		if q.Question != "" {
+			w.block("    ", q.Question, 0)
+		}
+		if r.HowTo != nil && !r.Running {
+			w.line("    %s", w.p.ink(dim, flat(r.HowTo(q))))
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// AskUserConfig is the settings of ask_user: there are none.
+type AskUserConfig struct{}
+
+// AskUser asks a person; the answer is the result.
+var AskUser = component.New("ask_user", "Asks a person in the middle of a step; the run waits for the answer, as long as it takes.",
+	func() AskUserConfig { return AskUserConfig{} }, newAskUser)
+
+const askUserInput = `{"type":"object","properties":{` +
+	`"question":{"type":"string","description":"One question that can be understood without having seen the work: say what it is about and, where there is a choice, what the choices are."}` +
+	`},"required":["question"],"additionalProperties":false}`
+
+const maxQuestion = 4000 // bytes
+
+type askUser struct{ info engine.ToolInfo }
+
+var (
+	_ engine.Tool  = (*askUser)(nil)
+	_ engine.Asker = (*askUser)(nil)
+)
+
+func newAskUser(_ *AskUserConfig, s engine.ToolSettings) (engine.Tool, error) {
+	return &askUser{about(s, "ask_user",
+		"Asks the user one question and returns the answer. Use it only for what the user alone can know or decide (a preference, a missing detail, which of two readings is meant) and no other tool can find out: the work stands still until someone answers.",
+		askUserInput, engine.ReadEffect)}, nil
+}
+
+// Info implements engine.Tool.
+func (t *askUser) Info() engine.ToolInfo { return t.info }
+
+// Consult implements engine.Asker: one question, and its answer.
+func (t *askUser) Consult(args json.RawMessage, answers []engine.Decision) (*engine.Question, *engine.ToolOutput, error) {
+	asked, err := question(context.Background(), &engine.Call{Args: args})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(answers) == 0:
+		return &engine.Question{Kind: engine.AskUser, Question: asked}, nil, nil
+	}
+	answer := strings.TrimSpace(answers[0].Answer())
+	if answer == "" {
+		answer = "(the user gave no answer)"
+	}
+	return nil, &engine.ToolOutput{Text: answer}, nil
+}
+
+func question(ctx context.Context, call *engine.Call) (string, error) {
+	args, err := arguments[struct {
+		Question string `json:"question"`
+	}](ctx, call)
+	if err != nil {
+		return "", err
+	}
+	asked := strings.TrimSpace(args.Question)
+	if asked == "" {
+		return "", errors.New(`argument "question" is missing; pass what the user is to be asked`)
+	}
+	if len(asked) > maxQuestion {
+		return "", fmt.Errorf("the question has %d bytes; %d are the most: ask for one thing, briefly", len(asked), maxQuestion)
+	}
+	return asked, nil
+}
+
+// Call implements engine.Tool. Who calls the tool instead of asking has nobody
+// to ask.
+func (t *askUser) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	if _, err := question(ctx, call); err != nil {
+		return nil, err
+	}
+	return nil, errors.New("nobody can be asked here; go on with what you know, and say in your report what you had to assume")
+}

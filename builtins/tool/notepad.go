@@ -1,0 +1,147 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// NotepadConfig is the settings of notepad: there are none.
+type NotepadConfig struct{}
+
+// Notepad keeps short notes for later steps and runs of a conversation.
+var Notepad = component.New("notepad", "Keeps short notes for later steps and for later runs of the same conversation.",
+	func() NotepadConfig { return NotepadConfig{} }, newNotepad)
+
+const notepadInput = `{"type":"object","properties":{` +
+	`"action":{"type":"string","enum":["add","list","clear"],"description":"add: writes one note. list: shows all notes. clear: deletes all notes."},` +
+	`"text":{"type":"string","description":"For add: the note. It must be understood without this conversation: names, figures and dates in full."}` +
+	`},"required":["action"],"additionalProperties":false}`
+
+// What a notepad holds at most: it goes into prompts whole.
+const (
+	maxNote  = 4000      // bytes of one note
+	maxNotes = 100       // notes
+	maxPad   = 16 * 1000 // bytes of all notes
+)
+
+type notepad struct {
+	info engine.ToolInfo
+	now  func() time.Time
+}
+
+var (
+	_ engine.Tool        = (*notepad)(nil)
+	_ engine.SessionTool = (*notepad)(nil)
+)
+
+func newNotepad(_ *NotepadConfig, s engine.ToolSettings) (engine.Tool, error) {
+	now := s.Now
+	if now == nil {
+		now = time.Now
+	}
+	return &notepad{about(s, "notepad",
+		"Keeps short notes that later steps and later runs of this conversation can read. Add a note when you learn something that will still matter then: a decision, a preference of the user, an open question, what was found to be wrong. Not for the results of a step, which belong into its report, and not for tables or JSON.",
+		notepadInput, engine.IdempotentEffect), now}, nil
+}
+
+// Info implements engine.Tool.
+func (t *notepad) Info() engine.ToolInfo { return t.info }
+
+// Keeps implements engine.SessionTool.
+func (t *notepad) Keeps() engine.SessionPart { return engine.NotesPart }
+
+// Call implements engine.Tool.
+func (t *notepad) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[struct {
+		Action string `json:"action"`
+		Text   string `json:"text"`
+	}](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := sessionOf(call)
+	if err != nil {
+		return nil, err
+	}
+	switch args.Action {
+	case "add":
+		return t.add(ctx, kept, call, strings.TrimSpace(args.Text))
+	case "list":
+		return listNotes(ctx, kept)
+	case "clear":
+		return clearNotes(ctx, kept)
+	default:
+		return nil, fmt.Errorf(`argument "action" must be add, list or clear, not %q`, args.Action)
+	}
+}
+
+// add writes a note once: a call that is repeated finds its own.
+func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine.Call, text string) (*engine.ToolOutput, error) {
+	if text == "" {
+		return nil, errors.New(`argument "text" is missing; pass the note to add`)
+	}
+	if len(text) > maxNote {
+		return nil, fmt.Errorf("the note has %d bytes; %d are the most: keep what matters of it", len(text), maxNote)
+	}
+	note := engine.Note{ID: call.Key, RunID: call.RunID, Text: text, At: t.now().UTC().Truncate(time.Second)}
+	count := 0
+	err := kept.Update(ctx, func(s *engine.Session) error {
+		if !slices.ContainsFunc(s.Notes, func(n engine.Note) bool { return n.ID == note.ID }) {
+			if err := room(s.Notes, text); err != nil {
+				return err
+			}
+			s.Notes = append(s.Notes, note)
+		}
+		count = len(s.Notes)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &engine.ToolOutput{Text: "noted; the notepad holds " + plural(count, "note")}, nil
+}
+
+// room says why one more note does not fit.
+func room(notes []engine.Note, text string) error {
+	bytes := len(text)
+	for _, n := range notes {
+		bytes += len(n.Text)
+	}
+	if len(notes) >= maxNotes || bytes > maxPad {
+		return fmt.Errorf("the notepad is full (%s): list the notes, clear them, and add one that sums up what still matters", plural(len(notes), "note"))
+	}
+	return nil
+}
+
+func listNotes(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+	s, err := kept.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Notes) == 0 {
+		return &engine.ToolOutput{Text: "the notepad is empty"}, nil
+	}
+	var b strings.Builder
+	for i, n := range s.Notes {
+		fmt.Fprintf(&b, "%d. [%s] %s\n", i+1, n.At.UTC().Format("2006-01-02 15:04"), n.Text)
+	}
+	return &engine.ToolOutput{Text: strings.TrimSuffix(b.String(), "\n")}, nil
+}
+
+func clearNotes(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+	err := kept.Update(ctx, func(s *engine.Session) error {
+		s.Notes = nil
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &engine.ToolOutput{Text: "the notepad is empty now"}, nil
+}

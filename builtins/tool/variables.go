@@ -1,0 +1,189 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// VariablesConfig is the settings of variables: there are none.
+type VariablesConfig struct{}
+
+// Variables keeps named values for later steps and runs of a conversation.
+var Variables = component.New("variables", "Keeps named values, such as lists and tables, for later steps and for later runs of the same conversation.",
+	func() VariablesConfig { return VariablesConfig{} }, newVariables)
+
+const variablesInput = `{"type":"object","properties":{` +
+	`"action":{"type":"string","enum":["set","get","list","delete"],"description":"set: keeps value under name, in place of what was there. get: returns the whole value. list: shows all names with type, size and the beginning of the value. delete: removes name."},` +
+	`"name":{"type":"string","description":"For set, get and delete: the variable, such as open_orders. Letters, digits, _ . and -."},` +
+	`"value":{"description":"For set: the value, any JSON: a text, a number, a list, an object."}` +
+	`},"required":["action"],"additionalProperties":false}`
+
+// What the variables of a conversation hold at most. A value comes back whole
+// within the default bound of a tool's output.
+const (
+	maxValue     = 32 << 10  // bytes of one value's JSON
+	maxValues    = 256 << 10 // bytes of all of them
+	maxVariables = 64
+)
+
+var variableName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+
+type variables struct{ info engine.ToolInfo }
+
+var (
+	_ engine.Tool        = (*variables)(nil)
+	_ engine.SessionTool = (*variables)(nil)
+)
+
+func newVariables(_ *VariablesConfig, s engine.ToolSettings) (engine.Tool, error) {
+	return &variables{about(s, "variables",
+		"Keeps named values that later steps and later runs of this conversation can read. Set a variable when a value will be needed again exactly as it is: a list of ids, a table, a setting. Get it by name instead of having it written out in reports. For remarks in words use a note or the report.",
+		variablesInput, engine.IdempotentEffect)}, nil
+}
+
+// Info implements engine.Tool.
+func (t *variables) Info() engine.ToolInfo { return t.info }
+
+// Keeps implements engine.SessionTool.
+func (t *variables) Keeps() engine.SessionPart { return engine.VariablesPart }
+
+type variablesArgs struct {
+	Action string          `json:"action"`
+	Name   string          `json:"name"`
+	Value  json.RawMessage `json:"value"`
+}
+
+// Call implements engine.Tool.
+func (t *variables) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[variablesArgs](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := sessionOf(call)
+	if err != nil {
+		return nil, err
+	}
+	if args.Action == "list" {
+		return listVariables(ctx, kept)
+	}
+	do := map[string]func(context.Context, engine.CallSession) (*engine.ToolOutput, error){
+		"set": args.set, "get": args.get, "delete": args.remove,
+	}[args.Action]
+	switch {
+	case do == nil:
+		return nil, fmt.Errorf(`argument "action" must be set, get, list or delete, not %q`, args.Action)
+	case args.Name == "":
+		return nil, fmt.Errorf(`argument "name" is missing; %s needs the name of a variable`, args.Action)
+	case !variableName.MatchString(args.Name):
+		return nil, fmt.Errorf("%.80q cannot be the name of a variable: use up to 64 letters, digits, _ . and -", args.Name)
+	}
+	return do(ctx, kept)
+}
+
+func (a variablesArgs) set(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+	var value bytes.Buffer
+	if len(a.Value) == 0 {
+		return nil, errors.New(`argument "value" is missing; pass what to keep, or use delete`)
+	}
+	if err := json.Compact(&value, a.Value); err != nil {
+		return nil, fmt.Errorf(`argument "value": %w`, err)
+	}
+	if value.Len() > maxValue {
+		return nil, fmt.Errorf("the value has %d bytes; %d are the most: keep a part of it, or write it to a file", value.Len(), maxValue)
+	}
+	err := kept.Update(ctx, func(s *engine.Session) error {
+		all := maps.Clone(s.Variables)
+		if all == nil {
+			all = map[string]json.RawMessage{}
+		}
+		all[a.Name] = bytes.Clone(value.Bytes())
+		if err := fits(all); err != nil {
+			return err
+		}
+		s.Variables = all
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &engine.ToolOutput{Text: fmt.Sprintf("%s is set (%s)", a.Name, plural(value.Len(), "byte"))}, nil
+}
+
+// fits says why so many variables, or so large ones, are not kept.
+func fits(all map[string]json.RawMessage) error {
+	if len(all) > maxVariables {
+		return fmt.Errorf("there are %d variables already, the most there may be: delete one that is not needed any more", maxVariables)
+	}
+	size := 0
+	for _, v := range all {
+		size += len(v)
+	}
+	if size > maxValues {
+		return fmt.Errorf("all variables together would have %d bytes; %d are the most: delete one that is not needed any more", size, maxValues)
+	}
+	return nil
+}
+
+// get gives a text as it is, any other value as JSON.
+func (a variablesArgs) get(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+	s, err := kept.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	value, ok := s.Variables[a.Name]
+	if !ok {
+		return nil, unknownVariable(a.Name, s)
+	}
+	var text string
+	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil {
+		return &engine.ToolOutput{Text: text}, nil
+	}
+	return &engine.ToolOutput{Data: value}, nil
+}
+
+func unknownVariable(name string, s engine.Session) error {
+	if len(s.Variables) == 0 {
+		return fmt.Errorf("there is no variable %q; none is set", name)
+	}
+	return fmt.Errorf("there is no variable %q; the variables are %s", name, strings.Join(slices.Sorted(maps.Keys(s.Variables)), ", "))
+}
+
+// remove deletes a variable; one that is not there is no mistake, so that a
+// repeated call says the same.
+func (a variablesArgs) remove(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+	err := kept.Update(ctx, func(s *engine.Session) error {
+		s.Variables = maps.Clone(s.Variables)
+		delete(s.Variables, a.Name)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &engine.ToolOutput{Text: a.Name + " is not set any more"}, nil
+}
+
+func listVariables(ctx context.Context, kept engine.CallSession) (*engine.ToolOutput, error) {
+	s, err := kept.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := s.View().Variables
+	if len(all) == 0 {
+		return &engine.ToolOutput{Text: "no variable is set"}, nil
+	}
+	lines := make([]string, len(all))
+	for i, v := range all {
+		lines[i] = v.String()
+	}
+	return &engine.ToolOutput{Text: strings.Join(lines, "\n")}, nil
+}

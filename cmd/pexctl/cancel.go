@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// cancelFile is put into a run's folder by whoever decides to cancel it; the
+// process that runs the run looks for it.
+const cancelFile = "cancel"
+
+// cancelTick is how often a session looks for the decision.
+const cancelTick = 100 * time.Millisecond
+
+// cancelWatch tells a session that somebody decided to cancel its run.
+type cancelWatch struct {
+	asked chan struct{} // closed by the decision
+	done  chan struct{}
+	gone  sync.WaitGroup
+}
+
+// watchCancel looks for the decision until it is stopped. One that was made
+// while nobody ran the run counts at once.
+func (s *session) watchCancel() *cancelWatch {
+	path := filepath.Join(s.home.Folder(s.input.RunID), cancelFile)
+	w := &cancelWatch{asked: make(chan struct{}), done: make(chan struct{})}
+	if exists(path) {
+		close(w.asked)
+		return w
+	}
+	w.gone.Add(1)
+	go func() {
+		defer w.gone.Done()
+		tick := time.NewTicker(cancelTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if exists(path) {
+					close(w.asked)
+					return
+				}
+			case <-w.done:
+				return
+			}
+		}
+	}()
+	return w
+}
+
+func (w *cancelWatch) stop() {
+	close(w.done)
+	w.gone.Wait()
+}
+
+// decideCancel leaves the decision for the session of a run.
+func decideCancel(home *journal.Home, run string) error {
+	path := filepath.Join(home.Folder(run), cancelFile)
+	if err := os.WriteFile(path, []byte("cancel\n"), 0o600); err != nil {
+		return infra(fmt.Errorf("cancel run %s: %w", run, err))
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
+}

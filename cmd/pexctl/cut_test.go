@@ -1,0 +1,241 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/contract"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// The house test: every run of testdata/run dies behind each of its records and
+// is resumed, and comes to what it comes to undisturbed. PEX_TEST_CUTS bounds
+// the cuts of a run (6, spread over it); 0 = all of them.
+func TestARunThatDiesAnywhereComesToTheSameEnd(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	most := 6
+	if n, err := strconv.Atoi(os.Getenv("PEX_TEST_CUTS")); err == nil {
+		most = n
+	}
+	pattern, err := filepath.Abs("../../testdata/run/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, cuts := 0, 0
+	golden.Each(t, pattern, func(t *testing.T, a *golden.Archive) {
+		home, dir := t.TempDir(), t.TempDir()
+		t.Setenv("PEX_HOME", home)
+		l := &lives{t: t, archive: a, dir: dir}
+		l.record(home)
+		for i := range l.starts {
+			runs++
+			cuts += l.cutAt(i, most)
+		}
+	})
+	t.Logf("%d runs, %d cuts", runs, cuts)
+}
+
+// lives are the lives of the runs of one case, in the order in which they began.
+type lives struct {
+	t       *testing.T
+	archive *golden.Archive
+	dir     string
+	starts  []past
+}
+
+// record runs the case as it stands, and takes down how each run began.
+func (l *lives) record(home string) {
+	l.t.Helper()
+	l.afresh()
+	l.t.Chdir(l.dir)
+	c, err := contract.Load(".")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	_, err = contract.RunHere(c, func(args []string, in io.Reader, out, err io.Writer) int {
+		return run(args, streams{in, out, err})
+	}, l.t.Setenv)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	h, err := journal.OpenHome(home, journal.Exit)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ids, err := h.List()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, id := range ids {
+		recs, err := h.Read(id)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		p, err := pastOf(nil, home, recs)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		l.starts = append(l.starts, *p)
+	}
+	slices.SortStableFunc(l.starts, func(a, b past) int { return a.start.At.Compare(b.start.At) })
+}
+
+// afresh puts the case's folder back to how it began.
+func (l *lives) afresh() {
+	l.t.Helper()
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(l.dir, e.Name())); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	l.archive.Extract(l.t, l.dir)
+}
+
+// before is the memory as a run finds it, and the folder.
+func (l *lives) before(i int) *enginetest.Store {
+	l.t.Helper()
+	l.afresh()
+	memory := &enginetest.Store{}
+	for k := range i {
+		l.live(k, memory, &mortal{left: -1})
+	}
+	return memory
+}
+
+// cutAt has a run die behind each record, or behind as many as most says.
+func (l *lives) cutAt(i, most int) (cuts int) {
+	l.t.Helper()
+	whole := &mortal{left: -1}
+	want := l.outcome(l.live(i, l.before(i), whole))
+	n := len(whole.Records)
+	stride := 1
+	if most > 0 {
+		stride = max(1, (n+most-1)/most)
+	}
+	for k := 1; k < n; k += stride {
+		cuts++
+		j := &mortal{left: k}
+		got := l.outcome(l.live(i, l.before(i), j))
+		if d := cmp.Diff(want, got); d != "" {
+			l.t.Errorf("run %d of the case died behind record %d of %d (%s %s) and came to another end (-undisturbed +resumed):\n%s",
+				i+1, k, n, kindOf(whole.Records[k-1]), whole.Records[k-1].Path, d)
+			return cuts
+		}
+	}
+	return cuts
+}
+
+// live runs a run to its end, however often it dies or waits for a person.
+func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result {
+	l.t.Helper()
+	p := l.starts[i]
+	if p.program.Memory.Backend != "none" {
+		p.host.Memory = memory
+	}
+	var o engine.Options
+	for range 50 {
+		o.Journal, o.Virtual, o.Version = j, true, buildVersion()
+		res := engine.Run(l.t.Context(), p.program, p.start.Input, p.host, o)
+		o = engine.Options{}
+		switch res.StopReason.Code {
+		case engine.StopInterrupted, engine.StopNeedsReview:
+			o.Answers, o.Resolve = answersTo(res.Interrupts)
+		case engine.StopInternal:
+			if !j.died {
+				return res
+			}
+		default:
+			return res
+		}
+		j.died = false
+	}
+	l.t.Fatal("no end after 50 sessions")
+	return nil
+}
+
+// answersTo is what the person of these tests says: yes to everything, and a
+// write in doubt is made again.
+func answersTo(open []engine.Question) (answers map[string]json.RawMessage, resolve map[string]string) {
+	answers, resolve = map[string]json.RawMessage{}, map[string]string{}
+	for _, q := range open {
+		if q.Kind == engine.AskReview {
+			resolve[q.Path] = "redo"
+			continue
+		}
+		text := "approve"
+		if q.Kind == engine.AskHuman || q.Kind == engine.AskUser {
+			text = "yes"
+		}
+		d, err := json.Marshal(engine.ParseDecision(text))
+		if err != nil {
+			panic(err)
+		}
+		answers[q.Path] = d
+	}
+	return answers, resolve
+}
+
+// mortal is a journal that takes so many records more, and then dies once.
+type mortal struct {
+	journal.Memory
+	left int // -1 = it lives for ever
+	died bool
+}
+
+var errDied = errors.New("the process died")
+
+// KeepsValues says no: a journal that outlives its process is a text.
+func (*mortal) KeepsValues() bool { return false }
+
+// Append takes what is left of its life.
+func (m *mortal) Append(recs []journal.Record) (*journal.Ticket, error) {
+	m.Paranoid = true
+	if m.left < 0 {
+		return m.Memory.Append(recs)
+	}
+	n := min(m.left, len(recs))
+	if _, err := m.Memory.Append(recs[:n]); err != nil {
+		return nil, err
+	}
+	if m.left -= n; n == len(recs) {
+		return nil, nil
+	}
+	m.left, m.died = -1, true
+	return nil, errDied
+}
+
+// outcome is a result as a user sees it, without what two lives may differ in.
+func (l *lives) outcome(r *engine.Result) string {
+	l.t.Helper()
+	out := *r
+	out.DurationMS = 0
+	b, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func kindOf(rec journal.Record) string {
+	return map[journal.Kind]string{
+		journal.Start: "start", journal.Intent: "intent", journal.Result: "result", journal.Redo: "redo",
+		journal.Cut: "cut", journal.Marker: "marker", journal.End: "end", journal.Change: "change",
+	}[rec.Kind]
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+func detachFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "detach", Usage: "run in the background, beyond the end of this terminal; prints the run's id"}
+}
+
+// logName is the file in a run's folder that takes what a run in the background
+// would have printed.
+const logName = "log"
+
+// detachTick is how often a run that was started is looked for.
+const detachTick = 10 * time.Millisecond
+
+// detached is a run in the background.
+type detached struct {
+	Run string `json:"run_id"`
+	PID int    `json:"pid"`
+	Log string `json:"log"`
+}
+
+// detach starts the same command in the background, and waits until its run
+// exists. What is wrong with the call itself was said before.
+func (s *session) detach() error {
+	c := s.c
+	if c.String("events") == "-" {
+		return usage("--events - has no stdout to go to with --detach: --events FILE keeps them")
+	}
+	home, err := journal.OpenHome(s.dir, journal.Exit)
+	if err != nil {
+		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
+	}
+	run := s.input.RunID
+	if _, err := home.Read(run); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil || errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrNewer) {
+			err = &journal.ExistsError{Run: run}
+		}
+		return storeError(err)
+	}
+	d := detached{Run: run, Log: filepath.Join(home.Folder(run), logName)}
+	if err := d.start(c, home); err != nil {
+		return err
+	}
+	if s.json {
+		err = printJSON(c, d)
+	} else {
+		_, err = fmt.Fprintln(c.App.Writer, d.Run)
+	}
+	if err == nil && !c.Bool("quiet") {
+		at := homeArgument(c, s.dir)
+		fmt.Fprintf(c.App.ErrWriter, "runs in the background as pid %d, log %s\nwatch:  pexctl runs show %s --follow%s\ncancel: pexctl runs cancel %s%s\nresume: pexctl resume %s%s   # when it waits or was suspended (kill %d)\n",
+			d.PID, d.Log, run, at, run, at, run, at, d.PID)
+	}
+	return err
+}
+
+// start starts the process and waits for the run's first record. A process that
+// ends before has failed: its log is printed, and its exit code is ours.
+func (d *detached) start(c *cli.Context, home *journal.Home) error {
+	self, err := os.Executable()
+	if err != nil {
+		return infra(fmt.Errorf("run in the background: %w", err))
+	}
+	if err := os.MkdirAll(filepath.Dir(d.Log), 0o700); err != nil {
+		return infra(err)
+	}
+	log, err := os.OpenFile(d.Log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return infra(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(self, again(c, d.Run)...)
+	cmd.Args[0] = c.App.Name
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := startAlone(cmd); err != nil {
+		return errors.Join(infra(fmt.Errorf("run in the background: %w", err)), home.Remove(d.Run))
+	}
+	d.PID = cmd.Process.Pid
+	over := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its exit code is looked at where it matters
+		close(over)
+	}()
+	tick := time.NewTicker(detachTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			if _, err := home.Read(d.Run); err == nil {
+				return nil
+			}
+			return d.failed(c, home, log, cmd.ProcessState.ExitCode())
+		case <-tick.C:
+			if recs, _ := home.Read(d.Run); len(recs) > 0 {
+				return nil
+			}
+		}
+	}
+}
+
+// failed prints what a process wrote that began no run, and leaves nothing of it.
+func (d *detached) failed(c *cli.Context, home *journal.Home, log *os.File, code int) error {
+	text, err := io.ReadAll(io.NewSectionReader(log, 0, math.MaxInt64)) // its name may be gone
+	if err != nil {
+		return infra(err)
+	}
+	fmt.Fprint(c.App.ErrWriter, fitFor(c.App.ErrWriter, string(text)))
+	if err := home.Remove(d.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return infra(err)
+	}
+	if code <= exitOK {
+		return infra(fmt.Errorf("run %s ended before it began", d.Run))
+	}
+	return &exitError{code, nil}
+}
+
+// again is the arguments of the same command under a fixed run id, in the
+// foreground. What it prints is for people to read in its log.
+func again(c *cli.Context, run string) []string {
+	args := []string{c.Command.Name}
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || slices.Contains([]string{"detach", "run-id", "output"}, name) {
+			continue
+		}
+		switch f.(type) {
+		case *cli.BoolFlag:
+			args = append(args, fmt.Sprintf("--%s=%t", name, c.Bool(name)))
+		case *cli.StringSliceFlag:
+			for _, value := range c.StringSlice(name) {
+				args = append(args, "--"+name, value)
+			}
+		default:
+			args = append(args, "--"+name, fmt.Sprint(c.Value(name)))
+		}
+	}
+	return append(append(args, "--run-id", run, "--"), c.Args().Slice()...)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// past is what a run's journal holds.
+type past struct {
+	records []journal.Record
+	start   engine.Start
+	program *engine.Program
+	host    engine.Host // as a session would have it; nothing of it is open
+}
+
+// homeOfRuns is the home that a command about runs works in; it must be there.
+func homeOfRuns(c *cli.Context) (dir string, home *journal.Home, err error) {
+	if dir, err = homeHere(c); err != nil {
+		return "", nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
+		return "", nil, usage("there are no runs in %s: --home or PEX_HOME names the home of runs (a run says where it is kept)", dir)
+	}
+	home, err = journal.OpenHome(dir, journal.Exit)
+	if err != nil {
+		return "", nil, infra(err)
+	}
+	return dir, home, nil
+}
+
+// readPast reads a run without locking it, and makes its program again.
+func readPast(c *cli.Context, dir string, home *journal.Home, run string) (*past, error) {
+	recs, err := home.Read(run)
+	if err != nil {
+		return nil, unread(home, dir, run, err)
+	}
+	return pastOf(c, dir, recs)
+}
+
+func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
+	p, found, err := remake(dir, recs)
+	if found.Failed() {
+		if err := show(c, found); err != nil {
+			return nil, fmt.Errorf("run %s: its program cannot be made again by this version of pexctl: %w", p.start.Input.RunID, err)
+		}
+	}
+	return p, err
+}
+
+// remake makes a run's program again, and says what is in the way.
+func remake(dir string, recs []journal.Record) (*past, diag.List, error) {
+	start, err := engine.ReadStart(recs)
+	if err != nil {
+		return nil, nil, infra(err)
+	}
+	p := &past{records: recs, start: start}
+	origin := start.Input.Origin
+	if origin == nil {
+		origin = &engine.Origin{}
+	}
+	program, found := dsl.Recompile(start.Program, origin.Dir, dsl.Options{Catalog: catalog(), Root: origin.Root, AllowPaths: origin.Allow})
+	if found.Failed() {
+		return p, found, usage("its program cannot be made again by this version of pexctl: %s", found[0].Message)
+	}
+	p.program = program
+	p.host, err = newHost(program, hostSettings{
+		catalog: catalog(), dir: origin.Dir, root: origin.Root, allow: origin.Allow,
+		home: dir, tenant: origin.Tenant, env: environment, parameters: start.Input.Parameters,
+	})
+	if err != nil {
+		return p, nil, usage("%w", err)
+	}
+	return p, nil, nil
+}
+
+// look is the run as its journal has it; sinks hear all of it.
+func (p *past) look(ctx context.Context, f *engine.Follow, sinks ...engine.Sink) *engine.Result {
+	host := p.host
+	host.Sinks = sinks
+	in := p.start.Input
+	return engine.Run(ctx, p.program, in, host, engine.Options{
+		Journal: journal.Frozen(p.records), Follow: f, Version: buildVersion(), Conversation: true,
+	})
+}
+
+// unread tells which run cannot be read, and why.
+func unread(home *journal.Home, dir, run string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		known, lerr := home.List()
+		if near := nearest(run, known); lerr == nil && near != "" {
+			return usage("there is no run %s in %s; did you mean %s?", run, dir, near)
+		}
+		return usage("there is no run %s in %s (pexctl runs ls lists them)", run, dir)
+	}
+	if errors.Is(err, journal.ErrCorrupt) {
+		return infra(fmt.Errorf("store_corrupt: %w (pexctl store check says more)", err))
+	}
+	return storeError(err)
+}

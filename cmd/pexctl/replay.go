@@ -1,0 +1,211 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/providers/cassette"
+)
+
+// driftLive is the --on-drift that performs what the recording lacks.
+const driftLive = "live"
+
+// replayLayers are the words of --replay, and the layers they answer.
+var replayLayers = map[string][]string{"llm": {engine.LayerLLM}, "tools": {engine.LayerTool}, "all": nil}
+
+func replayFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "replay", Usage: "take the answers of `WHAT` from a recording: llm, tools or all"},
+		&cli.StringFlag{Name: "from", Usage: "the recording: a `RUN` of this home, or a cassette file"},
+		driftFlag(),
+	}
+}
+
+// sourceOf is the recording that a run was asked to replay, or nil.
+func sourceOf(c *cli.Context) (*engine.Source, error) {
+	what, from := c.String("replay"), c.String("from")
+	how, err := onDrift(c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case what == "" && from == "":
+		if c.IsSet("on-drift") {
+			return nil, usage("--on-drift goes with --replay")
+		}
+		return nil, nil
+	case what == "":
+		return nil, usage("--from %s: --replay llm, tools or all says what of it is replayed", from)
+	case from == "":
+		return nil, usage("--replay %s: --from RUN or --from FILE says what is replayed", what)
+	}
+	layers, ok := replayLayers[what]
+	if !ok {
+		return nil, usage("--replay %s: there are llm, tools and all", what)
+	}
+	src := &engine.Source{Layers: layers, OnDrift: how}
+	if !strings.ContainsAny(from, `/\`) && !exists(from) {
+		src.Run = from
+		return src, nil
+	}
+	if src.File, err = filepath.Abs(from); err != nil {
+		return nil, usage("--from: %w", err)
+	}
+	return src, nil
+}
+
+// recording is what answers effects of a run besides the world, or nil.
+func (s *session) recording(home *journal.Home) (*engine.Recording, error) {
+	from := s.input.From
+	if from == nil {
+		return nil, nil
+	}
+	recs, err := sourceRecords(home, from)
+	if err != nil {
+		return nil, err
+	}
+	o := engine.RecordingOptions{Until: from.Until, Layers: from.Layers, Live: from.OnDrift == driftLive}
+	if from.File != "" {
+		o.Secrets = secretsOf(s.program, s.host)
+	}
+	return engine.NewRecording(recs, o), nil
+}
+
+func sourceRecords(home *journal.Home, from *engine.Source) ([]journal.Record, error) {
+	if from.File != "" {
+		recs, err := cassette.Load(from.File)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, usage("--from: %w", err)
+		}
+		if err != nil {
+			return nil, usage("--from %s: %w", from.File, err)
+		}
+		return recs, nil
+	}
+	recs, err := home.Read(from.Run)
+	if err != nil {
+		return nil, unread(home, filepath.Dir(filepath.Dir(home.Folder(from.Run))), from.Run, err)
+	}
+	return recs, nil
+}
+
+// recordedParameters is what a recorded run was given, of what the program
+// takes: a replay need not be told the question again. What cannot be read is
+// told by whoever replays it.
+func recordedParameters(dir string, from *engine.Source, p *engine.Program) []byte {
+	if from == nil {
+		return nil
+	}
+	var recs []journal.Record
+	if home, err := journal.OpenHome(dir, journal.Exit); err == nil {
+		recs, _ = sourceRecords(home, from)
+	}
+	start, err := engine.ReadStart(recs)
+	if err != nil {
+		return nil
+	}
+	taken := map[string]any{}
+	for _, q := range p.Parameters {
+		if v, ok := start.Input.Parameters[q.Name]; ok {
+			taken[q.Name] = v
+		}
+	}
+	b, err := json.Marshal(taken)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// unplug takes the models away that a strict replay never calls: what is
+// replayed touches no network.
+func unplug(host *engine.Host, from *engine.Source) {
+	if from.OnDrift != driftLive && (len(from.Layers) == 0 || slices.Contains(from.Layers, engine.LayerLLM)) {
+		host.Models = map[string]engine.Model{}
+	}
+}
+
+// recordTo also writes the run's records to a cassette.
+func (s *session) recordTo(path string) error {
+	if path == "" {
+		return nil
+	}
+	rec, err := cassette.New(s.file, path, secretsOf(s.program, s.host))
+	if err != nil {
+		return usage("--record: %w", err)
+	}
+	s.journal = rec
+	s.closes = append([]func() error{rec.Close}, s.closes...)
+	return nil
+}
+
+// secretsOf is the values that no cassette may hold: those of the environment
+// variables that the program names.
+func secretsOf(p *engine.Program, h engine.Host) *secret.Values {
+	var names []string
+	for i := range p.Models {
+		names = append(names, p.Models[i].APIKeyEnv, defaultKeyEnv[p.Models[i].Provider])
+	}
+	for _, m := range environmentReference.FindAllSubmatch(p.Source, -1) {
+		names = append(names, string(m[1]))
+	}
+	values := map[string]string{}
+	for _, name := range names {
+		if name != "" && h.Env != nil && h.Env(name) != "" {
+			values[name] = h.Env(name)
+		}
+	}
+	return secret.New(values)
+}
+
+// environmentReference is ${env.NAME} in a resolved spec, in either spelling;
+// "<" stands escaped in JSON.
+var environmentReference = regexp.MustCompile(`\$(?:\{|<|\\u003c)env\.([A-Za-z_][A-Za-z0-9_]*)`)
+
+// unusedNote says which recorded answers nobody asked for.
+func unusedNote(paths []string) string {
+	const shown = 5
+	note := fmt.Sprintf("%d recorded answers were not asked for: %s", len(paths), strings.Join(paths[:min(len(paths), shown)], ", "))
+	if len(paths) > shown {
+		note += ", ..."
+	}
+	return note
+}
+
+// explainMiss shows what the recording holds in place of what was asked for,
+// and how to record again.
+func (s *session) explainMiss(m *engine.Miss) {
+	w := s.c.App.ErrWriter
+	from := m.Recorded
+	if from == "" {
+		if from = m.Nearest(); from != "" {
+			fmt.Fprintf(w, "the nearest recorded request is that of %s\n", from)
+		}
+	}
+	for _, d := range m.Differences() {
+		fmt.Fprint(w, fitFor(w, textDiff("recorded "+d.What, d.Before, "now "+d.What, d.After)))
+	}
+	if m.Class == kernel.DriftExtra && from == "" && len(m.Request) > 0 && m.Model == nil {
+		fmt.Fprintln(w, fitFor(w, "asked for: "+string(m.Request)))
+	}
+	if spec := s.input.Origin; spec != nil && s.input.From.Until == 0 {
+		question, _ := s.input.Parameters["question"].(string)
+		file := s.input.From.File
+		if file == "" {
+			file = "FILE"
+		}
+		fmt.Fprintf(w, "record again: pexctl run %s %s --record %s; or take what is missing live: --on-drift live\n", quoted(spec.Spec), quoted(question), quoted(file))
+	}
+}

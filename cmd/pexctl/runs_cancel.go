@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+func runsCancelCommand() *cli.Command {
+	return &cli.Command{
+		Name: "cancel", Usage: "end a run for good, wherever it runs or waits", ArgsUsage: "RUN",
+		Description: examples(
+			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
+			`pexctl runs fork RUN   # goes on from a run that was cancelled`,
+		),
+		Flags:  []cli.Flag{outputFlag(), homeFlag()},
+		Action: cancelRun,
+	}
+}
+
+// cancelWait is how long a process that runs the run may take to see the
+// decision and to let what is under way end: a write is waited for.
+const cancelWait = 60 * time.Second
+
+func cancelRun(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	run, err := oneRun(c)
+	if err != nil {
+		return err
+	}
+	dir, home, err := homeOfRuns(c)
+	if err != nil {
+		return err
+	}
+	p, err := readPast(c, dir, home, run)
+	if err != nil {
+		return err
+	}
+	if ended(p.records) {
+		return usage("run %s has ended before: %s", run, p.look(c.Context, &engine.Follow{}).StopReason.Code)
+	}
+	if err := decideCancel(home, run); err != nil {
+		return err
+	}
+	if err := awaitHolder(c, home, run); err != nil {
+		return err
+	}
+	res, err := carryOut(c, run)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(home.Folder(run), cancelFile)); err != nil {
+		fmt.Fprintln(c.App.ErrWriter, "pexctl:", err)
+	}
+	if wantJSON {
+		err = printJSON(c, res)
+	} else {
+		_, err = fmt.Fprintf(c.App.Writer, "run %s: %s\n", run, res.Status)
+	}
+	if err == nil && res.Status != engine.Cancelled {
+		return &exitError{exitNegative, fmt.Errorf("run %s ended before it could be cancelled: %s", run, res.StopReason.Code)}
+	}
+	return err
+}
+
+// awaitHolder waits until nobody has the run open.
+func awaitHolder(c *cli.Context, home *journal.Home, run string) error {
+	tick := time.NewTicker(cancelTick)
+	defer tick.Stop()
+	for until := time.Now().Add(cancelWait); ; {
+		pid, held := home.Holder(run)
+		if !held {
+			return nil
+		}
+		if time.Now().After(until) {
+			return infra(fmt.Errorf("run %s: pid %d was told to cancel it %s ago and has not ended; the decision stands", run, pid, cancelWait))
+		}
+		select {
+		case <-tick.C:
+		case <-c.Context.Done():
+			return c.Context.Err()
+		}
+	}
+}
+
+// carryOut ends a run that nobody runs by the decision that was left for it.
+// A run that its process ended meanwhile is only looked at.
+func carryOut(c *cli.Context, run string) (*engine.Result, error) {
+	s := &session{c: c}
+	p, err := s.reopen(run)
+	if err != nil {
+		return nil, err
+	}
+	if ended(p.records) {
+		return p.look(c.Context, &engine.Follow{}), s.close()
+	}
+	asked := make(chan struct{})
+	close(asked)
+	res := engine.Run(c.Context, s.program, s.input, s.host, engine.Options{Journal: s.file, Cancel: asked, Version: buildVersion()})
+	s.file.SetHead(headOf(s.input, res))
+	return res, s.close()
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/providers/cassette"
+)
+
+func runsExportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "export", Usage: "write a run as a cassette, without secrets", ArgsUsage: "RUN",
+		Description: examples(
+			"pexctl runs export RUN --to testdata/incident.jsonl",
+			"pexctl run spec.yaml \"question\" --replay all --from testdata/incident.jsonl",
+			"pexctl runs export --reseal testdata/incident.jsonl   # after it was edited by hand",
+		) + "\n\nThe values of the environment variables that the spec names are replaced; what still looks\nlike a key refuses the whole cassette.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: stdout)"},
+			&cli.StringFlag{Name: "reseal", Usage: "seal a cassette `FILE` again that was edited by hand, in place"},
+			outputFlag(), homeFlag(),
+		},
+		Action: runsExport,
+	}
+}
+
+// exported is what -o json says of a cassette that was written to a file.
+type exported struct {
+	Run     string `json:"run_id,omitempty"`
+	File    string `json:"file"`
+	Records int    `json:"records"`
+}
+
+func runsExport(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if file := c.String("reseal"); file != "" {
+		return reseal(c, file, wantJSON)
+	}
+	run, err := oneRun(c)
+	if err != nil {
+		return err
+	}
+	to := c.String("to")
+	if wantJSON && (to == "" || to == "-") {
+		return usage("the cassette and -o json both want stdout: --to FILE keeps them apart")
+	}
+	dir, home, err := homeOfRuns(c)
+	if err != nil {
+		return err
+	}
+	p, err := readPast(c, dir, home, run)
+	if err != nil {
+		return err
+	}
+	secrets := secretsOf(p.program, p.host)
+	for _, name := range secrets.Short() {
+		fmt.Fprintf(c.App.ErrWriter, "pexctl: the value of %s is too short to be looked for: see that the cassette does not hold it\n", name)
+	}
+	if to == "" || to == "-" {
+		return exportError(cassette.Export(c.App.Writer, p.records, secrets))
+	}
+	if err := cassette.Save(to, p.records, secrets); err != nil {
+		return exportError(err)
+	}
+	return tellExported(c, exported{run, to, len(p.records)}, wantJSON)
+}
+
+// exportError tells a cassette that would show secrets, and a file that cannot
+// be written, from a store in trouble.
+func exportError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused, ok := errors.AsType[*cassette.Refused](err); ok {
+		return &exitError{exitNegative, refused}
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return usage("--to: %w", path)
+	}
+	return infra(err)
+}
+
+func reseal(c *cli.Context, file string, wantJSON bool) error {
+	if c.NArg() > 0 || c.String("to") != "" {
+		return usage("--reseal stands alone: pexctl runs export --reseal %s", quoted(file))
+	}
+	if err := cassette.ResealFile(file); err != nil {
+		return usage("%w", err)
+	}
+	recs, err := cassette.Load(file)
+	if err != nil {
+		return usage("%w", err)
+	}
+	return tellExported(c, exported{recs[0].Path, file, len(recs)}, wantJSON)
+}
+
+func tellExported(c *cli.Context, e exported, wantJSON bool) error {
+	if wantJSON {
+		return printJSON(c, e)
+	}
+	_, err := fmt.Fprintf(c.App.ErrWriter, "%s: %d records of run %s\n", e.File, e.Records, e.Run)
+	return err
+}

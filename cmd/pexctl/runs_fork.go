@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+func runsForkCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fork", Usage: "begin a new run that goes on from a place in another", ArgsUsage: "RUN",
+		Description: examples(
+			`pexctl runs fork RUN --at step.s2                    # all before step s2 stands, the rest is live`,
+			`pexctl runs fork RUN --at reflect.1 --spec other.yaml`,
+			`pexctl runs fork RUN --set llms.strong.model=x --at step.s3/turn.2`,
+			`pexctl runs fork RUN                                 # from its end, or from the model call that failed`,
+		),
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "at", Usage: "effect `PATH`, or the beginning of one, that is the first to be live"},
+			&cli.StringFlag{Name: "spec", Usage: "go on with another `SPEC` (default: the run's own, as it was)"},
+			&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
+			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the new run (default: made of the time)"},
+			driftFlag(),
+		}, sessionFlags()...),
+		Action: forkRun,
+	}
+}
+
+func driftFlag() cli.Flag {
+	return &cli.StringFlag{Name: "on-drift", Usage: "what becomes of a request that differs from the recorded one: `HOW` fail or live (default: fail)"}
+}
+
+func onDrift(c *cli.Context) (string, error) {
+	switch how := c.String("on-drift"); how {
+	case "", "fail":
+		return "", nil
+	case driftLive:
+		return how, nil
+	default:
+		return "", usage("--on-drift %s: there are fail and live", how)
+	}
+}
+
+func forkRun(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	run, err := oneRun(c)
+	if err != nil {
+		return err
+	}
+	if err := checkParts(c); err != nil {
+		return err
+	}
+	dir, home, err := homeOfRuns(c)
+	if err != nil {
+		return err
+	}
+	parent, err := readPast(c, dir, home, run)
+	if err != nil {
+		return err
+	}
+	s := &session{c: c, json: wantJSON, dir: dir, input: parent.start.Input}
+	if s.input.From, err = forkPoint(c, parent); err != nil {
+		return err
+	}
+	if s.input.RunID = c.String("run-id"); s.input.RunID == "" {
+		s.input.RunID = newRunID(time.Now())
+	}
+	if err := s.forkProgram(parent); err != nil {
+		return err
+	}
+	origin := s.input.Origin
+	s.host, err = newHost(s.program, hostSettings{
+		catalog: catalog(), dir: origin.Dir, root: origin.Root, allow: origin.Allow,
+		home: dir, tenant: origin.Tenant, env: environment, parameters: s.input.Parameters,
+	})
+	if err != nil {
+		return usage("%w", err)
+	}
+	if s.options.Recorded, err = s.recording(home); err != nil {
+		return err
+	}
+	if err := s.create(); err != nil {
+		return err
+	}
+	if err := s.recordTo(c.String("record")); err != nil {
+		return errors.Join(err, s.close())
+	}
+	return s.run()
+}
+
+// forkProgram makes the program that the fork goes on with.
+func (s *session) forkProgram(parent *past) error {
+	origin := *parent.start.Input.Origin
+	origin.Version = buildVersion()
+	s.input.Origin = &origin
+	sets := s.c.StringSlice("set")
+	if path := s.c.String("spec"); path != "" {
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: os.Environ(), AllowPaths: origin.Allow})
+		if err := show(s.c, found); err != nil {
+			return err
+		}
+		s.program = p
+		origin.Spec, origin.Dir, origin.Root, origin.Set = spec.File, spec.Dir, spec.Root, sets
+		return nil
+	}
+	origin.Set = append(append(origin.Set[:len(origin.Set):len(origin.Set)], engine.Raises(parent.records)...), sets...)
+	p, found := dsl.Recompile(parent.start.Program, origin.Dir, dsl.Options{
+		Catalog: catalog(), Root: origin.Root, AllowPaths: origin.Allow, Set: append(engine.Raises(parent.records), sets...),
+	})
+	if err := show(s.c, found); err != nil {
+		return err
+	}
+	s.program = p
+	return nil
+}
+
+// forkPoint is what of the parent stands: all before the effect that --at
+// names; without it all there is, but for the model call that a run failed at.
+func forkPoint(c *cli.Context, parent *past) (*engine.Source, error) {
+	how, err := onDrift(c)
+	if err != nil {
+		return nil, err
+	}
+	recs := journal.Standing(parent.records)
+	from := &engine.Source{Run: parent.start.Input.RunID, Until: recs[len(recs)-1].Seq + 1, OnDrift: how}
+	at := c.String("at")
+	if at == "" {
+		if seq := failedCall(recs); seq != 0 {
+			from.Until = seq
+		}
+		return from, nil
+	}
+	var paths []string
+	for _, rec := range recs {
+		if rec.Kind != journal.Intent {
+			continue
+		}
+		if leadsTo(at, rec.Path) {
+			from.Until = rec.Seq
+			return from, nil
+		}
+		paths = append(paths, rec.Path)
+	}
+	if near := nearest(at, paths); near != "" {
+		return nil, usage("--at %s: run %s has no effect there; did you mean %s?", at, from.Run, near)
+	}
+	return nil, usage("--at %s: run %s has no effect there (pexctl runs show %s names them)", at, from.Run, from.Run)
+}
+
+// leadsTo says that an effect is the one named, or lies below it; a step may be
+// named by its id alone.
+func leadsTo(at, path string) bool {
+	at = strings.TrimSuffix(filepath.ToSlash(at), "/")
+	return path == at || strings.HasPrefix(path, at+"/") || strings.HasPrefix(path, "step."+at+"/")
+}
+
+// failedCall is the intent of the model call whose failure ended a run, or 0.
+func failedCall(recs []journal.Record) uint64 {
+	intents := map[string]uint64{}
+	var failed uint64
+	for _, rec := range recs {
+		switch {
+		case rec.Kind == journal.Intent:
+			intents[rec.Path] = rec.Seq
+			failed = 0
+		case rec.Kind == journal.Result && rec.Status == journal.Failed:
+			failed = intents[rec.Path]
+		}
+	}
+	return failed
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/engine"
+)
+
+func runsLsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list runs, the latest first",
+		Description: examples(
+			"pexctl runs ls",
+			"pexctl runs ls --status interrupted        # waiting for a person, or to be resumed",
+			"pexctl runs ls --status max_steps          # a stop reason will do too",
+			"pexctl runs ls --spec triage --limit 0     # all runs of one agent",
+			"pexctl runs ls -o json | jq -r '.[].run_id'",
+		),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "status", Usage: "only runs of this `STATUS` or stop reason"},
+			&cli.StringFlag{Name: "spec", Usage: "only runs of the spec of this `NAME`"},
+			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` runs (default: 50; 0 = all)"},
+			outputFlag(), homeFlag(),
+		},
+		Action: runsLs,
+	}
+}
+
+func runsLs(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 0); err != nil {
+		return err
+	}
+	if err := checkStatus(c.String("status")); err != nil {
+		return err
+	}
+	if c.Int("limit") < 0 {
+		return usage("--limit %d: use a number of runs, or 0 for all", c.Int("limit"))
+	}
+	all, left, err := listRuns(c)
+	if err != nil {
+		return err
+	}
+	if wantJSON {
+		err = printJSON(c, all)
+	} else {
+		printRuns(c, all, left)
+	}
+	if err == nil && slices.ContainsFunc(all, func(s standing) bool { return s.Problem != "" }) {
+		err = infra(errors.New("some runs cannot be read (pexctl store check says more)"))
+	}
+	return err
+}
+
+// statuses are what --status takes beside stop reasons.
+var statuses = []string{
+	statusRunning, string(engine.Completed), string(engine.Stopped), string(engine.Interrupted),
+	string(engine.Failed), string(engine.Cancelled), statusCorrupt, statusUnreadable,
+}
+
+var stopCodes = []engine.StopCode{
+	engine.StopAnswered, engine.StopGuard, engine.StopMaxSteps, engine.StopMaxReplans, engine.StopBudgetTokens, engine.StopBudgetCost,
+	engine.StopMaxToolCalls, engine.StopDeadline, engine.StopLoop, engine.StopInterrupted, engine.StopNeedsReview,
+	engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed, engine.StopInternal,
+	engine.StopProviderError, engine.StopStoreFull, engine.StopStoreCorrupt, engine.StopSuspended, engine.StopCancelled,
+}
+
+func checkStatus(status string) error {
+	if status == "" || slices.Contains(statuses, status) || slices.Contains(stopCodes, engine.StopCode(status)) {
+		return nil
+	}
+	known := slices.Clone(statuses)
+	for _, code := range stopCodes {
+		known = append(known, string(code))
+	}
+	if near := nearest(status, known); near != "" {
+		return usage("--status %s: did you mean %s?", status, near)
+	}
+	return usage("--status %s: there are %s, and the stop reasons", status, listed(statuses))
+}
+
+// listRuns is the runs that are asked for, and how many more there are.
+func listRuns(c *cli.Context) (asked []standing, left int, err error) {
+	dir, err := homeHere(c)
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil && !c.IsSet("home") {
+		return []standing{}, 0, nil // a project in which nothing ran yet
+	}
+	dir, home, err := homeOfRuns(c)
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err := home.List()
+	if err != nil {
+		return nil, 0, infra(err)
+	}
+	l := &look{ctx: c.Context, dir: dir, home: home}
+	asked = make([]standing, 0, len(ids))
+	for _, id := range ids {
+		if s := l.standing(id); matches(c, s) {
+			asked = append(asked, s)
+		}
+	}
+	slices.SortFunc(asked, func(a, b standing) int { return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.Run, a.Run)) })
+	if n := c.Int("limit"); n > 0 && len(asked) > n {
+		asked, left = asked[:n], len(asked)-n
+	}
+	for i := range asked {
+		l.verify(&asked[i])
+	}
+	return asked, left, nil
+}
+
+func matches(c *cli.Context, s standing) bool {
+	status, spec := c.String("status"), c.String("spec")
+	return (status == "" || status == s.Status || status == string(s.StopReason.Code)) && (spec == "" || spec == s.Spec.Name)
+}
+
+func printRuns(c *cli.Context, all []standing, left int) {
+	if len(all) == 0 {
+		text := `no runs yet: pexctl run spec.yaml "your question" makes one`
+		if c.String("status") != "" || c.String("spec") != "" {
+			text = "no run is like that (pexctl runs ls lists them all)"
+		}
+		fmt.Fprintln(c.App.ErrWriter, text)
+		return
+	}
+	rows := [][]string{{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}}
+	for _, s := range all {
+		rows = append(rows, []string{
+			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), startedText(c, s.StartedAt),
+			strconv.Itoa(s.Steps), costText(s.CostUSD), cmp.Or(s.Problem, s.Question),
+		})
+	}
+	table(c.App.Writer, rows)
+	if left > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "and %d more (--limit 0 lists all)\n", left)
+	}
+}
+
+// statusText is a status with the stop reason, where that says more.
+func statusText(s standing) string {
+	if s.Problem != "" {
+		return s.Status
+	}
+	switch code := s.StopReason.Code; code {
+	case "", engine.StopAnswered, engine.StopCancelled:
+		return s.Status
+	case engine.StopInterrupted:
+		return s.Status + " (waiting)"
+	default:
+		return s.Status + " (" + string(code) + ")"
+	}
+}
+
+func startedText(c *cli.Context, at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	if _, ok := terminal(c.App.Writer); ok {
+		return sink.Ago(time.Since(at))
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+func costText(usd float64) string {
+	if usd == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("$%.4f", usd)
+}

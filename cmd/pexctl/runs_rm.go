@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+func runsRmCommand() *cli.Command {
+	return &cli.Command{
+		Name: "rm", Usage: "remove runs for good", ArgsUsage: "RUN...",
+		Description: examples(
+			"pexctl runs rm RUN OTHER",
+			"pexctl runs rm RUN --force       # also one that could still go on",
+			"pexctl runs ls --status failed --limit 0 -o json | jq -r '.[].run_id' | xargs pexctl runs rm --yes",
+		),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "also runs that wait, can be resumed, or cannot be read"},
+			yesFlag(), outputFlag(), homeFlag(),
+		},
+		Action: runsRm,
+	}
+}
+
+func runsRm(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	runs := slices.Clone(c.Args().Slice())
+	slices.Sort(runs)
+	runs = slices.Compact(runs)
+	if len(runs) == 0 {
+		return usage("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
+	}
+	dir, home, err := homeOfRuns(c)
+	if err != nil {
+		return err
+	}
+	if err := removable(&look{ctx: c.Context, dir: dir, home: home}, runs, c.Bool("force")); err != nil {
+		return err
+	}
+	if err := confirm(c, fmt.Sprintf("remove %s for good", listed(runs))); err != nil {
+		return err
+	}
+	removed := make([]string, 0, len(runs))
+	for _, run := range runs {
+		if err = home.Remove(run); err != nil {
+			err = unread(home, dir, run, err)
+			break
+		}
+		removed = append(removed, run)
+	}
+	if wantJSON {
+		return errors.Join(err, printJSON(c, struct {
+			Removed []string `json:"removed"`
+		}{removed}))
+	}
+	for _, run := range removed {
+		fmt.Fprintln(c.App.Writer, "removed", run)
+	}
+	return err
+}
+
+// removable refuses runs that somebody may still want; all of them or none.
+func removable(l *look, runs []string, force bool) error {
+	known, err := l.home.List()
+	if err != nil {
+		return infra(err)
+	}
+	var refused []string
+	for _, run := range runs {
+		if !slices.Contains(known, run) {
+			return unread(l.home, l.dir, run, fs.ErrNotExist)
+		}
+		s := l.standing(run)
+		l.verify(&s)
+		if pid, held := l.home.Holder(run); held {
+			return usage("%w: pexctl runs cancel %s ends it", &journal.HeldError{Run: run, PID: pid}, run)
+		}
+		if why := wanted(s); why != "" && !force {
+			refused = append(refused, "run "+run+" "+why)
+		}
+	}
+	if len(refused) > 0 {
+		return usage("%s; --force removes them all the same", strings.Join(refused, "; "))
+	}
+	return nil
+}
+
+// wanted says why a run may still be wanted; "" = it has ended.
+func wanted(s standing) string {
+	switch {
+	case s.Status == statusCorrupt:
+		return "is damaged, and may be mended (pexctl store check says more)"
+	case s.Problem != "":
+		return "cannot be read here: " + s.Problem
+	case s.Interrupts > 0:
+		return "waits for a person"
+	case s.Status == string(engine.Interrupted), s.StopReason.Code == engine.StopStoreFull:
+		return "can be resumed"
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/engine"
+)
+
+func runsShowCommand() *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "show what a run did, or watch it", ArgsUsage: "RUN",
+		Description: examples(
+			"pexctl runs show RUN",
+			"pexctl runs show RUN --follow              # watch a run of another process to its end",
+			"pexctl runs show RUN --conversation        # with every prompt and reply",
+			"pexctl runs show RUN -o json | jq .steps   # the result object, as run gives it",
+		),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "watch until the run ends, waits or is suspended; then as run: its answer, its exit code"},
+			&cli.BoolFlag{Name: "conversation", Usage: "add the prompt and the reply of every model call"},
+			&cli.StringFlag{Name: "events", Usage: "with --follow: write every event as a JSON line to `FILE` (- for stdout)"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "with --follow: no progress on stderr"},
+			outputFlag(), homeFlag(),
+		},
+		Action: runsShow,
+	}
+}
+
+func runsShow(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	run, err := oneRun(c)
+	if err != nil {
+		return err
+	}
+	if c.String("events") != "" && !c.Bool("follow") {
+		return usage("--events goes with --follow: pexctl runs show %s --follow --events %s", run, quoted(c.String("events")))
+	}
+	dir, home, err := homeOfRuns(c)
+	if err != nil {
+		return err
+	}
+	f := &follow{c: c, dir: dir, home: home, run: run, json: wantJSON}
+	if c.Bool("follow") {
+		return f.watch()
+	}
+	f.pid, f.held = home.Holder(run)
+	p, err := readPast(c, dir, home, run)
+	if err != nil {
+		return err
+	}
+	res := p.now(c.Context)
+	f.held = f.held && !ended(p.records)
+	if f.held {
+		underWay(res)
+	}
+	if !c.Bool("conversation") {
+		res.Conversation = nil
+	}
+	if wantJSON {
+		return printJSON(c, res)
+	}
+	return f.print(p, res)
+}
+
+// underWay makes a result that of a run which a process is at: what is open is
+// being done.
+func underWay(res *engine.Result) {
+	res.Status, res.StopReason = statusRunning, engine.StopReason{}
+	res.Interrupts = slices.DeleteFunc(res.Interrupts, func(q engine.Question) bool { return q.Kind == engine.AskReview })
+}
+
+// print writes the report of a run to stdout.
+func (f *follow) print(p *past, res *engine.Result) error {
+	c := f.c
+	question, _ := p.start.Input.Parameters["question"].(string)
+	report := sink.Report{
+		Result: res, Question: question, Now: time.Now(), Running: f.held, PID: f.pid,
+		Columns: columnsOf(c.App.Writer), Color: inColor(c.App.Writer),
+		HowTo: func(q engine.Question) string {
+			return f.resume() + " --answer " + quoted(q.Path+"="+sampleAnswer(q.Kind))
+		},
+	}
+	fmt.Fprint(c.App.Writer, report.String())
+	for _, line := range f.next(res) {
+		fmt.Fprintf(c.App.Writer, "\n%s\n", line)
+	}
+	if !c.Bool("conversation") {
+		return nil
+	}
+	return printConversation(c.App.Writer, p.records)
+}
+
+// next is how a run goes on in which nobody is asked.
+func (f *follow) next(res *engine.Result) []string {
+	switch {
+	case f.held:
+		return []string{"watch it: pexctl runs show " + f.run + " --follow" + homeArgument(f.c, f.dir)}
+	case len(res.Interrupts) > 0:
+		return nil
+	case res.Status == engine.Interrupted:
+		return []string{"go on: " + f.resume()}
+	case res.StopReason.Extendable() && res.StopReason.Path != "":
+		return []string{"let it go further: " + f.resume() + " --set " + res.StopReason.Path + "=MORE"}
+	}
+	return nil
+}
+
+func (f *follow) resume() string { return "pexctl resume " + f.run + homeArgument(f.c, f.dir) }

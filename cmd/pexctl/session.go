@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// grace is how long what is under way may go on after the first Ctrl-C.
+const grace = 5 * time.Second
+
+// session is one go at a run: a new one, or one that is resumed.
+type session struct {
+	c       *cli.Context
+	json    bool
+	dir     string // the home
+	home    *journal.Home
+	file    *journal.File
+	journal journal.Journal // the file, or what also records it
+	program *engine.Program
+	host    engine.Host
+	input   engine.Input
+	options engine.Options
+	hints   func(*engine.Result) []string // what to try next
+	closes  []func() error
+}
+
+// sessionFlags are the flags of every command that runs a run.
+func sessionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "record", Usage: "write the run's journal to a cassette `FILE`, without secrets"},
+		&cli.StringFlag{Name: "events", Usage: "write every event as a JSON line to `FILE` (- for stdout)"},
+		&cli.StringSliceFlag{Name: "include", Usage: "add to the JSON result: `PART` conversation"},
+		&cli.BoolFlag{Name: "no-stream", Usage: "ask models for whole replies"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"},
+		outputFlag(), homeFlag(),
+	}
+}
+
+// run runs the run, closes everything, and prints how it ended.
+func (s *session) run() error {
+	c := s.c
+	watch, err := newWatch(c, s.json)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	s.host.Sinks, s.host.People = watch.sinks, watch.people
+	ctx, stop := onSignal(c.Context, func() {
+		watch.note("suspending: what is under way may end; once more to stop at once")
+	})
+	defer stop()
+	o := s.options
+	o.Journal, o.Stream, o.Grace, o.Version = s.journal, !c.Bool("no-stream"), grace, buildVersion()
+	o.Conversation = slices.Contains(c.StringSlice("include"), conversation)
+	cancel := s.watchCancel()
+	o.Cancel = cancel.asked
+	res := engine.Run(ctx, s.program, s.input, s.host, o)
+	cancel.stop()
+	if r := s.options.Recorded; r != nil && s.input.From.Until == 0 && res.Status == engine.Completed {
+		if unused := r.Unused(); len(unused) > 0 {
+			res.Warnings = append(res.Warnings, unusedNote(unused))
+			watch.note("warning: " + unusedNote(unused))
+		}
+	}
+	s.file.SetHead(headOf(s.input, res))
+	lost := errors.Join(watch.close(), s.close())
+	err = s.tell(res)
+	switch {
+	case lost != nil && err == nil:
+		err = infra(lost)
+	case lost != nil: // how the run ended matters more
+		fmt.Fprintln(c.App.ErrWriter, "pexctl:", lost)
+	}
+	if res.StopReason.Code == engine.StopSuspended && errors.Is(context.Cause(ctx), errTerminated) {
+		err = &exitError{exitTerminated, nil}
+	}
+	return err
+}
+
+// tell prints the result and what to do next, and gives the exit code.
+func (s *session) tell(res *engine.Result) error {
+	err := answer(s.c, res, s.json)
+	if res.Miss != nil {
+		s.explainMiss(res.Miss)
+	}
+	if s.c.Bool("quiet") {
+		return err
+	}
+	for _, line := range goOn(s.c, s.dir, res) {
+		fmt.Fprintln(s.c.App.ErrWriter, line)
+	}
+	if !s.json && s.hints != nil {
+		hint(s.c.App.ErrWriter, s.hints(res))
+	}
+	return err
+}
+
+func (s *session) close() error {
+	var errs []error
+	for _, f := range s.closes {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// goOn says how a run that waits goes on.
+func goOn(c *cli.Context, home string, res *engine.Result) []string {
+	if res.Status != engine.Interrupted && res.StopReason.Code != engine.StopStoreFull {
+		return nil
+	}
+	command := "go on: pexctl resume " + res.RunID + homeArgument(c, home)
+	for _, q := range res.Interrupts {
+		return []string{command + " --answer " + quoted(q.Path+"="+sampleAnswer(q.Kind))}
+	}
+	return []string{command}
+}
+
+func sampleAnswer(kind engine.InterruptKind) string {
+	switch kind {
+	case engine.AskReview:
+		return "redo|skip|done:JSON"
+	case engine.AskHuman, engine.AskUser:
+		return "TEXT"
+	case engine.AskGuard:
+		return "approve|deny:WHY"
+	case engine.AskApproval, engine.AskPlan, engine.AskElicitation:
+	}
+	return "approve|deny:WHY|edit:JSON"
+}
+
+// homeArgument names the home where commands would not find it by themselves.
+func homeArgument(c *cli.Context, home string) string {
+	if !c.IsSet("home") {
+		if here, err := homeHere(c); err == nil && samePath(here, home) {
+			return ""
+		}
+	}
+	return " --home " + quoted(home)
+}
+
+func samePath(a, b string) bool {
+	a, err := filepath.Abs(a)
+	if err != nil {
+		return false
+	}
+	b, err = filepath.Abs(b)
+	return err == nil && a == b
+}
+
+// standing is how a run stands, for those who list runs: the summary in its head.
+type standing struct {
+	Run        string            `json:"run_id"`
+	Status     string            `json:"status"`
+	StopReason engine.StopReason `json:"stop_reason"`
+	Spec       engine.SpecInfo   `json:"spec"`
+	Question   string            `json:"question"`
+	StartedAt  time.Time         `json:"started_at"`
+	DurationMS int64             `json:"duration_ms"`
+	Steps      int               `json:"steps"`
+	ModelCalls int               `json:"model_calls"`
+	CostUSD    float64           `json:"cost_usd"`
+	MemoryID   string            `json:"memory_id,omitempty"`
+	Interrupts int               `json:"interrupts,omitempty"` // open questions
+	PID        int               `json:"pid,omitempty"`        // of the process that runs it
+	Problem    string            `json:"problem,omitempty"`    // why nothing else can be said
+}
+
+func standingOf(in engine.Input, res *engine.Result) standing {
+	question, _ := in.Parameters["question"].(string)
+	return standing{
+		Run: res.RunID, Status: string(res.Status), StopReason: res.StopReason, Spec: res.Spec, Question: question,
+		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Steps: len(res.Steps), ModelCalls: res.Usage.ModelCalls,
+		CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Interrupts: len(res.Interrupts),
+	}
+}
+
+func headOf(in engine.Input, res *engine.Result) []byte {
+	b, err := json.Marshal(standingOf(in, res))
+	if err != nil {
+		return nil // the head says nothing then
+	}
+	return b
+}

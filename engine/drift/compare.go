@@ -1,0 +1,187 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Class is what a difference is about.
+type Class string
+
+// The classes.
+const (
+	Prompt     Class = "prompt"     // the messages, or the step they are for
+	Parameters Class = "parameters" // of the model call, and the schema of its reply
+	Tools      Class = "tools"      // what the model is told of its tools; of a tool call: which tool
+	Arguments  Class = "arguments"  // of a tool call
+)
+
+// Difference is one thing that is not as it was recorded. Before and After are
+// readable texts that end with a line end; one of them is "" where the thing
+// was not there.
+type Difference struct {
+	Class         Class
+	What          string // what of it: "messages", "tool search"; short enough for a heading
+	Before, After string
+}
+
+// Compare tells how a request differs from a recorded one, in the order of the
+// classes; nil = in nothing that a model could see. The number of the call is
+// not looked at.
+func Compare(recorded, now journal.Request) []Difference {
+	a, b := fields(recorded), fields(now)
+	var out []Difference
+	add := func(c Class, what, before, after string) {
+		if before != after {
+			out = append(out, Difference{c, what, before, after})
+		}
+	}
+	add(Prompt, "role", line(a["role"]), line(b["role"]))
+	add(Prompt, "step", line(a["step"]), line(b["step"]))
+	add(Prompt, "messages", Conversation(recorded), Conversation(now))
+	add(Parameters, "parameters", settings(a), settings(b))
+	add(Parameters, "schema of the reply", pretty(a["schema"]), pretty(b["schema"]))
+	return append(out, compareTools(a["tools"], b["tools"])...)
+}
+
+// CompareCall tells how a tool call, {"tool", "args"}, differs from a recorded
+// one; nil = in nothing.
+func CompareCall(recorded, now []byte) []Difference {
+	type call struct {
+		Tool string          `json:"tool"`
+		Args json.RawMessage `json:"args"`
+	}
+	var a, b call
+	if json.Unmarshal(recorded, &a) != nil || json.Unmarshal(now, &b) != nil {
+		a, b = call{Args: recorded}, call{Args: now}
+	}
+	var out []Difference
+	if a.Tool != b.Tool {
+		out = append(out, Difference{Tools, "tool", a.Tool + "\n", b.Tool + "\n"})
+	}
+	if before, after := pretty(a.Args), pretty(b.Args); before != after {
+		out = append(out, Difference{Arguments, "arguments", before, after})
+	}
+	return out
+}
+
+// Conversation is the messages of a request as one readable text.
+func Conversation(q journal.Request) string {
+	var b strings.Builder
+	for i, m := range q.Messages {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(heading(m.Head))
+		for _, s := range m.Text {
+			b.WriteString(s)
+		}
+		if n := b.Len(); b.String()[n-1] != '\n' {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// heading is [role] and, below it, everything else but the text.
+func heading(head json.RawMessage) string {
+	members := object(head)
+	role, _ := plain(members["role"]).(string)
+	delete(members, "role")
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s]\n", role)
+	for _, name := range names(members) {
+		if name == "calls" {
+			b.WriteString(calls(members[name]))
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s\n", name, members[name])
+	}
+	return b.String()
+}
+
+// calls is the tool calls of a message, one a line.
+func calls(list json.RawMessage) string {
+	var b strings.Builder
+	var all []json.RawMessage
+	if json.Unmarshal(list, &all) != nil {
+		return string(list) + "\n"
+	}
+	for _, c := range all {
+		fmt.Fprintf(&b, "call: %s\n", sorted(c))
+	}
+	return b.String()
+}
+
+// settings is the parameters of a call, one a line.
+func settings(members map[string]json.RawMessage) string {
+	params := object(members["params"])
+	var b strings.Builder
+	for _, name := range names(params) {
+		fmt.Fprintf(&b, "%s: %s\n", name, sorted(params[name]))
+	}
+	if on := members["parallel_tools"]; on != nil {
+		fmt.Fprintf(&b, "parallel_tools: %s\n", on)
+	}
+	return b.String()
+}
+
+// compareTools is a difference for each tool that was added, dropped or
+// changed; for none of these, and another order, one for the order.
+func compareTools(recorded, now json.RawMessage) []Difference {
+	a, b := tools(recorded), tools(now)
+	var out []Difference
+	for _, t := range a {
+		if after := described(b, t.name); after != t.text {
+			out = append(out, Difference{Tools, "tool " + t.name, t.text, after})
+		}
+	}
+	for _, t := range b {
+		if described(a, t.name) == "" {
+			out = append(out, Difference{Tools, "tool " + t.name, "", t.text})
+		}
+	}
+	if len(out) == 0 && !slices.Equal(a, b) {
+		out = append(out, Difference{Tools, "order of tools", listed(a), listed(b)})
+	}
+	return out
+}
+
+type tool struct{ name, text string }
+
+func tools(list json.RawMessage) []tool {
+	var all []struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Input       json.RawMessage `json:"input"`
+	}
+	if json.Unmarshal(list, &all) != nil && len(list) > 0 {
+		return []tool{{"", pretty(list)}}
+	}
+	out := make([]tool, len(all))
+	for i, t := range all {
+		out[i] = tool{t.Name, t.Name + "\n" + t.Description + "\n" + pretty(t.Input)}
+	}
+	return out
+}
+
+func described(all []tool, name string) string {
+	for _, t := range all {
+		if t.name == name {
+			return t.text
+		}
+	}
+	return ""
+}
+
+func listed(all []tool) string {
+	var b strings.Builder
+	for _, t := range all {
+		b.WriteString(t.name + "\n")
+	}
+	return b.String()
+}

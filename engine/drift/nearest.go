@@ -1,0 +1,114 @@
+package drift
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Asked is a model request of a recording.
+type Asked struct {
+	Path    string // of its effect
+	Seq     uint64
+	Request journal.Request
+}
+
+// Requests are the model requests of a recording, in its order. Those that a
+// later change made void are left out. Beside an error are those before it.
+func Requests(records []journal.Record) ([]Asked, error) {
+	var segments journal.Segments
+	var out []Asked
+	standing := journal.Standing(records)
+	for i := range standing {
+		rec := &standing[i]
+		if !IsRequest(rec) {
+			continue
+		}
+		q, err := segments.Decode(rec.Body)
+		if err != nil {
+			return out, fmt.Errorf("record %d (%s): %w", rec.Seq, rec.Path, err)
+		}
+		out = append(out, Asked{rec.Path, rec.Seq, q})
+	}
+	return out, nil
+}
+
+// IsRequest says whether a record is the intent of a model call, whose body
+// journal.Segments wrote.
+func IsRequest(rec *journal.Record) bool {
+	if rec.Kind != journal.Intent || rec.Class != journal.Read {
+		return false
+	}
+	for _, begin := range []string{`{"new":`, `{"defs":`, `{"messages":`} {
+		if bytes.HasPrefix(rec.Body, []byte(begin)) {
+			return true
+		}
+	}
+	return false
+}
+
+// What Nearest looks at, at most.
+const (
+	maxLines  = 2000 // of one request
+	maxLooked = 1000 // requests
+)
+
+// Nearest is the index of the recorded request that is most like now, or -1
+// when there is none. One of the same role is nearer than any other, then one
+// for the same step, then the one that shares most lines; of equals the first.
+// Its cost is bounded: of very many requests, and of very long ones, it looks at
+// the beginning.
+func Nearest(recorded []journal.Request, now journal.Request) int {
+	best, rank := -1, -1.0
+	seed := maphash.MakeSeed()
+	wanted, set := fields(now), lines(seed, now)
+	for i, q := range recorded[:min(len(recorded), maxLooked)] {
+		f := fields(q)
+		r := likeness(set, lines(seed, q))
+		if bytes.Equal(f["step"], wanted["step"]) {
+			r += 2
+		}
+		if bytes.Equal(f["role"], wanted["role"]) {
+			r += 4
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	return best
+}
+
+// lines counts the lines of a request's messages.
+func lines(seed maphash.Seed, q journal.Request) map[uint64]int {
+	out := map[uint64]int{}
+	n := 0
+	for _, m := range q.Messages {
+		out[maphash.Bytes(seed, m.Head)]++
+		for line := range strings.Lines(strings.Join(m.Text, "")) {
+			if n++; n > maxLines {
+				return out
+			}
+			out[maphash.String(seed, line)]++
+		}
+	}
+	return out
+}
+
+// likeness is from 0 to 1: what two have in common of what both have.
+func likeness(a, b map[uint64]int) float64 {
+	common, all := 0, 0
+	for h, n := range a {
+		common += min(n, b[h])
+		all += n
+	}
+	for _, n := range b {
+		all += n
+	}
+	if all == 0 {
+		return 1
+	}
+	return 2 * float64(common) / float64(all)
+}

@@ -1,0 +1,112 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Store is a memory with sessions that lives as long as the process. The zero
+// value is empty and ready; Err, if set, is what every operation gives.
+type Store struct {
+	Err error
+
+	mu       sync.Mutex
+	said     map[string][]engine.Interaction
+	sessions map[string][]byte
+	appends  int
+}
+
+var (
+	_ engine.Memory        = (*Store)(nil)
+	_ engine.SessionMemory = (*Store)(nil)
+)
+
+// Appends is how often Append was called.
+func (s *Store) Appends() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.appends
+}
+
+// History implements engine.Memory.
+func (s *Store) History(ctx context.Context, memoryID string) ([]engine.Interaction, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.trouble(ctx); err != nil {
+		return nil, err
+	}
+	out := slices.Clone(s.said[memoryID])
+	for i := range out {
+		out[i].Trace = bytes.Clone(out[i].Trace)
+	}
+	return out, nil
+}
+
+// Append implements engine.Memory.
+func (s *Store) Append(ctx context.Context, all ...engine.Interaction) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.trouble(ctx); err != nil {
+		return err
+	}
+	s.appends++
+	if s.said == nil {
+		s.said = map[string][]engine.Interaction{}
+	}
+	for _, in := range all {
+		in.Trace = bytes.Clone(in.Trace)
+		said := s.said[in.MemoryID]
+		at := slices.IndexFunc(said, func(o engine.Interaction) bool { return o.ID == in.ID })
+		if at < 0 {
+			at, said = len(said), append(said, in)
+		}
+		said[at] = in
+		s.said[in.MemoryID] = said
+	}
+	return nil
+}
+
+// Session implements engine.SessionMemory.
+func (s *Store) Session(ctx context.Context, memoryID string) (engine.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session(ctx, memoryID)
+}
+
+// UpdateSession implements engine.SessionMemory.
+func (s *Store) UpdateSession(ctx context.Context, memoryID string, change func(*engine.Session) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, err := s.session(ctx, memoryID)
+	if err != nil {
+		return err
+	}
+	if err := change(&kept); err != nil {
+		return err
+	}
+	if s.sessions == nil {
+		s.sessions = map[string][]byte{}
+	}
+	s.sessions[memoryID], err = json.Marshal(kept)
+	return err
+}
+
+func (s *Store) session(ctx context.Context, memoryID string) (kept engine.Session, err error) {
+	if err := s.trouble(ctx); err != nil || s.sessions[memoryID] == nil {
+		return kept, err
+	}
+	err = json.Unmarshal(s.sessions[memoryID], &kept)
+	return kept, err
+}
+
+func (s *Store) trouble(ctx context.Context) error {
+	if s.Err != nil {
+		return s.Err
+	}
+	return ctx.Err()
+}

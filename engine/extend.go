@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+)
+
+// More is what a run that stopped at a limit is given to go on with.
+type More struct {
+	Limits Limits   // all of them, as they are from now on
+	Set    []string // what of them was set, as it was written
+	Spent  map[string]ModelUsage // what the run used in all so far, by llm: what its end at the limit took counts on
+}
+
+// changeBody is the body of a change record.
+type changeBody struct {
+	Limits Limits                `json:"limits"`
+	Set    []string              `json:"set,omitempty"`
+	Spent  map[string]ModelUsage `json:"spent,omitempty"` // by what is void from here on
+}
+
+// Exceeded says that a limit is reached: over is asked again whenever whoever
+// resumed the run gave it more. Nodes ask it before they end a run at a limit
+// that people may raise.
+func (s *Scope) Exceeded(over func(Limits) bool) bool {
+	for over(s.r.program.Limits) {
+		if s.r.parent != nil || !s.k.Reconsider() {
+			return true
+		}
+	}
+	return false
+}
+
+// Extendable says whether a stop is one that more of a limit undoes.
+func (r StopReason) Extendable() bool {
+	switch r.Code {
+	case StopMaxSteps, StopMaxReplans, StopBudgetTokens, StopBudgetCost, StopMaxToolCalls, StopDeadline:
+		return true
+	default:
+		return false
+	}
+}
+
+// change is the body of the change record that this session brings.
+func (r *run) change() []byte {
+	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]ModelUsage{}}
+	for name, all := range r.opts.More.Spent {
+		if rest := all.minus(r.spent[name]); rest != (ModelUsage{}) {
+			c.Spent[name] = rest
+		}
+	}
+	return encoded(c)
+}
+
+// changed takes over a change record, live and re-run.
+func (r *run) changed(body []byte) {
+	var c changeBody
+	if err := json.Unmarshal(body, &c); err != nil {
+		panic(fmt.Sprintf("change record: %v", err)) // the chain says that we wrote it
+	}
+	p := *r.program
+	p.Limits = c.Limits
+	r.program = &p
+	r.consumed.limit(c.Limits)
+	for name, u := range c.Spent {
+		r.state.Usage.ModelCalls += u.ModelCalls
+		r.state.Usage.Tokens = r.state.Usage.Tokens.Plus(u.Tokens)
+		r.state.Usage.CostUSD += u.CostUSD
+		r.consumed.tokens += u.Total()
+		r.consumed.cost += u.CostUSD
+		r.spent = maps.Clone(r.spent)
+		r.spent[name] = r.spent[name].plus(u)
+	}
+}
+
+func (u ModelUsage) plus(o ModelUsage) ModelUsage {
+	return ModelUsage{u.ModelCalls + o.ModelCalls, u.Tokens.Plus(o.Tokens), u.CostUSD + o.CostUSD}
+}
+
+func (u ModelUsage) minus(o ModelUsage) ModelUsage {
+	t := Tokens{u.Input - o.Input, u.Output - o.Output, u.Cached - o.Cached, u.Reasoning - o.Reasoning}
+	return ModelUsage{u.ModelCalls - o.ModelCalls, t, u.CostUSD - o.CostUSD}
+}

@@ -1,0 +1,9 @@
+//go:build !faults
+
+package failpoint
+
+// On says whether this build has failpoints.
+const On = false
+
+// At is a moment at which a run may die. It does nothing in this build.
+func At(Point) {}

@@ -1,0 +1,136 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Remedy is what can be done about a finding.
+type Remedy string
+
+// The remedies.
+const (
+	NoRemedy    Remedy = ""        // nothing needs to be done
+	ByRepair    Remedy = "repair"  // Home.Repair keeps what stands before the damage
+	ByRestore   Remedy = "restore" // nothing is left to keep: a backup, or Home.Remove
+	BySweep     Remedy = "sweep"   // Home.Sweep
+	ByUpgrade   Remedy = "upgrade" // a later version of the program reads it
+	ByOperator  Remedy = "look"    // the file system or its permissions: for a person
+	ByInspector Remedy = "unknown" // a file that is none of ours
+)
+
+// Finding is something in a home that is not as it should be.
+type Finding struct {
+	Run    string // "" = of no run
+	File   string
+	Line   int // of the journal where the damage begins; 0 = does not apply
+	Byte   int // where that line begins
+	What   string
+	Remedy Remedy
+	Damage bool // records are lost or cannot be read; else it only lies about
+}
+
+// Check verifies all files of a run: the journal by itself and against the
+// head, and whether a file is there that is none of the run's. It changes
+// nothing and takes no lock: the run may be under way. The error wraps
+// fs.ErrNotExist when there is no such run.
+func (h *Home) Check(run string) ([]Finding, error) {
+	if err := checkID(run); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(h.Folder(run)); err != nil {
+		return nil, missing(run, err)
+	}
+	return h.inspect(run), nil
+}
+
+// CheckAll checks all runs, in order of their ids, and what else lies among
+// them; it ends early when yield returns false.
+func (h *Home) CheckAll(yield func(Finding) bool) error {
+	entries, err := os.ReadDir(h.runs)
+	if err != nil {
+		return fmt.Errorf("check runs: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(h.runs, e.Name())
+		var found []Finding
+		switch {
+		case strings.HasPrefix(e.Name(), removed):
+			found = []Finding{{File: path, What: "a removal was cut short", Remedy: BySweep}}
+		case !e.IsDir() || checkID(e.Name()) != nil:
+			found = []Finding{{File: path, What: "this is no run", Remedy: ByInspector}}
+		default:
+			found = h.inspect(e.Name())
+		}
+		for _, f := range found {
+			if !yield(f) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+func (h *Home) inspect(run string) []Finding {
+	e := h.examine(run)
+	var out []Finding
+	if e.err != nil && !errors.Is(e.err, fs.ErrNotExist) { // not begun is no damage
+		out = append(out, e.journalFinding(run, filepath.Join(h.Folder(run), fileName)))
+	}
+	if e.headErr != nil && !errors.Is(e.headErr, fs.ErrNotExist) {
+		f := finding(run, filepath.Join(h.Folder(run), headName), e.headErr)
+		switch {
+		case errors.Is(e.headErr, ErrNewer):
+			f.Remedy = ByUpgrade
+		case errors.Is(e.headErr, ErrCorrupt) && len(e.contents.Records) > 0:
+			f.Remedy = ByRepair // the next session that ends writes it anew, too
+		}
+		out = append(out, f)
+	}
+	return append(out, h.strays(run)...)
+}
+
+func (e *evidence) journalFinding(run, path string) Finding {
+	f := finding(run, path, e.err)
+	f.Damage = true
+	switch {
+	case errors.Is(e.err, ErrNewer):
+		f.Remedy, f.Damage = ByUpgrade, false
+	case errors.Is(e.err, ErrCorrupt) && len(e.contents.Records) > 0:
+		f.Remedy = ByRepair
+	case errors.Is(e.err, ErrCorrupt):
+		f.Remedy = ByRestore
+	}
+	if !e.missing && errors.Is(e.err, ErrCorrupt) {
+		f.Line, f.Byte = len(e.contents.Records)+1, e.contents.Good
+	}
+	return f
+}
+
+func finding(run, path string, err error) Finding {
+	return Finding{Run: run, File: path, What: strings.TrimPrefix(err.Error(), path+": "), Remedy: ByOperator}
+}
+
+// strays are files that are none of the run's. What a repair kept, and what a
+// killed session left half written beside its place, does no harm.
+func (h *Home) strays(run string) []Finding {
+	entries, err := os.ReadDir(h.Folder(run))
+	if err != nil {
+		return nil // examine told
+	}
+	known := []string{fileName, headName, lockName, fileName + newSuffix, headName + newSuffix}
+	var out []Finding
+	for _, e := range entries {
+		name := e.Name()
+		if e.Type().IsRegular() && (slices.Contains(known, name) || strings.HasPrefix(name, fileName+".damaged-")) {
+			continue
+		}
+		out = append(out, Finding{Run: run, File: filepath.Join(h.Folder(run), name), What: "this file is none of the run's", Remedy: ByInspector})
+	}
+	return out
+}

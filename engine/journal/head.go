@@ -1,0 +1,157 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/engine/failpoint"
+)
+
+const headName = "run.json"
+
+// Head is what the last session that ended left beside its journal: how far the
+// journal went by then, and what the session had to say of the run. It is a
+// witness, for a journal cannot show by itself that it lost its last lines, and
+// it spares reading a journal for what it sums up. A killed session leaves the
+// head before it, or none.
+type Head struct {
+	Version int             `json:"v"`
+	Run     string          `json:"run_id"`
+	Seq     uint64          `json:"seq"`   // of the last record
+	Chain   Chain           `json:"chain"` // of the last line
+	Bytes   int64           `json:"bytes"` // of the whole lines
+	Summary json.RawMessage `json:"summary,omitempty"`
+	Stale   bool            `json:"-"` // the journal went on behind it: a session is on, or was killed
+}
+
+// Head gives a run's head. The error wraps fs.ErrNotExist when there is none,
+// and ErrCorrupt when it cannot be read, which does no harm to the run.
+func (h *Home) Head(run string) (Head, error) {
+	if err := checkID(run); err != nil {
+		return Head{}, err
+	}
+	head, _, err := readHead(h.Folder(run), run)
+	if err != nil {
+		return Head{}, err
+	}
+	info, err := os.Stat(filepath.Join(h.Folder(run), fileName))
+	head.Stale = err == nil && info.Size() > head.Bytes
+	return *head, nil
+}
+
+// SetHead is what the session has to say of its run, as JSON: Close writes it
+// into the run's head. Without it the head is written too when the session
+// appended anything, and says nothing.
+func (f *File) SetHead(summary []byte) { f.summary = bytes.Clone(summary) }
+
+// saveHead leaves the head of a session that ends, if it has anything to say.
+// A journal that failed has none: what it says of itself is not to be trusted.
+func (f *File) saveHead() error {
+	f.mu.Lock()
+	head := Head{Run: f.run, Seq: f.seq, Chain: f.tail, Bytes: f.good, Summary: f.summary}
+	needless := f.err != nil || f.seq == 0 || !f.wrote && f.summary == nil
+	f.mu.Unlock()
+	if needless {
+		return nil
+	}
+	path, err := f.home.writeHead(&head, false)
+	if err != nil {
+		return fmt.Errorf("write the head of run %s (its journal is whole): %w", f.run, err)
+	}
+	if f.home.durability == Sync {
+		f.home.behind.add(late{path: path})
+	}
+	return nil
+}
+
+// writeHead replaces the head in one step. One that is not synced may, after a
+// power loss, be the one before, or none that can be read: a weaker witness,
+// not a false one. So nobody waits for it before Home.Close.
+func (h *Home) writeHead(head *Head, sync bool) (path string, err error) {
+	head.Version = version
+	b, err := head.encode()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(h.Folder(head.Run), headName)
+	return path, h.replace(path, b, sync)
+}
+
+// replace writes a file beside its place and puts it there when it is whole.
+func (h *Home) replace(path string, b []byte, sync bool) error {
+	temp := path + newSuffix
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return full(err)
+	}
+	_, err = f.Write(b)
+	if err == nil && sync {
+		err = h.inLane(f.Sync)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		failpoint.At(failpoint.HeadWritten)
+		err = os.Rename(temp, path)
+		failpoint.At(failpoint.HeadReplaced)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return full(err)
+}
+
+// newSuffix marks a file that is not yet whole.
+const newSuffix = ".new"
+
+// A head ends in a sum over all before it, so that a damaged one accuses no
+// journal.
+const (
+	sumMark = `,"sum":"`
+	sumLen  = len(sumMark) + 16 + len("\"}\n")
+)
+
+func (d *Head) encode() ([]byte, error) {
+	b, err := Encode(d)
+	if err != nil {
+		return nil, fmt.Errorf("encode head: %w", err)
+	}
+	return sealHead(b[:len(b)-1]), nil
+}
+
+func sealHead(b []byte) []byte {
+	sum := Chain{}.next(b)
+	return append(hex.AppendEncode(append(b, sumMark...), sum[:]), "\"}\n"...)
+}
+
+// readHead reads the head in a run's folder, and gives its bytes too.
+func readHead(dir, run string) (*Head, []byte, error) {
+	path := filepath.Join(dir, headName)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read head: %w", err)
+	}
+	head, err := parseHead(path, run, b)
+	return head, b, err
+}
+
+// parseHead reads the head of a run; path is for messages.
+func parseHead(path, run string, b []byte) (*Head, error) {
+	var head Head
+	switch {
+	case len(b) < sumLen || !bytes.Equal(sealHead(bytes.Clone(b[:len(b)-sumLen])), b), json.Unmarshal(b, &head) != nil:
+		return nil, fmt.Errorf("%s: %w: the head is damaged", path, ErrCorrupt)
+	case head.Version > version:
+		return nil, fmt.Errorf("%s: %w: format %d, this program reads up to %d; use a later pexctl", path, ErrNewer, head.Version, version)
+	case head.Run != run:
+		return nil, fmt.Errorf("%s: %w: the head is that of run %q", path, ErrCorrupt, head.Run)
+	}
+	return &head, nil
+}

@@ -1,0 +1,123 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Repaired says what a repair kept and what it dropped.
+type Repaired struct {
+	Run     string
+	Kept    int    // records, those before the damage
+	Dropped int64  // bytes from the damage on
+	Lost    uint64 // the last record that is known to have been written, if it is not kept; 0 = not known
+	Saved   string // the damaged file, kept beside; "" = the journal was not touched
+	Damage  error  // what was wrong
+}
+
+// Repair mends a damaged run: what stands before the damage is kept, the rest
+// is dropped, and the damaged file stays beside as journal.jsonl.damaged-N.
+// Nothing else repairs by itself, for a dropped record may be a write that
+// happened: what the run does again is for the caller to judge. A run that is
+// intact is refused, and so is one of which nothing would be left.
+func (h *Home) Repair(run string) (Repaired, error) {
+	if err := checkID(run); err != nil {
+		return Repaired{}, err
+	}
+	dir := h.Folder(run)
+	if _, err := os.Stat(dir); err != nil {
+		return Repaired{}, missing(run, err)
+	}
+	lock, err := acquire(filepath.Join(dir, lockName), run)
+	if err != nil {
+		return Repaired{}, missing(run, err)
+	}
+	defer release(lock)
+	e := h.read(run)
+	if err := e.repairable(run); err != nil {
+		return Repaired{}, err
+	}
+	r := Repaired{Run: run, Kept: len(e.contents.Records), Damage: e.err}
+	if e.err == nil {
+		r.Damage = e.headErr
+	}
+	if e.head != nil && e.head.Seq > uint64(r.Kept) {
+		r.Lost = e.head.Seq
+	}
+	if err := h.mend(run, &e, &r); err != nil {
+		return Repaired{}, fmt.Errorf("repair run %s: %w", run, err)
+	}
+	return r, nil
+}
+
+// repairable says why there is nothing that a repair could do.
+func (e *evidence) repairable(run string) error {
+	kept := len(e.contents.Records)
+	switch {
+	case e.err == nil && kept == 0, e.missing && e.head == nil:
+		return missing(run, fs.ErrNotExist)
+	case e.err == nil && !errors.Is(e.headErr, ErrCorrupt):
+		return fmt.Errorf("run %s: nothing is damaged", run)
+	case e.err != nil && !errors.Is(e.err, ErrCorrupt):
+		return e.err
+	case kept == 0:
+		return fmt.Errorf("run %s has no record before the damage: restore a backup, or remove the run: %w", run, e.err)
+	}
+	return nil
+}
+
+// mend puts the whole lines in place of the damaged file, then the head that
+// fits them: cut short in between, the run is still damaged.
+func (h *Home) mend(run string, e *evidence, r *Repaired) error {
+	path := filepath.Join(h.Folder(run), fileName)
+	good := e.raw[:e.contents.Good]
+	if e.err != nil && len(e.raw) > len(good) {
+		saved, err := setAside(path)
+		if err != nil {
+			return err
+		}
+		r.Saved, r.Dropped = saved, int64(len(e.raw)-len(good))
+		if err := h.replace(path, good, true); err != nil {
+			return err
+		}
+	}
+	seal := Head{Run: run, Seq: uint64(r.Kept), Chain: e.contents.Tail, Bytes: int64(len(good))}
+	_, err := h.writeHead(&seal, true)
+	return errors.Join(err, syncDir(h.Folder(run)))
+}
+
+// setAside keeps a file under the first free name beside it.
+func setAside(path string) (string, error) {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.damaged-%d", path, n)
+		err := os.Link(path, aside)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = copyNew(path, aside) // a file system without links
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return aside, full(err)
+		}
+	}
+}
+
+// copyNew copies a file to one that does not exist.
+func copyNew(from, to string) error {
+	r, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
+		_ = os.Remove(to)
+	}
+	return err
+}

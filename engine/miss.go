@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// Miss ends a run that asks for what its recording does not hold.
+type Miss struct {
+	Path     string
+	Layer    string
+	Class    kernel.DriftClass // extra: not recorded; request: recorded with another request
+	Recorded string            // path of the recorded effect; "" = none
+	Request  []byte            // what a tool is asked for: {"tool", "args"}
+	Model    *Request          // what a model is asked for
+
+	recording *Recording
+}
+
+// Error names the effect and how it differs.
+func (m *Miss) Error() string {
+	if m.Recorded == "" {
+		return fmt.Sprintf("drift (extra): the recording holds no answer for %s", m.Path)
+	}
+	var classes []string
+	for _, d := range m.Differences() {
+		if c := string(d.Class); !strings.Contains(strings.Join(classes, ", "), c) {
+			classes = append(classes, c)
+		}
+	}
+	if len(classes) == 0 {
+		classes = append(classes, string(m.Class))
+	}
+	return fmt.Sprintf("drift (%s): the recording answered another request at %s", strings.Join(classes, ", "), m.Path)
+}
+
+// Differences are how the request differs from the recorded one; of one that
+// was not recorded, from that which Nearest names. Nil = there is nothing to
+// hold it against.
+func (m *Miss) Differences() []drift.Difference {
+	path := m.Recorded
+	if path == "" {
+		path = m.Nearest()
+	}
+	if m.Model == nil {
+		if e := m.recording.entries[path]; e != nil {
+			return drift.CompareCall(e.intent.Body, m.call())
+		}
+		return nil
+	}
+	for _, q := range m.requests() {
+		if q.Path == path {
+			return drift.Compare(q.Request, m.now())
+		}
+	}
+	return nil
+}
+
+// Nearest is the path of the recorded request that is most like this one; "" =
+// there is none.
+func (m *Miss) Nearest() string {
+	if m.Model == nil {
+		return m.nearestCall()
+	}
+	asked := m.requests()
+	requests := make([]journal.Request, len(asked))
+	for i := range asked {
+		requests[i] = asked[i].Request
+	}
+	if i := drift.Nearest(requests, m.now()); i >= 0 {
+		return asked[i].Path
+	}
+	return ""
+}
+
+// nearestCall is the first recorded call of the same tool.
+func (m *Miss) nearestCall() string {
+	tool, _, _ := bytes.Cut(m.Request, []byte(`,"args":`))
+	for _, e := range m.recording.order {
+		if len(tool) > 0 && e.layer == LayerTool && bytes.HasPrefix(e.intent.Body, tool) {
+			return e.intent.Path
+		}
+	}
+	return ""
+}
+
+// now is what the model is asked, without secrets.
+func (m *Miss) now() journal.Request {
+	q := recordedRequest(m.Model)
+	secrets := m.recording.o.Secrets
+	if secrets == nil {
+		return q
+	}
+	for i := range q.Messages {
+		text, _ := secrets.Text(strings.Join(q.Messages[i].Text, ""))
+		head, _ := secrets.JSON(q.Messages[i].Head)
+		q.Messages[i] = journal.Message{Head: head, Text: []string{text}}
+	}
+	for i := range q.Fields {
+		q.Fields[i].JSON, _ = secrets.JSON(q.Fields[i].JSON)
+	}
+	return q
+}
+
+// call is what the tool is asked for, without secrets.
+func (m *Miss) call() []byte {
+	if m.recording.o.Secrets == nil {
+		return m.Request
+	}
+	body, _ := m.recording.o.Secrets.JSON(m.Request)
+	return body
+}
+
+func (m *Miss) requests() []drift.Asked {
+	asked, _ := drift.Requests(m.recording.records) // those before a damaged one will do
+	return asked
+}

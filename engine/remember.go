@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// remember adds this run to its conversation, and its steps to the executor's:
+// all in one call of the store.
+func (r *run) remember(s *Scope) error {
+	if !r.remembers() || r.reason.Status == Interrupted || r.reason.Status == Cancelled {
+		return nil
+	}
+	turn, err := r.turn(s)
+	if err != nil {
+		return err
+	}
+	all := append([]Interaction{turn}, r.stepsOf(s, turn)...)
+	memory := r.host.Memory
+	_, err = kernel.Do(s.k, kernel.Effect[bool]{
+		Name: "memory.add", Class: journal.Idempotent, Layer: LayerMemory, Digest: digest([]byte(turn.ID)),
+		Perform: func(ctx context.Context, _ string) (bool, error) { return true, memory.Append(ctx, all...) },
+	})
+	if err != nil {
+		// The answer is there and paid for: losing it for its conversation's sake helps nobody.
+		s.Record(Warned{"the conversation was not kept: " + err.Error()})
+		return nil
+	}
+	r.ids.interaction = turn.ID
+	if len(all) > 1 {
+		r.ids.executorInteraction = all[len(all)-1].ID
+	}
+	return nil
+}
+
+// turn is the run as its conversation keeps it; its trace is the steps, whole.
+func (r *run) turn(s *Scope) (Interaction, error) {
+	trace, err := json.Marshal(r.state.Steps)
+	return Interaction{
+		ID: s.ID("interaction"), MemoryID: r.ids.memory, ParentID: r.ids.parent,
+		RunID: r.input.RunID, Agent: r.program.Name,
+		Question: r.state.Question, Answer: r.answerText(), Status: r.reason.Status,
+		At: r.started.Add(s.Now()).Round(time.Millisecond), Trace: trace,
+	}, err
+}
+
+// stepsOf is the steps that ran, as the executor's conversation keeps them: each
+// behind the one before it, the first behind the run's own turn. Completed are
+// those that later executors may be shown: they ended ok, in a run that did not
+// fail. What a step called stands in the trace of the turn.
+func (r *run) stepsOf(s *Scope, turn Interaction) []Interaction {
+	out := make([]Interaction, 0, len(r.state.Steps))
+	parent := turn.ID
+	for i := range r.state.Steps {
+		rec := &r.state.Steps[i]
+		if rec.Status == StepSkipped {
+			continue
+		}
+		in := turn
+		in.MemoryID, in.ParentID, in.Trace = r.ids.executorMemory, parent, nil
+		in.ID = s.ID("executor/interaction/" + strconv.Itoa(i))
+		in.Question, in.Answer, in.Status = rec.Goal, cmp.Or(rec.Result, rec.Error), Failed
+		if rec.Status == StepOK && turn.Status != Failed {
+			in.Answer, in.Status = rec.Result, Completed
+		}
+		out = append(out, in)
+		parent = in.ID
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package secret
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var (
+	authValue = regexp.MustCompile(`(?i)^(?:bearer|basic|token)\s+([A-Za-z0-9+/=._~-]{12,})$`)
+	keyName   = regexp.MustCompile(`(?i)(^|[_-])(api_?key|apikey|key|token|password|passwd|secret|authorization|credential)s?$`)
+	sureName  = regexp.MustCompile(`(?i)^(proxy-)?authorization$|(^|[_-])(api[_-]?key|secret[_-]access[_-]key|(client|api)[_-]?secret|access[_-]?token|auth[_-]?token|password|passwd)$`)
+)
+
+// InLiteral looks for a key in a text that an author wrote under a name. It
+// takes every text that looks generated for a key where the name speaks of one.
+func InLiteral(s, name string) Sighting {
+	if seen := Known(s); seen.Looks != "" {
+		return seen
+	}
+	if m := authValue.FindStringSubmatchIndex(s); m != nil && strings.ContainsFunc(s[m[2]:m[3]], unicode.IsDigit) {
+		return Sighting{m[2], s[m[2]:m[3]], looksAuth}
+	}
+	if keyName.MatchString(name) && !strings.HasSuffix(name, "_env") && !strings.ContainsAny(s, " ${}<>/\n") && generated(s) {
+		return Sighting{0, s, looksKey}
+	}
+	return Sighting{}
+}
+
+const (
+	looksAuth = "credentials of a request"
+	looksKey  = "a generated key"
+)
+
+// InRecord looks for a key in a text that a run recorded under a name ("" =
+// none). What it says costs the whole recording, so it is sure: page tokens and
+// ids, of which answers of tools are full, are none.
+func InRecord(s, name string) Sighting {
+	if seen := Known(s); seen.Looks != "" {
+		return seen
+	}
+	if name != "" && sureName.MatchString(name) {
+		bare := s
+		if m := authValue.FindStringSubmatch(s); m != nil {
+			bare = m[1]
+		}
+		if !strings.ContainsAny(bare, " ${}<>\n") && generated(bare) {
+			return Sighting{len(s) - len(bare), bare, looksAuth}
+		}
+	}
+	return inSentence(s)
+}
+
+// assignments are how keys of no known form stand in free text: in a header, a
+// shell line, a settings file. Texts are in lower case here.
+var assignments = []struct {
+	mark string
+	key  *regexp.Regexp
+}{
+	{"bearer", regexp.MustCompile(`^bearer\s+([a-z0-9+/=._~-]{20,})`)},
+	{"authorization", regexp.MustCompile(`^authorization[\\"']*\s*[:=]\s*[\\"']*(?:basic|token)\s+([a-z0-9+/=._~-]{12,})`)},
+	{"api", regexp.MustCompile(`^api[_-]?key[\\"']*\s*[:=]\s*[\\"']*([a-z0-9+/=._~-]{20,})`)},
+	{"secret", regexp.MustCompile(`^secret_access_key[\\"']*\s*[:=]\s*[\\"']*([a-z0-9+/=]{40})`)},
+}
+
+func inSentence(s string) Sighting {
+	lower := strings.ToLower(s)
+	for i := range assignments {
+		a := &assignments[i]
+		for from := 0; ; {
+			k := strings.Index(lower[from:], a.mark)
+			if k < 0 {
+				break
+			}
+			from += k
+			m := a.key.FindStringSubmatchIndex(lower[from:min(len(lower), from+window)])
+			if m != nil && spread(lower[from+m[2]:from+m[3]]) {
+				return Sighting{from + m[2], lower[from+m[2] : from+m[3]], looksAuth}
+			}
+			from += len(a.mark)
+		}
+	}
+	return Sighting{}
+}
+
+// spread says whether a text has digits and letters like a generated one.
+func spread(s string) bool {
+	const bits = 3.0
+	return strings.ContainsFunc(s, unicode.IsDigit) && strings.ContainsFunc(s, unicode.IsLetter) && entropy(s) >= bits
+}
+
+// generated says whether a text is long and even enough to be a generated key.
+func generated(s string) bool {
+	const shortest, bits = 20, 3.5
+	return len(s) >= shortest && strings.ContainsFunc(s, unicode.IsDigit) && entropy(s) >= bits
+}
+
+// entropy of a text, in bits a character.
+func entropy(s string) float64 {
+	counts, total := map[rune]float64{}, 0.0
+	for _, r := range s {
+		counts[r]++
+		total++
+	}
+	sum := 0.0
+	for _, n := range counts {
+		sum -= n / total * math.Log2(n/total)
+	}
+	return sum
+}

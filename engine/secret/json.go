@@ -1,0 +1,137 @@
+package secret
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// JSON is valid JSON with each value replaced, in strings and in names; a
+// number that holds one becomes a string. The rest stays as it is, byte by
+// byte. What is not JSON is taken as one text.
+func (v *Values) JSON(body []byte) (clean []byte, found bool) {
+	if v == nil || len(v.needles) == 0 {
+		return body, false
+	}
+	if !json.Valid(body) {
+		text, found := v.Text(string(body))
+		return []byte(text), found
+	}
+	out, done := []byte(nil), 0
+	tokens(body, func(from, to int, s string, _ bool) {
+		hits := v.hits(s)
+		switch {
+		case len(hits) == 0:
+			return
+		case body[from] == '"':
+			places := offsets(body[from:to])
+			for _, h := range hits {
+				out = append(out, body[done:from+places[h.from]]...)
+				out = append(out, quote(h.mark(), false)...)
+				done = from + places[h.to]
+			}
+		default:
+			out = append(out, body[done:from]...)
+			out = append(append(append(out, '"'), quote(replace(s, 0, hits), false)...), '"')
+			done = to
+		}
+		found = true
+	})
+	if !found {
+		return body, false
+	}
+	return append(out, body[done:]...), true
+}
+
+// InJSON looks for a key, as InRecord does, in all strings of valid JSON; a
+// string is under the name that stands before it. What is not JSON is taken as
+// one text.
+func InJSON(body []byte) (seen Sighting) {
+	if !json.Valid(body) {
+		return InRecord(string(body), "")
+	}
+	under := ""
+	tokens(body, func(_, _ int, s string, name bool) {
+		switch {
+		case seen.Looks != "":
+		case name:
+			under, seen = s, Known(s)
+		default:
+			seen = InRecord(s, under)
+		}
+	})
+	return seen
+}
+
+// tokens passes the strings and numbers of valid JSON, decoded, with their
+// places; name says that one names a member.
+func tokens(body []byte, yield func(from, to int, s string, name bool)) {
+	for i := 0; i < len(body); {
+		switch c := body[i]; {
+		case c == '"':
+			end := i + 1 + closing(body[i+1:]) + 1
+			rest := bytes.TrimLeft(body[end:], " \t\r\n")
+			yield(i, end, unquote(body[i:end]), len(rest) > 0 && rest[0] == ':')
+			i = end
+		case c == '-' || '0' <= c && c <= '9':
+			end := i + 1
+			for end < len(body) && bytes.IndexByte([]byte("0123456789+-.eE"), body[end]) >= 0 {
+				end++
+			}
+			yield(i, end, string(body[i:end]), false)
+			i = end
+		default:
+			i++
+		}
+	}
+}
+
+// closing is the place of the quote that ends a string.
+func closing(b []byte) int {
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(b) - 1 // never in valid JSON
+}
+
+func unquote(b []byte) string {
+	var s string
+	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
+		return string(b[1 : len(b)-1])
+	}
+	_ = json.Unmarshal(b, &s) // it is valid
+	return s
+}
+
+// offsets is where in a string's literal each byte of it stands, and where it
+// ends; so what stands around a value stays as it was written.
+func offsets(literal []byte) []int {
+	var out []int
+	end := len(literal) - 1
+	for i := 1; i < end; {
+		n := 1
+		switch {
+		case literal[i] == '\\' && literal[i+1] != 'u':
+			n = 2
+		case literal[i] == '\\':
+			n = 6
+			if pair := unquote(quoted(literal[i:min(i+12, end)])); pair != "" && i+12 <= end && utf8.RuneCountInString(pair) == 1 {
+				n = 12
+			}
+		case literal[i] >= utf8.RuneSelf:
+			_, n = utf8.DecodeRune(literal[i:end])
+		}
+		for range len(unquote(quoted(literal[i : i+n]))) {
+			out = append(out, i)
+		}
+		i += n
+	}
+	return append(out, end)
+}
+
+func quoted(b []byte) []byte { return append(append([]byte{'"'}, b...), '"') }

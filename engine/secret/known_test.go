@@ -1,0 +1,115 @@
+package secret_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/secret"
+)
+
+// made is a key of n characters that nobody ever had; whole, such keys would
+// alarm those who watch repositories.
+func made(prefix string, n int) string {
+	return prefix + strings.Repeat("aB3dE6fH9jK2mN5pQ8", 20)[:n]
+}
+
+func TestKeysOfServicesAreKnown(t *testing.T) {
+	upper := func(s string) string { return strings.ToUpper(s) }
+	for _, tt := range []struct{ name, key string }{
+		{"an API key", made("sk-", 40)},
+		{"an API key", "sk-proj-" + strings.Repeat("abcdef", 4)},
+		{"an API key", made("sk-ant-api03-", 80)},
+		{"an AWS access key id", upper(made("AKIA", 16))},
+		{"an AWS access key id", upper(made("ASIA", 16))},
+		{"a GitHub token", made("ghp_", 36)},
+		{"a GitHub token", made("github_pat_", 60)},
+		{"a GitLab token", made("glpat-", 20)},
+		{"a Slack token", made("xoxb-", 30)},
+		{"a Google API key", made("AIza", 35)},
+		{"a Hugging Face token", made("hf_", 34)},
+		{"a Groq key", made("gsk_", 52)},
+		{"a Stripe key", made("sk_live_", 24)},
+		{"a SendGrid key", made("SG.", 22) + "." + made("", 43)},
+		{"a signed token (JWT)", "eyJ" + made("", 20) + ".eyJ" + made("", 30) + "." + made("", 43)},
+		{"a private key", "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE"},
+		{"a private key", "-----BEGIN " + "PRIVATE KEY-----"},
+	} {
+		for place, text := range map[string]string{
+			"alone": tt.key, "in a sentence": "use " + tt.key + " for it", "in JSON": `{"k":"` + tt.key + `"}`,
+			"in JSON within JSON": `{\"log\":\"\n` + tt.key + `\"}`, "in a header": "X-Thing: " + tt.key,
+		} {
+			seen := secret.Known(text)
+			if seen.Looks != tt.name || !strings.HasPrefix(text[seen.At:], seen.Text) || !strings.HasPrefix(tt.key, seen.Text) {
+				t.Errorf("%s %s: %+v", tt.name, place, seen)
+			}
+			if seen := secret.InRecord(text, ""); seen.Looks != tt.name {
+				t.Errorf("%s %s, recorded: %+v", tt.name, place, seen)
+			}
+		}
+	}
+}
+
+func TestKeysAreKnownByWhatStandsBefore(t *testing.T) {
+	key := made("", 32)
+	for _, text := range []string{
+		"Authorization: Bearer " + key, `{\"authorization\": \"bearer ` + key + `\"}`, "authorization=Basic bWU6cGFzc3dvcmQxMjM=",
+		"curl -H 'x-api-key: " + key + "'", "OPENAI_API_KEY=" + key, `"api_key": "` + key + `"`,
+		"aws_secret_access_key = " + made("", 40),
+	} {
+		if secret.InRecord(text, "").Looks == "" {
+			t.Errorf("not seen: %s", text)
+		}
+	}
+	for _, name := range []string{"authorization", "Authorization", "x-api-key", "api_key", "client_secret", "access_token", "password"} {
+		if secret.InRecord(key, name).Looks == "" || secret.InRecord("Bearer "+key, name).Looks == "" {
+			t.Errorf("not seen under %s", name)
+		}
+	}
+	for _, body := range []string{`{"headers":{"Authorization":["Token ` + key + `"]}}`, `{"a":1,"api_key" : "` + key + `"}`, `["` + made("ghp_", 36) + `"]`} {
+		if secret.InJSON([]byte(body)).Looks == "" {
+			t.Errorf("not seen: %s", body)
+		}
+	}
+}
+
+// A recording that is refused for nothing helps nobody.
+func TestOrdinaryTextsAreNoKeys(t *testing.T) {
+	for _, text := range []string{
+		"", "sk-learn-compatible-estimators are in scikit-learn", "the task-1234567890abcdef1234 is done", "AKIA", "a bearer of good news, 2024",
+		"Authorization: Bearer [redacted OPENAI_API_KEY]", "Authorization: Bearer YOUR_API_KEY_GOES_HERE", "set api_key: ${env.OPENAI_API_KEY}",
+		"export OPENAI_API_KEY=...", "pass the bearer token in the Authorization header", "-----BEGIN CERTIFICATE-----", "eyJhbGciOiJIUzI1NiJ9",
+		"api_key: your-api-key-of-the-service", "7f8d9a70-5c1e-4a57-9d3b-9e6f1c2a3b4d", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+	} {
+		if seen := secret.InRecord(text, ""); seen.Looks != "" {
+			t.Errorf("%q looks like %+v", text, seen)
+		}
+	}
+	for _, body := range []string{
+		`{"next_page_token":"CAUQAA3kF9sLw0Zx8Vb2Nn6Mm","key":"issue-20240101-a7b3c9","input_tokens":12345678901234567890}`,
+		`{"etag":"9f86d081884c7d659a2feaa0c55ad015","password":"hunter2"}`,
+	} {
+		if seen := secret.InJSON([]byte(body)); seen.Looks != "" {
+			t.Errorf("%s looks like %+v", body, seen)
+		}
+	}
+}
+
+func TestLiteralsAreLookedAtMoreStrictly(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, key string
+		want            bool
+	}{
+		{"a generated token", "8sJ2kQ9zLp4Xw7Rv1Tn6Yb3C", "X-Token", true},
+		{"the name of a variable", "8sJ2kQ9zLp4Xw7Rv1Tn6Yb3C", "api_key_env", false},
+		{"under another name", "8sJ2kQ9zLp4Xw7Rv1Tn6Yb3C", "title", false},
+		{"a reference", "${env.TOKEN_8sJ2kQ9zLp4}", "token", false},
+		{"a header", "Bearer 9f8e7d6c5b4a39281706f5e4", "Authorization", true},
+		{"words", "correct horse battery staple", "password", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if seen := secret.InLiteral(tt.text, tt.key); (seen.Looks != "") != tt.want {
+				t.Errorf("%+v", seen)
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package secret_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/secret"
+)
+
+const value = `p@ss"w/o+rd é\1`
+
+var values = secret.New(map[string]string{"KEY": value, "OTHER": "s3cr3t-value", "LONG": "s3cr3t-value-and-more", "PIN": "1234", "CODE": "90210417", "NONE": "", "LINE": "  trimmed!\n"})
+
+func quoted(t testing.TB, s string, html bool) string {
+	t.Helper()
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(html)
+	if err := e.Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestAValueIsFoundInEveryForm(t *testing.T) {
+	b64, raw := base64.StdEncoding, base64.RawURLEncoding
+	for _, tt := range []struct{ name, text string }{
+		{"as it is", "the key is " + value + "."},
+		{"twice", value + value},
+		{"JSON", `{"a":` + quoted(t, value, false) + `}`},
+		{"JSON with HTML escapes", quoted(t, value, true)},
+		{"JSON within JSON", quoted(t, quoted(t, value, false), false)},
+		{"JSON in ASCII", `"p@ss\"w/o+rd \u00e9\\1"`},
+		{"JSON of PHP", `"p@ss\"w\/o+rd \u00e9\\1"`},
+		{"query", "https://x.test/?q=" + url.QueryEscape(value)},
+		{"path", "https://x.test/" + url.PathEscape(value) + "/a"},
+		{"browser", "p%40ss%22w%2Fo%2Brd%20%C3%A9%5C1"},
+		{"lower case escapes", "p%40ss%22w%2fo%2brd%20%c3%a9%5c1"},
+		{"base64", b64.EncodeToString([]byte(value))},
+		{"base64 within a user and password", b64.EncodeToString([]byte("me:" + value))},
+		{"base64, shifted by one", b64.EncodeToString([]byte("m" + value + "!"))},
+		{"base64, shifted by two", b64.EncodeToString([]byte("me" + value + "and more"))},
+		{"base64 of URLs, without padding", raw.EncodeToString([]byte(value))},
+		{"base64 of URLs, shifted", raw.EncodeToString([]byte("??" + value + "??"))},
+		{"hex", hex.EncodeToString([]byte(value))},
+		{"HEX", "0x" + strings.ToUpper(hex.EncodeToString([]byte(value)))},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clean, found := values.Text(tt.text)
+			if !found || !strings.Contains(clean, "[redacted KEY]") || values.Named(clean) != "" {
+				t.Errorf("%s became %s", tt.text, clean)
+			}
+		})
+	}
+}
+
+func TestOnlyTheValueIsReplaced(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"nothing", "a text without", "a text without"},
+		{"in the middle", "a " + value + " b", "a [redacted KEY] b"},
+		{"two of them", value + "s3cr3t-value", "[redacted KEY][redacted OTHER]"},
+		{"one within another", "<s3cr3t-value-and-more>", "<[redacted LONG]>"},
+		{"too short to be looked for", "1234", "1234"},
+		{"without the line end of its file", "trimmed!", "[redacted LINE]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, found := values.Text(tt.text); got != tt.want || found != (got != tt.text) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+	if got := values.Short(); !slices.Equal(got, []string{"PIN"}) {
+		t.Errorf("short: %q", got)
+	}
+}
+
+func TestNobodysValuesFindNothing(t *testing.T) {
+	var none *secret.Values
+	clean, found := none.Text(value)
+	if pieces, hit := none.Segments([]string{value}); clean != value || found || hit || pieces[0] != value || none.Named(value) != "" || none.Short() != nil {
+		t.Error("found something")
+	}
+}
+
+// However a text is cut, what is left of it is the same.
+func TestAValueIsFoundAcrossSegments(t *testing.T) {
+	text := "a " + value + " b " + value + " c"
+	for i := range len(text) {
+		for j := i; j <= len(text); j++ {
+			pieces := []string{text[:i], text[i:j], text[j:]}
+			clean, found := values.Segments(pieces)
+			if got := strings.Join(clean, ""); !found || len(clean) != 3 || got != "a [redacted KEY] b [redacted KEY] c" {
+				t.Fatalf("%q became %q", pieces, clean)
+			}
+		}
+	}
+	whole := []string{"before ", value, " after"}
+	if clean, _ := values.Segments(whole); !slices.Equal(clean, []string{"before ", "[redacted KEY]", " after"}) {
+		t.Errorf("neighbours were touched: %q", clean)
+	}
+}
+
+func TestJSONStaysJSON(t *testing.T) {
+	for _, tt := range []struct{ name, body, want string }{
+		{"nothing", `{"a":[1, true,null,"x"]}`, `{"a":[1, true,null,"x"]}`},
+		{"a string", `{"a":` + quoted(t, value, false) + `,"n":1.50}`, `{"a":"[redacted KEY]","n":1.50}`},
+		{"a name", `{"s3cr3t-value":1}`, `{"[redacted OTHER]":1}`},
+		{"a number", `{"a":90210417,"b":7}`, `{"a":"[redacted CODE]","b":7}`},
+		{"what surrounds it", `["\"<s3cr3t-value>\u00e9"]`, `["\"<[redacted OTHER]>\u00e9"]`},
+		{"JSON within JSON", quoted(t, `{"k":`+quoted(t, value, false)+`}`, false), `"{\"k\":\"[redacted KEY]\"}"`},
+		{"escapes of others", `["\u003c\ud83d\udd11\/\ud83ds3cr3t-value\ud83d\u00e9\n<"]`, `["\u003c\ud83d\udd11\/\ud83d[redacted OTHER]\ud83d\u00e9\n<"]`},
+		{"escapes nobody needs", `["\u0073\u0033cr3t-value"]`, `["[redacted OTHER]"]`},
+		{"a text", "no JSON: s3cr3t-value", "no JSON: [redacted OTHER]"},
+		{"empty", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, found := values.JSON([]byte(tt.body))
+			if string(got) != tt.want || found != (tt.body != tt.want) {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzJSONStaysJSON(f *testing.F) {
+	f.Add(`{"a":"s3cr3t-value","b":[90210417,"\u0073\u0033cr3t-value"]}`)
+	f.Add(`"\\"`)
+	f.Fuzz(func(t *testing.T, body string) {
+		clean, found := values.JSON([]byte(body))
+		if json.Valid([]byte(body)) && !json.Valid(clean) {
+			t.Fatalf("%q became %q", body, clean)
+		}
+		if !found && string(clean) != body {
+			t.Fatalf("%q became %q for nothing", body, clean)
+		}
+		secret.InJSON(clean)
+	})
+}

@@ -1,0 +1,87 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// written is a value in the forms in which programs write it.
+func written(value string) []string {
+	out := []string{value}
+	for _, quoted := range []string{quote(value, false), quote(value, true), ascii(value)} {
+		out = append(out, quoted, quote(quoted, false), strings.ReplaceAll(quoted, "/", `\/`))
+	}
+	query := url.QueryEscape(value)
+	for _, escaped := range []string{query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(value), component(query)} {
+		out = append(out, escaped, lowerEscapes(escaped))
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		whole := encoding.EncodeToString([]byte(value))
+		out = append(out, whole, strings.TrimRight(whole, "="))
+		for shift := range 3 {
+			out = append(out, within(encoding, value, shift))
+		}
+	}
+	digits := hex.EncodeToString([]byte(value))
+	out = append(out, digits, strings.ToUpper(digits))
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// quote is s as it stands between the quotes of a JSON string.
+func quote(s string, html bool) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(html)
+	_ = e.Encode(s) // a string always encodes
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
+}
+
+// ascii is s in JSON for those who write nothing but ASCII.
+func ascii(s string) string {
+	const digits = "0123456789abcdef"
+	var b strings.Builder
+	for _, r := range quote(s, false) {
+		if r < 0x80 {
+			b.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{r}) {
+			b.WriteString(`\u`)
+			for shift := 12; shift >= 0; shift -= 4 {
+				b.WriteByte(digits[u>>shift&15])
+			}
+		}
+	}
+	return b.String()
+}
+
+// component is how browsers escape: they leave more as it is.
+func component(query string) string {
+	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
+}
+
+// lowerEscapes writes %2F as %2f.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:i+3], strings.ToLower(s[i+1:i+3]))
+			i += 2
+		}
+	}
+	return string(b)
+}
+
+// within is the base64 digits that a value gives by itself when shift bytes,
+// and any number of threes, stand before it and anything behind it.
+func within(encoding *base64.Encoding, value string, shift int) string {
+	all := encoding.EncodeToString(append(make([]byte, shift), value...))
+	first := (shift*8 + 5) / 6
+	return all[first : (shift+len(value))*8/6]
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Start is what a run's start record holds: all that a later session needs.
+type Start struct {
+	Program json.RawMessage `json:"program"` // Program.Source
+	Digest  string          `json:"digest"`
+	Name    string          `json:"name"` // of the spec
+	Version string          `json:"version,omitempty"`
+	Input   Input           `json:"input"`
+	At      time.Time       `json:"-"` // when the run began
+}
+
+func startOf(p *Program, in Input) []byte {
+	return encoded(Start{Program: p.Source, Digest: p.Digest, Name: p.Name, Version: p.Version, Input: in})
+}
+
+// ReadStart is the start of the run that records belong to.
+func ReadStart(recs []journal.Record) (Start, error) {
+	if len(recs) == 0 || recs[0].Kind != journal.Start {
+		return Start{}, errors.New("the records have no start")
+	}
+	s, err := decodeStart(recs[0].Body)
+	s.At = time.Unix(0, recs[0].Wall).UTC()
+	return s, err
+}
+
+func decodeStart(body []byte) (Start, error) {
+	var s Start
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&s); err != nil {
+		return s, fmt.Errorf("start record: %w", err)
+	}
+	counts(s.Input.Parameters)
+	return s, nil
+}
+
+// Raises is the limits that whoever resumed a run has set so far, as they
+// were written, in order.
+func Raises(recs []journal.Record) []string {
+	var out []string
+	for _, rec := range journal.Standing(recs) {
+		var c changeBody
+		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
+			out = append(out, c.Set...)
+		}
+	}
+	return out
+}

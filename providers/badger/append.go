@@ -1,0 +1,129 @@
+package badger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Append adds interactions, of one or of several conversations, all of them or
+// none; one with the same ID is replaced where it stands. When it returns nil
+// they are on the disk.
+func (s *Store) Append(ctx context.Context, ins ...engine.Interaction) error {
+	if len(ins) == 0 {
+		return ctx.Err()
+	}
+	additions, err := s.additions(ins)
+	if err != nil {
+		return err
+	}
+	err = s.with(ctx, func(db *lease) error {
+		return s.write(db, func(txn *badger.Txn) (change, error) { return s.place(txn, additions) })
+	})
+	if err != nil {
+		return fmt.Errorf("append to memory %s: %w", ins[0].MemoryID, err)
+	}
+	return nil
+}
+
+// addition is an interaction on its way into the store.
+type addition struct {
+	at  address
+	id  string
+	raw []byte
+}
+
+// additions encodes interactions. Of those with the same ID the last stands, at
+// the place of the first.
+func (s *Store) additions(ins []engine.Interaction) ([]addition, error) {
+	var out []addition
+	seen := map[[2]string]int{}
+	for _, in := range ins {
+		at := s.at(in.MemoryID)
+		if err := errors.Join(at.check(), checkName("interaction id", in.ID)); err != nil {
+			return nil, err
+		}
+		if in.ID == "" {
+			return nil, errors.New("append to memory: the interaction has no id")
+		}
+		raw, err := encodeRecord(in)
+		if err != nil {
+			return nil, err
+		}
+		name := [2]string{in.MemoryID, in.ID}
+		if i, again := seen[name]; again {
+			out[i].raw = raw
+			continue
+		}
+		seen[name] = len(out)
+		out = append(out, addition{at, in.ID, raw})
+	}
+	return out, nil
+}
+
+// place finds out where additions go: each to its place of before, or to the
+// end of its conversation.
+func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
+	var c change
+	next, grown := map[string]uint64{}, map[string]address{}
+	for _, a := range additions {
+		id := a.at.memoryID
+		if _, known := next[id]; !known {
+			n, _, err := number(txn, a.at.next())
+			if err != nil {
+				return c, s.damaged("the counter of conversation "+id, err)
+			}
+			next[id] = n
+		}
+		n, old, err := s.locate(txn, a, next[id])
+		switch {
+		case err != nil:
+			return c, err
+		case old == nil:
+			n = next[id]
+			c.before = append(c.before, entry{a.at.sequence(n), a.raw}, entry{a.at.interaction(a.id), eight(n)})
+			next[id], grown[id] = n+1, a.at
+		case !bytes.Equal(old, a.raw):
+			c.at = append(c.at, entry{a.at.sequence(n), a.raw})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(grown)) {
+		c.at = append(c.at, entry{grown[id].next(), eight(next[id])})
+	}
+	return c, nil
+}
+
+// locate finds an interaction of the same ID and its record; nil = there is
+// none. An index entry that leads behind the counter, or to another one, is
+// left over from a write that did not end.
+func (s *Store) locate(txn *badger.Txn, a addition, next uint64) (n uint64, record []byte, err error) {
+	n, there, err := number(txn, a.at.interaction(a.id))
+	if err != nil {
+		return 0, nil, s.damaged("the index of conversation "+a.at.memoryID, err)
+	}
+	if !there || n >= next {
+		return 0, nil, nil
+	}
+	item, err := txn.Get(a.at.sequence(n))
+	if err == nil {
+		record, err = item.ValueCopy(nil)
+	}
+	var in engine.Interaction
+	if err == nil {
+		in, err = decodeRecord(record)
+	}
+	if err != nil {
+		return 0, nil, s.damaged("interaction "+a.id+" of conversation "+a.at.memoryID, err)
+	}
+	if in.ID != a.id {
+		return 0, nil, nil
+	}
+	return n, record, nil
+}

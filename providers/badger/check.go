@@ -1,0 +1,96 @@
+package badger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Damage is something in a store that is not as it was written.
+type Damage struct {
+	Tenant   string `json:"tenant,omitempty"`
+	MemoryID string `json:"memory_id,omitempty"` // "" = the store as a whole
+	What     string `json:"what"`
+}
+
+// Check opens the store and holds every conversation of every tenant against
+// its counter and its index, reading all of it. It returns all the damage that
+// it finds, and changes no conversation. The error says why it could not look.
+// Where there is no store there is no damage.
+func (s *Store) Check(ctx context.Context) ([]Damage, error) {
+	var out []Damage
+	err := s.reading(ctx, func(db *lease) error {
+		return db.View(func(txn *badger.Txn) (err error) {
+			out, err = s.checkAll(ctx, txn)
+			return err
+		})
+	})
+	if corrupt, ok := errors.AsType[*CorruptError](err); ok {
+		return append(out, Damage{What: corrupt.what()}), nil
+	}
+	if err != nil {
+		return out, fmt.Errorf("check memory: %w", err)
+	}
+	return out, nil
+}
+
+func (s *Store) checkAll(ctx context.Context, txn *badger.Txn) ([]Damage, error) {
+	out, err := s.strangeKeys(ctx, txn)
+	if err != nil {
+		return out, err
+	}
+	err = s.conversations(ctx, txn, []byte{'t'}, func(at address, _ int64) error {
+		for _, part := range []func(context.Context, *badger.Txn, address) error{s.checkInteractions, s.checkSession} {
+			err := part(ctx, txn, at)
+			if corrupt, ok := errors.AsType[*CorruptError](err); ok {
+				out = append(out, Damage{at.tenant, at.memoryID, corrupt.what()})
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// strangeKeys finds keys that nothing of ours has written.
+func (s *Store) strangeKeys(ctx context.Context, txn *badger.Txn) ([]Damage, error) {
+	var out []Damage
+	it := txn.NewIterator(badger.IteratorOptions{})
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		raw := it.Item().Key()
+		if _, ok := parseKey(raw); !ok && string(raw) != string(writesKey) {
+			out = append(out, Damage{What: fmt.Sprintf("there is a key that is none of the store's: %.80q", raw)})
+		}
+	}
+	return out, nil
+}
+
+// checkInteractions reads all of a conversation, and follows its index.
+func (s *Store) checkInteractions(ctx context.Context, txn *badger.Txn, at address) error {
+	all, err := s.read(ctx, txn, at)
+	if err != nil {
+		return err
+	}
+	for i, in := range all {
+		n, there, err := number(txn, at.interaction(in.ID))
+		if err != nil || !there || n != uint64(i) {
+			return s.damaged(fmt.Sprintf("the index of conversation %s does not lead to interaction %d", at.memoryID, i), err)
+		}
+		if in.MemoryID != at.memoryID {
+			return s.damaged(fmt.Sprintf("interaction %d of conversation %s belongs to conversation %s", i, at.memoryID, in.MemoryID), nil)
+		}
+	}
+	return nil
+}
+
+func (s *Store) checkSession(_ context.Context, txn *badger.Txn, at address) error {
+	_, _, err := s.readSession(txn, at)
+	return err
+}

@@ -1,0 +1,12 @@
+package badger
+
+// SplitKey is what stands in a key of a conversation, and KeyOf makes one.
+func SplitKey(raw []byte) (tenant, memoryID string, kind byte, rest string, ok bool) {
+	k, ok := parseKey(raw)
+	return k.tenant, k.memoryID, k.kind, k.rest, ok
+}
+
+// KeyOf makes a key.
+func KeyOf(tenant, memoryID string, kind byte, rest string) []byte {
+	return append(address{tenant, memoryID}.kind(kind), rest...)
+}

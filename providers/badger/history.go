@@ -1,0 +1,73 @@
+package badger
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// History returns the interactions of a conversation, oldest first. An unknown
+// id is an empty conversation.
+func (s *Store) History(ctx context.Context, memoryID string) ([]engine.Interaction, error) {
+	at := s.at(memoryID)
+	if err := at.check(); err != nil {
+		return nil, err
+	}
+	var out []engine.Interaction
+	err := s.reading(ctx, func(db *lease) error {
+		return db.View(func(txn *badger.Txn) (err error) {
+			out, err = s.read(ctx, txn, at)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read memory %s: %w", memoryID, err)
+	}
+	return out, nil
+}
+
+// read collects a conversation: its sequence has no gap up to where the counter
+// says. A store that lost a part must not pass for a shorter one.
+func (s *Store) read(ctx context.Context, txn *badger.Txn, at address) ([]engine.Interaction, error) {
+	next, counted, err := number(txn, at.next())
+	if err != nil {
+		return nil, s.damaged("the counter of conversation "+at.memoryID, err)
+	}
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: at.kind(kindSequence)})
+	defer it.Close()
+	out := make([]engine.Interaction, 0, min(next, 1024))
+	for it.Rewind(); it.Valid(); it.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := uint64(len(out))
+		if counted && n == next {
+			break // the rest is left over from a write that did not end
+		}
+		if !bytes.Equal(it.Item().Key(), at.sequence(n)) {
+			return nil, s.damaged(fmt.Sprintf("interaction %d of conversation %s is missing", n, at.memoryID), nil)
+		}
+		in, err := decode(it.Item())
+		if err != nil {
+			return nil, s.damaged(fmt.Sprintf("interaction %d of conversation %s", n, at.memoryID), err)
+		}
+		out = append(out, in)
+	}
+	if uint64(len(out)) != next {
+		return nil, s.damaged(fmt.Sprintf("conversation %s has %d interactions, %d were written", at.memoryID, len(out), next), nil)
+	}
+	return out, nil
+}
+
+func decode(item *badger.Item) (engine.Interaction, error) {
+	var in engine.Interaction
+	err := item.Value(func(raw []byte) (err error) {
+		in, err = decodeRecord(raw)
+		return err
+	})
+	return in, err
+}

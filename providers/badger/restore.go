@@ -1,0 +1,120 @@
+package badger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Restore makes the store of a backup. The directory must hold none: otherwise
+// the error wraps fs.ErrExist. All of the backup is read and checked first; when
+// Restore fails it leaves nothing.
+func (s *Store) Restore(ctx context.Context, r io.Reader) (err error) {
+	if err := s.vacant(); err != nil {
+		return err
+	}
+	parent := filepath.Dir(filepath.Clean(s.dir))
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return fmt.Errorf("restore memory store: %w", err)
+	}
+	temp, err := os.MkdirTemp(parent, "."+filepath.Base(s.dir)+".restoring-")
+	if err != nil {
+		return fmt.Errorf("restore memory store: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, os.RemoveAll(temp)); err != nil {
+			err = fmt.Errorf("restore memory store %s: %w", s.dir, err)
+		}
+	}()
+	stream, err := unpack(filepath.Join(temp, "stream"), r)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	dir := filepath.Join(temp, "store")
+	made := Open(dir, Options{FreeSpace: s.o.FreeSpace})
+	if err := made.with(ctx, func(db *lease) error { return made.load(db, stream) }); err != nil {
+		return err
+	}
+	return s.takeOver(ctx, dir)
+}
+
+// unpack checks a backup and gives the stream within.
+func unpack(path string, r io.Reader) (_ *os.File, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = unframe(f, r); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// load writes a stream, which has been checked, into a new store.
+func (s *Store) load(db *lease, stream *os.File) error {
+	info, err := stream.Stat()
+	if err != nil {
+		return err
+	}
+	if err := s.checkWrite(max(largeWrite, int(info.Size()))); err != nil {
+		return err
+	}
+	if err := db.sentinel.write(s.dir); err != nil {
+		return err
+	}
+	return db.Load(stream, 16)
+}
+
+// takeOver puts a restored directory in the place of the store's own, which
+// must be missing or hold nothing but the files of those who wait.
+func (s *Store) takeOver(ctx context.Context, dir string) error {
+	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	lock, err := s.acquireLock(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := s.vacant(); err != nil {
+		return err
+	}
+	for _, name := range []string{lockFile, waitFile} {
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.Remove(s.dir); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, s.dir); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(s.dir))
+}
+
+// vacant says whether the directory is free for a restored store.
+func (s *Store) vacant() error {
+	files, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("restore memory store: %w", err)
+	}
+	for _, f := range files {
+		if f.Name() != lockFile && f.Name() != waitFile {
+			return fmt.Errorf("restore memory store: %s is there already: %w", filepath.Join(s.dir, f.Name()), fs.ErrExist)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package cassette_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/providers/cassette"
+)
+
+// A conversation that grows by 1 kB a turn, recorded: what a turn costs.
+func BenchmarkRecorder(b *testing.B) {
+	const turns = 200
+	var segments journal.Segments
+	recs := records("x")[:1]
+	var q journal.Request
+	for i := range turns {
+		q.Messages = append(q.Messages, journal.Message{Head: []byte(`{"role":"user"}`), Text: []string{fmt.Sprint(i), strings.Repeat("some words ", 90)}})
+		body, err := segments.Encode(q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		recs = append(recs, journal.Record{Seq: uint64(i + 2), Kind: journal.Intent, Class: journal.Read, Path: "m", Body: body})
+	}
+	secrets := secret.New(map[string]string{"A": "the-value-of-one", "B": "the/value+of two", "C": "the \"value\" of three"})
+	dir := b.TempDir()
+	for b.Loop() {
+		r, err := cassette.New(journal.Discard{}, filepath.Join(dir, "c.jsonl"), secrets)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range recs {
+			if _, err := r.Append(recs[i : i+1]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/turns, "µs/turn")
+}

@@ -1,0 +1,251 @@
+package cassette_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/providers/cassette"
+)
+
+// records is a small run whose tool gave a text.
+func records(given string) []journal.Record {
+	body, err := journal.Encode(map[string]string{"text": given})
+	if err != nil {
+		panic(err)
+	}
+	return []journal.Record{
+		{Seq: 1, Kind: journal.Start, Path: "r", Wall: 1, Body: []byte(`{"input":{}}`)},
+		{Seq: 2, Kind: journal.Intent, Class: journal.Read, Attempt: 1, Path: "a/tool", Body: []byte(`{"tool":"t","args":{}}`)},
+		{Seq: 3, Kind: journal.Result, Path: "a/tool", Body: body},
+		{Seq: 4, Kind: journal.End},
+	}
+}
+
+func exported(t testing.TB, given string) string {
+	t.Helper()
+	var b strings.Builder
+	if err := cassette.Export(&b, records(given), nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// looksReal is of a form that a service gives to its keys.
+var looksReal = "ghp_" + strings.Repeat("aB3dE6fH9jK2mN5pQ8", 2)
+
+// listed is the names in a folder.
+func listed(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestWhatLooksLikeAKeyRefusesARecording(t *testing.T) {
+	for _, old := range []string{"", "the cassette of yesterday\n"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "c.jsonl")
+		if old != "" {
+			if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		inner := &journal.Memory{}
+		r, err := cassette.New(inner, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recs := records("use " + looksReal)
+		for i := range recs {
+			if _, err := r.Append(recs[i : i+1]); err != nil {
+				t.Fatal("the run was harmed:", err)
+			}
+		}
+		for range 2 {
+			var refused *cassette.Refused
+			if err := r.Close(); !errors.As(err, &refused) || len(refused.Findings) != 1 ||
+				refused.Findings[0] != (cassette.Finding{Line: 3, Path: "a/tool", Looks: "a GitHub token"}) || strings.Contains(err.Error(), looksReal[4:]) {
+				t.Errorf("%v", err)
+			}
+		}
+		if len(inner.Records) != len(recs) {
+			t.Errorf("the journal has %d records", len(inner.Records))
+		}
+		if old == "" && len(listed(t, dir)) != 0 || old != "" && (len(listed(t, dir)) != 1 || content(t, path) != old) {
+			t.Errorf("left in the folder: %q", listed(t, dir))
+		}
+	}
+}
+
+func TestARefusalNamesAllPlacesAndNoSecret(t *testing.T) {
+	recs := records("Authorization: Bearer " + looksReal[4:])
+	recs[2].Path = looksReal
+	recs[0].Body = []byte(`{"input":{"parameters":{"result":"x"},"api_key":"` + looksReal[4:] + `"}}`)
+	recs[3].Status, recs[3].Body = journal.Failed, []byte(`no JSON: `+looksReal)
+	var out bytes.Buffer
+	err := cassette.Export(&out, recs, nil)
+	var refused *cassette.Refused
+	if !errors.As(err, &refused) || len(refused.Findings) != 4 || out.Len() != 0 {
+		t.Fatalf("%v, written: %q", err, out.String())
+	}
+	want := "no cassette was written: line 1 (r) holds what looks like credentials of a request; line 3 holds what looks like a GitHub token; " +
+		"line 3 holds what looks like credentials of a request; line 4 holds what looks like a GitHub token; " +
+		"put the value into an environment variable that the spec names, so that it is replaced, or keep it out of the run"
+	if err.Error() != want {
+		t.Errorf("%s\nwant\n%s", err, want)
+	}
+}
+
+// A key that is known by value is replaced, and refuses nothing.
+func TestAKnownKeyIsReplacedBeforeItIsLookedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.jsonl")
+	if err := cassette.Save(path, records("use "+looksReal), secret.New(map[string]string{"GITHUB_TOKEN": looksReal})); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, path); !strings.Contains(got, `"result":{"text":"use [redacted GITHUB_TOKEN]"}`) {
+		t.Error(got)
+	}
+}
+
+// The value of a secret that is JSON itself stands in no one string.
+func TestAValueThatCannotBeReplacedRefuses(t *testing.T) {
+	recs := records("x")
+	recs[2].Body = []byte(`{"user":"me","password":"hunter"}`)
+	err := cassette.Export(&bytes.Buffer{}, recs, secret.New(map[string]string{"LOGIN": `{"user":"me","password":"hunter"}`}))
+	if err == nil || !strings.Contains(err.Error(), "line 3 (a/tool) holds the value of LOGIN where it cannot be replaced") {
+		t.Error(err)
+	}
+}
+
+// references encodes requests like a run does: each builds on those before it.
+func references(t *testing.T, s *journal.Segments, seq uint64, texts ...string) journal.Record {
+	t.Helper()
+	body, err := s.Encode(journal.Request{Messages: []journal.Message{{Head: []byte(`{"role":"user"}`), Text: texts}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return journal.Record{Seq: seq, Kind: journal.Intent, Class: journal.Read, Path: "m", Body: body}
+}
+
+// Requests behind a change refer to those that still count, redacted or not.
+func TestARecordingFollowsAChange(t *testing.T) {
+	recs := records("x")[:1]
+	var before, after journal.Segments
+	recs = append(recs, references(t, &before, 2, "first ", "canary-1"))
+	after.Keep(recs[1].Body)
+	recs = append(recs, references(t, &before, 3, "void ", "canary", "-1"), journal.Record{Seq: 4, Kind: journal.Change, Voids: 3, Body: []byte(`{}`)},
+		references(t, &after, 5, "first ", "other ", "canary-1"))
+	for name, secrets := range map[string]*secret.Values{"nothing redacted": nil, "redacted": secret.New(map[string]string{"C": "canary-1"})} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.jsonl")
+			r, err := cassette.New(&journal.Memory{}, path, secrets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range recs {
+				if _, err := r.Append(recs[i : i+1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := cassette.Load(path); err != nil {
+				t.Error(err)
+			}
+			if secrets != nil && strings.Contains(content(t, path), "canary") {
+				t.Error(content(t, path))
+			}
+		})
+	}
+}
+
+// A resumed run is recorded from its beginning, and again when it is loaded again.
+func TestAResumedRunIsRecordedWhole(t *testing.T) {
+	recs := records("x")
+	inner := &journal.Memory{Records: slices.Clone(recs[:2])}
+	path := filepath.Join(t.TempDir(), "c.jsonl")
+	r, err := cassette.New(inner, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, err := r.Load(); err != nil || len(got) != 2 {
+			t.Fatal(got, err)
+		}
+	}
+	if _, err := r.Append(recs[2:]); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, path); got != exported(t, "x") {
+		t.Error(got)
+	}
+}
+
+func TestAFileThatCannotBeIsToldAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := cassette.New(&journal.Memory{}, dir, nil); err == nil || !strings.Contains(err.Error(), "is there and is no file") {
+		t.Error(err)
+	}
+	if _, err := cassette.New(&journal.Memory{}, filepath.Join(dir, "none", "c.jsonl"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// A journal that cannot append is the run's matter: the recording holds what it took.
+type broken struct{ journal.Memory }
+
+func (broken) Append([]journal.Record) (*journal.Ticket, error) {
+	return nil, errors.New("disk on fire")
+}
+
+func TestWhatTheJournalDidNotTakeIsNotRecorded(t *testing.T) {
+	dir := t.TempDir()
+	r, err := cassette.New(&broken{}, filepath.Join(dir, "c.jsonl"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Append(records("x")); err == nil {
+		t.Error("the error was swallowed")
+	}
+	if err := r.Close(); err != nil || len(listed(t, dir)) != 0 {
+		t.Error(err, listed(t, dir))
+	}
+}
+
+func TestASymbolicLinkIsFollowed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need rights there")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "real"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := cassette.Save(filepath.Join(dir, "link"), records("x"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if content(t, filepath.Join(dir, "real")) != exported(t, "x") || len(listed(t, dir)) != 2 {
+		t.Error(listed(t, dir))
+	}
+}

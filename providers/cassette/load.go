@@ -1,0 +1,97 @@
+package cassette
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// MaxSize is the length in bytes up to which a cassette is read.
+const MaxSize = 256 << 20
+
+var errSize = fmt.Errorf("it is longer than %d MiB", MaxSize>>20)
+
+// EditedError says that a cassette is not as it was sealed: someone changed it,
+// or a copy of it went wrong. It wraps journal.ErrCorrupt.
+type EditedError struct {
+	Line int // the first that is not as it was
+	Err  error
+}
+
+// Error names the line and the way out.
+func (e *EditedError) Error() string {
+	return fmt.Sprintf("line %d was changed, or lines before it are missing: if you edited it, seal it again with pexctl runs export --reseal FILE", e.Line)
+}
+
+// Unwrap gives the journal's own words.
+func (e *EditedError) Unwrap() error { return e.Err }
+
+// Load reads and verifies a cassette. All of it is good, or there is an error
+// that names the file and the line: an *EditedError where the seal is broken,
+// one that wraps journal.ErrNewer where a later program wrote it.
+func Load(path string) ([]journal.Record, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cassette: %w", err)
+	}
+	defer f.Close()
+	b, err := readAll(f)
+	if err == nil {
+		var recs []journal.Record
+		if recs, err = Decode(b); err == nil {
+			return recs, nil
+		}
+	}
+	return nil, fmt.Errorf("cassette %s: %w", path, err)
+}
+
+// readAll reads what is not too long.
+func readAll(r io.Reader) ([]byte, error) {
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Size() > MaxSize {
+			return nil, errSize
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if err == nil && len(b) > MaxSize {
+		err = errSize
+	}
+	return b, err
+}
+
+// Decode is Load for bytes; bodies are pieces of them.
+func Decode(b []byte) ([]journal.Record, error) {
+	c, err := journal.Decode(b)
+	switch {
+	case err != nil && errors.Is(err, journal.ErrNewer):
+		return nil, err
+	case err != nil:
+		return nil, &EditedError{len(c.Records) + 1, err}
+	case c.Good < len(b):
+		return nil, &EditedError{len(c.Records) + 1, fmt.Errorf("%w: the last line is cut off", journal.ErrCorrupt)}
+	}
+	return c.Records, check(c.Records)
+}
+
+// check finds what is wrong under a good seal: requests that refer to nothing.
+func check(recs []journal.Record) error {
+	if len(recs) == 0 {
+		return errors.New("it is empty")
+	}
+	if recs[0].Kind != journal.Start {
+		return errors.New("line 1: a cassette begins with the start of a run")
+	}
+	for i := range recs {
+		if v := recs[i].Voids; v > recs[i].Seq || v == 1 {
+			return fmt.Errorf("line %d: it cannot make line %d void", i+1, v)
+		}
+	}
+	if _, err := drift.Requests(recs); err != nil {
+		return fmt.Errorf("requests cannot be read: %w", err)
+	}
+	return nil
+}

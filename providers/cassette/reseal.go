@@ -1,0 +1,103 @@
+package cassette
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Reseal reads a cassette that someone edited and writes it as if it had been
+// recorded so: lines are numbered and sealed anew. An
+// error names the line that cannot be one of a cassette; then nothing is
+// written. What was edited in a result may well be drift in the requests behind
+// it: that is for the next run to tell.
+func Reseal(r io.Reader, w io.Writer) error {
+	sealed, err := reseal(r)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(sealed)
+	return err
+}
+
+// ResealFile is Reseal in place: the file is sealed anew or, after an error, as
+// it was before.
+func ResealFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reseal: %w", err)
+	}
+	defer f.Close()
+	sealed, err := reseal(f)
+	if err == nil {
+		err = put(path, sealed)
+	}
+	if err != nil {
+		return fmt.Errorf("reseal %s: %w", path, err)
+	}
+	return nil
+}
+
+func reseal(r io.Reader) ([]byte, error) {
+	b, err := readAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	var chain journal.Chain
+	for i, line := range bytes.Split(bytes.TrimRight(b, " \t\r\n"), []byte{'\n'}) {
+		fields, err := unsealed(line, i+1)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		fields, chain = journal.Seal(fields, chain)
+		out = append(out, fields...)
+	}
+	c, err := journal.Decode(out)
+	if err == nil {
+		err = check(c.Records)
+	}
+	return out, err
+}
+
+// unsealed is a line without its seal and the closing brace, in the one form
+// that a journal has: compact, its number where it is looked for.
+func unsealed(line []byte, seq int) ([]byte, error) {
+	if !utf8.Valid(line) {
+		return nil, errors.New("it is not UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, errors.New("it is no JSON object")
+	}
+	out := fmt.Appendf(nil, `{"v":1,"seq":%d`, seq)
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = d.Decode(&value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if name != "seq" && name != "chain" && (name != "v" || string(value) != "1") {
+			quoted, _ := journal.Encode(name) // a string always encodes
+			compact := bytes.NewBuffer(append(append(append(out, ','), quoted...), ':'))
+			_ = json.Compact(compact, value) // it was decoded
+			out = compact.Bytes()
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something stands behind the object")
+	}
+	return out, nil
+}
