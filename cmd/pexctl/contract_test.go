@@ -10,12 +10,6 @@ import (
 	"github.com/pexctl/pex/internal/contract"
 )
 
-// notYet are the cases of promises that are still to come, with their reason.
-var notYet = map[string]string{
-	"approval": "comes with Durable runs",
-	"resume":   "comes with Durable runs",
-}
-
 func TestContract(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -31,9 +25,6 @@ func TestContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			if why := notYet[c.Name]; why != "" {
-				t.Skip(why)
-			}
 			bad, err := contract.Run(c, contract.Command{Path: self, Env: pexctlEnv()}, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -42,13 +33,5 @@ func TestContract(t *testing.T) {
 				t.Error(b)
 			}
 		})
-	}
-}
-
-func TestContractListNamesOnlyCases(t *testing.T) {
-	for name := range notYet {
-		if _, err := os.Stat(filepath.Join("../../testdata/contract", name, "case.json")); err != nil {
-			t.Errorf("notYet names %s: %v", name, err)
-		}
 	}
 }

@@ -36,13 +36,13 @@ func Part(first, second []journal.Record) (*Parting, error) {
 	}
 	inA, inB := byPath(a), byPath(b)
 	for i := range max(len(a), len(b)) {
+		if i < len(b) && inA[b[i].path] == nil {
+			return &Parting{b[i].path, Extra, []Difference{{Extra, "call", "", b[i].text()}}}, nil
+		}
 		if i < len(a) {
 			if p := a[i].against(inB[a[i].path]); p != nil {
 				return p, nil
 			}
-		}
-		if i < len(b) && inA[b[i].path] == nil {
-			return &Parting{b[i].path, Extra, []Difference{{Extra, "call", "", b[i].text()}}}, nil
 		}
 	}
 	for i := range a {

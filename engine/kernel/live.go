@@ -50,12 +50,14 @@ func (r *run) deliverLive() error {
 	if r.supply() {
 		return nil
 	}
-	if err := r.unsure(); err != nil {
-		return err
-	}
 	r.put(t)
-	if r.working == 0 && (r.guards == 0 || len(r.questions) > 0) {
-		return r.stuck()
+	if r.working == 0 {
+		if err := r.unsure(r.doubtful); err != nil { // what a recording left in doubt, once nothing else is under way
+			return err
+		}
+		if r.guards == 0 || len(r.questions) > 0 {
+			return r.stuck()
+		}
 	}
 	return r.await()
 }
@@ -91,11 +93,11 @@ func (r *run) reopen() (done bool, err error) {
 			delete(r.recorded, e.path)
 		}
 	}
-	if err := r.unsure(); err != nil {
+	if err := r.unsure(r.inherited); err != nil {
 		return false, err
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if r.doubtful(e) && r.o.Resolve[e.path] != "redo" {
+		if r.doubtful(e) && r.decided(e) && r.o.Resolve[e.path] != "redo" {
 			delete(r.recorded, e.path)
 			e.doubt = false
 			r.record(e, r.resolution(e.path))
@@ -104,7 +106,7 @@ func (r *run) reopen() (done bool, err error) {
 		}
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if e.class == journal.Question || !r.inherited(e) && !e.doubt {
+		if e.class == journal.Question || !r.inherited(e) && !e.doubt || r.doubtful(e) && !r.decided(e) {
 			continue
 		}
 		e.doubt = false
@@ -127,11 +129,14 @@ func (r *run) doubtful(e *effect) bool {
 	return e.class == journal.Write && !e.given && (e.doubt || r.inherited(e))
 }
 
+// decided says whether somebody has said what becomes of a write in doubt.
+func (r *run) decided(e *effect) bool { return r.o.Resolve[e.path] != "" || r.gaveUp }
+
 // unsure is the writes in doubt about which nobody has decided, or nil.
-func (r *run) unsure() error {
+func (r *run) unsure(of func(*effect) bool) error {
 	n := &NeedsReview{}
 	for e := r.open.first; e != nil; e = e.next {
-		if r.doubtful(e) && r.o.Resolve[e.path] == "" && !r.gaveUp {
+		if of(e) && r.doubtful(e) && !r.decided(e) {
 			n.Writes = append(n.Writes, Open{e.path, e.request})
 		}
 	}

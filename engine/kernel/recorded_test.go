@@ -172,3 +172,34 @@ func TestACancelledRunDoesNotWaitForAWriteInDoubt(t *testing.T) {
 		o.Cancel = nil
 	}
 }
+
+// A write that a recording left in doubt waits until all else has ended: what
+// runs beside it is neither cut nor in doubt itself.
+func TestARecordedDoubtLetsOthersEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal.Memory{Paranoid: true}
+		var performed []string
+		main := func(s *kernel.Scope) error {
+			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
+				_, err := kernel.Do(s, kernel.Effect[string]{Name: "w", Class: journal.Write, Perform: func(_ context.Context, key string) (string, error) {
+					time.Sleep(time.Hour)
+					performed = append(performed, key)
+					return key, nil
+				}})
+				return err
+			})
+		}
+		o := kernel.Options{RunID: "r", Journal: j, Recorded: shelf{"b.1/w": {Doubt: true}}}
+		var review *kernel.NeedsReview
+		for range 2 {
+			_, err := runWith(t.Context(), o, main)
+			if !errors.As(err, &review) || len(review.Writes) != 1 || review.Path != "b.1/w" || !slices.Equal(performed, []string{"r/b.0/w"}) {
+				t.Fatal(err, performed)
+			}
+		}
+		o.Resolve = map[string]string{"b.1/w": "skip"}
+		if _, err := runWith(t.Context(), o, main); err == nil || len(performed) != 1 {
+			t.Fatal(err, performed)
+		}
+	})
+}

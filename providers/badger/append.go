@@ -76,11 +76,13 @@ func (s *Store) place(txn *badger.Txn, additions []addition) (change, error) {
 	for _, a := range additions {
 		id := a.at.memoryID
 		if _, known := next[id]; !known {
-			n, _, err := number(txn, a.at.next())
+			n, counted, err := number(txn, a.at.next())
 			if err != nil {
 				return c, s.damaged("the counter of conversation "+id, err)
 			}
-			next[id] = n
+			if next[id] = n; !counted { // or what is cut short would look like a lost counter
+				c.before = append(c.before, entry{a.at.next(), eight(0)})
+			}
 		}
 		n, old, err := s.locate(txn, a, next[id])
 		switch {

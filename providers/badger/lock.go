@@ -114,8 +114,11 @@ func (n *notice) withdraw() {
 	}
 }
 
-// openWaiters opens the file of the notices; nil = it cannot be opened.
+// openWaiters opens the file of the notices; nil = there are none.
 func openWaiters(dir string) *os.File {
+	if !notices {
+		return nil
+	}
 	f, err := os.OpenFile(filepath.Join(dir, waitFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil

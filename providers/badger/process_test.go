@@ -81,7 +81,9 @@ func appendBulk(s *badger.Store, n int) int {
 		for k := range bulk {
 			in := interaction("shared", fmt.Sprintf("%d-%d-%d", os.Getpid(), i, k))
 			in.Answer = strings.Repeat("x", bulkSize)
-			all = append(all, in)
+			fresh := in
+			fresh.MemoryID = fmt.Sprintf("own-%d-%d", os.Getpid(), i)
+			all = append(all, in, fresh)
 		}
 		if err := s.Append(context.Background(), all...); err != nil {
 			fmt.Fprintln(os.Stderr, err)

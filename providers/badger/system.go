@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// notices says that locks on a file tell who waits.
+const notices = true
+
 // tryLock takes an exclusive lock that ends with the process; false means that
 // another file on it has it.
 func tryLock(f *os.File) (bool, error) { return flock(f, syscall.LOCK_EX) }

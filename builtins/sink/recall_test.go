@@ -1,0 +1,96 @@
+package sink_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/engine"
+)
+
+// past is a sink that hears all as what was told before, some time after the
+// run began.
+type past struct {
+	to engine.Recaller
+	at time.Duration
+}
+
+func (p *past) Send(ev engine.Event) {
+	ev.At = ev.At.Add(p.at)
+	p.to.Recall(ev)
+}
+
+// firstHalf is a run up to the middle of its second step.
+func firstHalf(s story) {
+	s.start("?")
+	s.asks("plan.1/model", "planner", "")
+	s.answered("plan.1/model", "", 500)
+	s.plan(1, "one", "two", "three")
+	s.step("s1", "one")
+	s.toolDone("s1", "pencil", `{"text":"a"}`, "ok", "")
+	s.stepDone("s1", engine.StepOK, "first", "")
+	s.step("s2", "two")
+	s.asks("s2/1", "executor", "s2")
+}
+
+func TestTreeOfAResumedRunShowsWhatWasDoneBefore(t *testing.T) {
+	s := newScreen(t, 60, 24)
+	tree, c := newTree(s)
+	c.at = began.Add(26 * time.Hour) // nobody ran it for a day
+	firstHalf(story{&past{tree, 4 * time.Second}})
+	if s.String() != "" {
+		t.Fatalf("drawn before anything new happened:\n%s", s)
+	}
+	c.at = c.at.Add(2 * time.Second)
+	tree.Tick()
+	wantScreen(t, s, `
+demo  plan v1 · 1/3 steps · 500 tok · 2.0s
+  ✓ s1 one  1 tool · 1.5s
+      first
+  ◓ s2 two  2.0s
+      ◓ executor is thinking
+  ○ s3 three
+`)
+	story{tree}.stepDone("s2", engine.StepOK, "second", "")
+	if !strings.Contains(s.String(), "2/3 steps") {
+		t.Error(s)
+	}
+}
+
+func TestTreeThatHeardOnlyThePastLeavesItStanding(t *testing.T) {
+	s := newScreen(t, 60, 24)
+	tree, _ := newTree(s)
+	firstHalf(story{&past{to: tree}})
+	tree.Close()
+	if !strings.Contains(s.String(), "✓ s1 one") {
+		t.Errorf("screen:\n%s", s)
+	}
+}
+
+func TestLinesOfAResumedRunSayOnceWhatWasDone(t *testing.T) {
+	tests := []struct {
+		name   string
+		before func(story)
+		want   string
+	}{
+		{"in a step", firstHalf, "resumed: 1 of 3 steps done\ns2 ok (1.5s, 0 tokens)\ns3 ok (1.5s, 0 tokens)\n"},
+		{"before a plan", func(s story) { s.start("?") }, "resumed: no plan yet\ns2 ok (1.5s, 0 tokens)\ns3 ok (1.5s, 0 tokens)\n"},
+		{"a run that is new", func(story) {}, "s2 ok (1.5s, 0 tokens)\ns3 ok (1.5s, 0 tokens)\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			l := sink.NewLines(&b)
+			tt.before(story{&past{to: l}})
+			story{l}.stepDone("s2", engine.StepOK, "", "")
+			story{l}.stepDone("s3", engine.StepOK, "", "")
+			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package sink_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/engine"
+)
+
+// halfDone is a run that waits in its third step.
+func halfDone() *engine.Result {
+	return &engine.Result{
+		RunID: "r-1", Status: engine.Interrupted, StartedAt: began, DurationMS: 2500,
+		StopReason: engine.StopReason{Code: engine.StopInterrupted, Message: "waiting for a person"},
+		Spec:       engine.SpecInfo{Name: "demo", Version: "2"},
+		Plan: engine.Plan{Version: 2, Steps: []engine.Step{
+			{ID: "s1", Goal: "Multiply"}, {ID: "s3", Goal: "Send\nit"}, {ID: "s4", Goal: "Rest"},
+		}},
+		Steps: []engine.StepRecord{
+			{ID: "s1", Goal: "Multiply", Status: engine.StepOK, Attempts: 2, DurationMS: 1500, Result: "It is 42.\nSurely.", ToolCalls: []engine.ToolRecord{
+				{Tool: "calculator", Args: json.RawMessage(`{"expression":"6 * 7"}`), Result: map[string]any{"value": 42}, Status: engine.CallOK},
+				{Tool: "pencil", Args: json.RawMessage(`{}`), Result: "there is no pencil", Status: engine.CallError},
+			}},
+			{ID: "s2", Goal: "Dropped", Status: engine.StepFailed, Error: "nothing to write with"},
+			{ID: "s3", Goal: "Send\nit", Status: engine.StepRunning},
+		},
+		Usage: engine.Usage{ModelCalls: 4, ToolCalls: 2, Tokens: engine.Tokens{Input: 1200, Output: 34}, CostUSD: 0.0012},
+		Interrupts: []engine.Question{{
+			Path: "step.s3/tool.0.approval", Kind: engine.AskApproval, Tool: "send", Args: json.RawMessage(`{"to":"x"}`), Question: "May it?",
+		}},
+		Warnings: []string{"a reply was mended"},
+	}
+}
+
+func TestReportTellsHowARunStands(t *testing.T) {
+	r := sink.Report{
+		Result: halfDone(), Question: "What is\n6 * 7?", Now: began.Add(3 * time.Minute), Columns: 100,
+		HowTo: func(q engine.Question) string { return "answer " + q.Path },
+	}
+	want := `run r-1  demo 2
+interrupted: waiting for a person
+started 2026-01-02T15:04:05Z (3m ago), 2.5s of work
+4 model calls, 2 tool calls, 1.2k tokens, $0.0012
+
+Question
+  What is
+  6 * 7?
+
+Plan v2
+  ✓ s1 Multiply  (2 attempts · 1.5s)
+      ✓ calculator 6 * 7 → {"value":42}
+      ✗ pencil error → there is no pencil
+      It is 42.
+      Surely.
+  ◐ s3 Send it  (not finished)
+  ○ s4 Rest
+  ✗ s2 Dropped  (failed)
+      nothing to write with
+
+Waiting for a person
+  step.s3/tool.0.approval  approval send
+    {"to":"x"}
+    May it?
+    answer step.s3/tool.0.approval
+warning: a reply was mended
+`
+	if diff := cmp.Diff(want, r.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReportOfAnAnswerHasAllOfIt(t *testing.T) {
+	long := strings.Repeat("line\n", 30)
+	res := &engine.Result{
+		RunID: "r-1", Status: engine.Completed, StartedAt: began, StopReason: engine.StopReason{Code: engine.StopAnswered},
+		Response: long, Plan: engine.Plan{Version: 1, Steps: []engine.Step{{ID: "s1", Goal: "one"}}},
+		Steps: []engine.StepRecord{{ID: "s1", Goal: "one", Status: engine.StepOK, Result: long}},
+	}
+	r := sink.Report{Result: res, Now: began, Columns: 80}
+	text := r.String()
+	if n := strings.Count(text, "\n  line"); n != 30 {
+		t.Errorf("%d of 30 lines of the answer:\n%s", n, text)
+	}
+	if !strings.Contains(text, "      … 18 lines more; -o json has all\n") {
+		t.Errorf("the result is not cut:\n%s", text)
+	}
+	if strings.Contains(text, "Waiting") || strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestReportOfARunUnderWayHasNoCommandsToAnswer(t *testing.T) {
+	r := sink.Report{
+		Result: halfDone(), Now: began, Columns: 80, Running: true, PID: 7, Color: true,
+		HowTo: func(engine.Question) string { return "answer it" },
+	}
+	text := r.String()
+	if !strings.Contains(text, "running (pid 7)") || strings.Contains(text, "answer it") || strings.Contains(text, "not finished") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestReportCannotBeDriven(t *testing.T) {
+	evil := "a\x1b[2J\u009b1m\r\n\x9b\a"
+	res := halfDone()
+	res.RunID, res.Spec.Name, res.StopReason.Message, res.Response, res.Warnings = evil, evil, evil, evil, []string{evil}
+	res.Plan.Steps = []engine.Step{{ID: evil, Goal: evil}}
+	res.Steps = []engine.StepRecord{{ID: evil, Goal: evil, Status: engine.StepFailed, Error: evil, Result: evil, ToolCalls: []engine.ToolRecord{
+		{Tool: evil, Args: json.RawMessage(`{"x":"\u001b[2J"}`), Result: evil, Status: engine.CallError},
+	}}}
+	res.Interrupts = []engine.Question{{Path: evil, Kind: engine.AskUser, Tool: evil, Question: evil, Args: json.RawMessage(`"` + "\x1b" + `"`)}}
+	r := sink.Report{Result: res, Question: evil, Now: began, Columns: 60, HowTo: func(engine.Question) string { return evil }}
+	if got := r.String(); got != sink.Safe(got) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAgo(t *testing.T) {
+	tests := []struct {
+		past time.Duration
+		want string
+	}{
+		{-time.Hour, "now"},
+		{999 * time.Millisecond, "now"},
+		{59 * time.Second, "59s ago"},
+		{3*time.Minute + 59*time.Second, "3m ago"},
+		{47 * time.Hour, "47h ago"},
+		{49 * time.Hour, "2d ago"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.want, func(t *testing.T) {
+			if got := sink.Ago(tt.past); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
