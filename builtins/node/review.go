@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,8 @@ import (
 
 // review shows a plan to a person where planner.approval wants that, whoever
 // made it. Remaining steps that are taken over as they are are not asked about
-// again. A denial comes back as what is to be done better.
+// again. A denial comes back as what is to be done better, and a plan that
+// cannot run as edited is asked about again.
 func review(s *engine.Scope, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
 	env := func(source string) map[string]any {
 		v := s.View()
@@ -25,18 +27,26 @@ func review(s *engine.Scope, p *PlannerConfig, steps []engine.Step) (out []engin
 	if err != nil || !ask || unchanged(s.View().State, steps) {
 		return steps, "", err
 	}
-	d, err := s.Ask("approval", engine.Question{Kind: engine.AskPlan, Args: planJSON(steps), Question: "Run this plan?"})
-	switch {
-	case err != nil:
-		return nil, "", err
-	case d.Do == "edit":
-		return editedPlan(s, d.Edit, p.PlanFormat)
-	case d.Approved():
-		return steps, "", nil
-	case d.Reason == "" && d.Text == "":
-		return nil, "", engine.Denied("planner.approval", "a person denied the plan")
+	name, question := "approval", "Run this plan?"
+	for n := 2; ; n++ {
+		d, err := s.Ask(name, engine.Question{Kind: engine.AskPlan, Args: planJSON(steps), Question: question})
+		switch {
+		case err != nil:
+			return nil, "", err
+		case d.Do == "edit":
+			edited, err := editedPlan(s, d.Edit, p.PlanFormat)
+			if err == nil {
+				return edited, "", nil
+			}
+			name, question = fmt.Sprintf("approval.%d", n), "Run this plan? The edit cannot be used: "+err.Error()
+		case d.Approved():
+			return steps, "", nil
+		case d.Reason == "" && d.Text == "":
+			return nil, "", engine.Denied("planner.approval", "a person denied the plan")
+		default:
+			return nil, "A person looked at the plan and wants it changed: " + d.Reason + d.Text, nil
+		}
 	}
-	return nil, "A person looked at the plan and wants it changed: " + d.Reason + d.Text, nil
 }
 
 // wanted evaluates an approval: never (also ""), always, or an expression.
@@ -74,14 +84,14 @@ func unchanged(st engine.State, steps []engine.Step) bool {
 }
 
 // editedPlan reads the plan as a person changed it; it is checked like a model's.
-func editedPlan(s *engine.Scope, edit json.RawMessage, format string) ([]engine.Step, string, error) {
+func editedPlan(s *engine.Scope, edit json.RawMessage, format string) ([]engine.Step, error) {
 	p := reply.Parse(string(edit), reply.Options{})
 	if p.Kind != reply.Plan {
-		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot be read: %s", p.Message)
+		return nil, errors.New(p.Message)
 	}
 	steps := depend(number(s.View(), toSteps(p.Steps)))
 	if wrong := checkPlan(s, format, steps); len(wrong) > 0 {
-		return nil, "", engine.Fail(engine.StopPlannerInvalid, "planner.approval", "the edited plan cannot run: %s", strings.Join(wrong, "; "))
+		return nil, errors.New(strings.Join(wrong, "; "))
 	}
-	return steps, "", nil
+	return steps, nil
 }

@@ -110,6 +110,8 @@ func arguments(command string) []string {
 		return kinds()
 	case "completion":
 		return []string{"bash", "fish", "zsh"}
+	case "resume", "runs show", "runs cancel", "runs fork", "runs diff", "runs export", "runs rm":
+		return runsHere()
 	case "explain":
 		for _, m := range diag.Codes() {
 			out = append(out, string(m.Code))

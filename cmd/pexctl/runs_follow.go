@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -56,11 +57,11 @@ func (f *follow) look(ctx context.Context) (*engine.Result, *tail, error) {
 	}
 	w, err := newWatch(f.c, f.json)
 	if err != nil {
-		return nil, nil, errors.Join(err, w.close())
+		return nil, nil, err
 	}
 	t := &tail{ctx: ctx, home: f.home, run: f.run, seen: p.records[len(p.records)-1].Seq}
 	res := p.look(ctx, &engine.Follow{More: t.more}, w.sinks...)
-	p.records = append(p.records[:len(p.records):len(p.records)], t.got...)
+	p.records = append(slices.Clip(p.records), t.got...)
 	if err := w.close(); err != nil {
 		return nil, nil, infra(err)
 	}

@@ -73,9 +73,8 @@ func (l *look) read(run string) standing {
 }
 
 // now is the run as its journal has it, with the time that was spent on it.
-func (p *past) now(ctx context.Context, sinks ...engine.Sink) *engine.Result {
-	res := p.look(ctx, &engine.Follow{}, sinks...)
-	return p.timed(res)
+func (p *past) now(ctx context.Context) *engine.Result {
+	return p.timed(p.look(ctx, &engine.Follow{}))
 }
 
 // timed corrects the duration of a run that has not ended: what counts is how

@@ -3,10 +3,7 @@
 package badger_test
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -23,16 +20,6 @@ func resting(t *testing.T, dir string) *badger.Store {
 	s := badger.Open(dir, badger.Options{Idle: time.Hour})
 	t.Cleanup(func() { _ = s.Close() })
 	return s
-}
-
-// isClosed says that the store's last session has ended.
-func isClosed(t *testing.T, dir string) bool {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, "pex-store.json"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return strings.Contains(string(raw), `"closed"`)
 }
 
 func TestARestingStoreStaysOpenUntilClosed(t *testing.T) {

@@ -153,3 +153,13 @@ func killedWithAcks(t *testing.T) (dir string, acked []string) {
 	}
 	return dir, acked
 }
+
+// isClosed says that the store's last session has ended.
+func isClosed(t *testing.T, dir string) bool {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, "pex-store.json"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(raw), `"closed"`)
+}

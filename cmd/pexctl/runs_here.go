@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// runsHere is the ids of the runs that commands find without --home, for shells
+// that complete them; none when there is no home.
+func runsHere() []string {
+	dir := os.Getenv("PEX_HOME")
+	if dir == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(dsl.ProjectRoot(here), ".pex")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
+		return nil // OpenHome would make it
+	}
+	home, err := journal.OpenHome(dir, journal.Exit)
+	if err != nil {
+		return nil
+	}
+	ids, err := home.List()
+	if err != nil {
+		return nil
+	}
+	return ids
+}
