@@ -105,7 +105,7 @@ func parseAge(s string) (time.Duration, error) {
 	var age time.Duration
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
-		if err != nil || n*24 > math.MaxInt64/float64(time.Hour) {
+		if err != nil || math.IsNaN(n) || n*24 > math.MaxInt64/float64(time.Hour) {
 			return 0, errors.New("no number of days")
 		}
 		age = time.Duration(n * 24 * float64(time.Hour))

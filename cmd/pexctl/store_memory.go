@@ -55,7 +55,11 @@ func (r *checkReport) checkMemory(c *cli.Context, h *homed) error {
 	}
 	r.Memory = true
 	const fix = "restore a backup, or move the folder away to begin anew"
-	v, err := memoryInProcess(c.Context, h.dir)
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("check memory: %w", err)
+	}
+	v, err := memoryInProcess(c.Context, self, h.dir)
 	if err != nil {
 		r.Findings = append(r.Findings, finding{File: h.memoryDir(), What: err.Error(), Fix: fix, Damage: true})
 		return nil
@@ -73,12 +77,8 @@ func (r *checkReport) checkMemory(c *cli.Context, h *homed) error {
 	return nil
 }
 
-// memoryInProcess starts ourselves; its error is a crash.
-func memoryInProcess(ctx context.Context, home string) (v memoryVerdict, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return v, fmt.Errorf("check memory: %w", err)
-	}
+// memoryInProcess starts self, which is a pexctl; its error is a crash.
+func memoryInProcess(ctx context.Context, self, home string) (v memoryVerdict, err error) {
 	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, "store", "memory-check", "--home", home)

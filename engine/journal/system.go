@@ -20,7 +20,7 @@ const patience = 20
 // The file is taken with the folder when a run is removed: a lock on one that
 // is no longer there is none.
 func acquire(path, run string) (*os.File, error) {
-	for {
+	for range patience {
 		lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, appendError(run, err)
@@ -40,6 +40,7 @@ func acquire(path, run string) (*os.File, error) {
 		}
 		return lock, nil
 	}
+	return nil, &HeldError{Run: run} // it is made and removed without end
 }
 
 func take(lock *os.File, run string) error {

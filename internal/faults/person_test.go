@@ -17,11 +17,11 @@ type fate struct {
 // session, resumed, and looked after by a person who reads the ledger.
 func (w *world) untilDone(next func(session int) fate) *result {
 	w.t.Helper()
-	exists, answers := false, []string(nil)
+	var answers []string
 	for n := 0; n < 1000; n++ {
 		f := next(n)
 		c := w.begin
-		if exists {
+		if w.exists {
 			c = func(f fate) *session { return w.resume(f, answers...) }
 		}
 		s := c(f)
@@ -31,11 +31,11 @@ func (w *world) untilDone(next func(session int) fate) *result {
 		case code == done:
 			return w.result(s)
 		case code == killed, code == terminated:
-			exists, answers = true, nil
+			w.exists, answers = true, nil
 		case code == waits:
-			exists, answers = true, w.decide(w.result(s))
+			w.exists, answers = true, w.decide(w.result(s))
 		case code == usage && strings.Contains(said, "there is no run"), code == usage && strings.Contains(said, "there are no runs"):
-			exists = false // killed before its first record
+			w.exists = false // killed before its first record
 		default:
 			w.fatal("session %d ended with %d: %s", n, code, said)
 		}

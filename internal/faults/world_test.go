@@ -23,6 +23,7 @@ type world struct {
 	dir      string // spec, ledger and events
 	home     string
 	sets     []string // flags of run
+	exists   bool     // its first session may have written its first record
 	sessions int
 	log      strings.Builder // of all sessions, for messages
 	told     acknowledged

@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// parrot counts how often it is asked.
+type parrot struct{ asked *int }
+
+func (p parrot) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	*p.asked++
+	return &engine.Reply{Text: "as before", Stop: engine.EndTurn}, nil
+}
+
+// A later version may ask with other words of its own. What was answered
+// stands; the same version with other words is a fault.
+func TestAnotherVersionsPromptsAreNoDrift(t *testing.T) {
+	tests := []struct {
+		name, version string
+		status        engine.RunStatus
+		warnings      int
+	}{
+		{"another version", "2", engine.Completed, 1},
+		{"the same version", "1", engine.Failed, 0},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			asked := 0
+			j := &journal.Memory{Paranoid: true}
+			run := func(version, prompt string) *engine.Result {
+				p := program(map[string]does{"a": func(s *engine.Scope) error {
+					for _, name := range []string{"one", "two"} {
+						if _, err := s.Model(name, engine.ModelCall{Role: "planner", LLM: "m", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{prompt}}}}); err != nil {
+							return err
+						}
+					}
+					return nil
+				}})
+				p.Models = []engine.ModelSpec{{Name: "m"}}
+				in := engine.Input{RunID: "r", Origin: &engine.Origin{Version: "1"}}
+				h := engine.Host{Models: map[string]engine.Model{"m": parrot{&asked}}}
+				return engine.Run(t.Context(), p, in, h, engine.Options{Journal: j, Version: version})
+			}
+			if res := run("1", "old words"); res.Status != engine.Completed || asked != 2 {
+				t.Fatal(res.StopReason, asked)
+			}
+			j.Records = j.Records[:4] // killed before the answer to the second
+			res := run(c.version, "new words")
+			if res.Status != c.status || len(res.Warnings) != c.warnings {
+				t.Fatal(res.StopReason, res.Warnings)
+			}
+			if c.status == engine.Completed && (asked != 3 || !strings.Contains(res.Warnings[0], "version 1")) {
+				t.Error(asked, res.Warnings)
+			}
+		})
+	}
+}
