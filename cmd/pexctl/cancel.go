@@ -12,9 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// cancelFile is put into a run's folder by whoever decides to cancel it; the
-// process that runs the run looks for it.
-const cancelFile = "cancel"
+// Whoever decides to cancel a run leaves a file in its folder; the process that
+// runs the run looks for it.
 
 // cancelTick is how often a session looks for the decision.
 const cancelTick = 100 * time.Millisecond
@@ -29,7 +28,7 @@ type cancelWatch struct {
 // watchCancel looks for the decision until it is stopped. One that was made
 // while nobody ran the run counts at once.
 func (s *session) watchCancel() *cancelWatch {
-	path := filepath.Join(s.home.Folder(s.input.RunID), cancelFile)
+	path := filepath.Join(s.home.Folder(s.input.RunID), journal.CancelFile)
 	w := &cancelWatch{asked: make(chan struct{}), done: make(chan struct{})}
 	if exists(path) {
 		close(w.asked)
@@ -62,7 +61,7 @@ func (w *cancelWatch) stop() {
 
 // decideCancel leaves the decision for the session of a run.
 func decideCancel(home *journal.Home, run string) error {
-	path := filepath.Join(home.Folder(run), cancelFile)
+	path := filepath.Join(home.Folder(run), journal.CancelFile)
 	if err := os.WriteFile(path, []byte("cancel\n"), 0o600); err != nil {
 		return infra(fmt.Errorf("cancel run %s: %w", run, err))
 	}

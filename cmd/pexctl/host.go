@@ -49,7 +49,7 @@ func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
 		if err != nil {
 			return h, err
 		}
-		h.Memory = badger.Open(dir, badger.Options{Tenant: s.tenant})
+		h.Memory = badger.Open(dir, badger.Options{Tenant: s.tenant, Idle: memoryRest})
 	}
 	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
 		inner := s

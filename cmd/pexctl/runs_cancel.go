@@ -58,7 +58,7 @@ func cancelRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(home.Folder(run), cancelFile)); err != nil {
+	if err := os.Remove(filepath.Join(home.Folder(run), journal.CancelFile)); err != nil {
 		fmt.Fprintln(c.App.ErrWriter, "pexctl:", err)
 	}
 	if wantJSON {

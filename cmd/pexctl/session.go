@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -106,6 +107,9 @@ func (s *session) tell(res *engine.Result) error {
 
 func (s *session) close() error {
 	var errs []error
+	if memory, ok := s.host.Memory.(io.Closer); ok {
+		errs = append(errs, memory.Close())
+	}
 	for _, f := range s.closes {
 		errs = append(errs, f())
 	}

@@ -22,11 +22,11 @@ func TestAFullDiskParksARunAndLosesNothing(t *testing.T) {
 	for range 12 {
 		for name, c := range map[string]struct {
 			before func(*disk) // what is on it when the run begins
-			during func(time.Duration) time.Duration
+			during func() time.Duration
 		}{
 			"before":     {before: func(d *disk) { d.leave(0) }},
 			"by the run": {before: func(d *disk) { d.leave(8<<10 + rng.Int64N(72<<10)) }},
-			"during":     {during: func(time.Duration) time.Duration { return time.Duration(20+rng.IntN(400)) * time.Millisecond }},
+			"during":     {during: func() time.Duration { return time.Duration(20+rng.IntN(400)) * time.Millisecond }},
 		} {
 			w := newWorld(t)
 			d := mountDisk(w)
@@ -35,7 +35,7 @@ func TestAFullDiskParksARunAndLosesNothing(t *testing.T) {
 			}
 			s := w.begin(fate{})
 			if c.during != nil {
-				defer time.AfterFunc(c.during(0), func() { d.leave(0) }).Stop()
+				defer time.AfterFunc(c.during(), func() { d.leave(0) }).Stop()
 			}
 			switch code := w.finish(s, fate{}); {
 			case code == infra && (strings.Contains(s.stdout.String(), "store_full") || strings.Contains(s.stderr.String(), "no space left")):
