@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,11 +207,33 @@ func (r *gcReport) rest(c *cli.Context, h *homed) error {
 	if r.DryRun {
 		return nil
 	}
+	if err := sweepRestores(h.dir); err != nil {
+		return err
+	}
 	m, err := badger.Open(h.memoryDir(), badger.Options{}).GC(c.Context)
 	if err != nil {
 		return err
 	}
 	r.Freed += max(0, m.Before-m.After)
+	return nil
+}
+
+// restoreAge is how old what a restore builds must be to be taken for left
+// behind by one that was killed.
+const restoreAge = time.Hour
+
+func sweepRestores(home string) error {
+	left, err := filepath.Glob(filepath.Join(home, ".*restoring-*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > restoreAge {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
