@@ -1,7 +1,7 @@
 # Housekeeping. `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test check lint format arch contract golden generate bench fuzz e2e
+.PHONY: help build test check lint format arch contract golden generate bench fuzz e2e faults faults-nightly
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -10,7 +10,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 FUZZTIME ?= 60s
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-15s %s\n", $$1, $$2}'
 
 build: ## bin/pexctl, with its version inside
 	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pexctl ./cmd/pexctl
@@ -22,6 +22,7 @@ check: ## everything CI wants: format, vet, lint, layout, tests under the race d
 	@$(MAKE) --no-print-directory format
 	$(GO) vet ./...
 	$(GO) vet -tags e2e ./...
+	$(GO) vet -tags faults ./...
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory arch
 	$(UNTOUCHED) "a test wrote into the tree: write goldens with make golden, all else into t.TempDir()" \
@@ -65,3 +66,16 @@ fuzz: ## every fuzz target for FUZZTIME (60s) each
 e2e: ## against real servers: Ollama with a tiny model, and aimock (set up on first use, some minutes)
 	internal/e2e/setup.sh
 	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 15m -v ./cmd/pexctl ./internal/e2e
+
+faults: ## pull the plug: 500 kills and one at every failpoint, full disk, damaged files, signals (some minutes; Linux, root or unshare)
+	$(SMALLDISK) env PEX_FAULTS_KILLS=$(KILLS) $(GO) test -count=1 -tags faults -timeout 3h -v ./internal/faults | $(FIGURES)
+	PEX_TEST_CUTS=0 PEX_TEST_PAIRS=1000 $(GO) test -count=1 -timeout 30m -v -run '$(HOUSETESTS)' ./cmd/pexctl | $(FIGURES)
+
+faults-nightly: ## the same with 5,000 kills
+	@$(MAKE) --no-print-directory faults KILLS=5000
+
+KILLS ?= 500
+# A disk of 64 MB wants a mount: as root, or in a namespace where one is root.
+SMALLDISK := $(shell [ "$$(id -u)" = 0 ] || echo unshare -rm)
+HOUSETESTS := ^(TestARunThatDiesAnywhereComesToTheSameEnd|TestOfTwoRacingDecisionsOneCounts)$$
+FIGURES := grep --line-buffered -vE '^(=== |PASS$$)|^ +(--- |[a-z_]+_test\.go:[0-9]+: its tool)'

@@ -17,6 +17,7 @@ type emitter struct {
 	run   string
 	mu    sync.Mutex
 	seq   int
+	begun bool    // an earlier session told that the run has started
 	early []Event // transient events before the first of the journal: a run starts with run.started
 }
 
@@ -61,7 +62,7 @@ func (e *emitter) transient(ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev.At = time.Now()
-	if e.seq == 0 {
+	if e.seq == 0 && !e.begun {
 		e.early = append(e.early, ev)
 		return
 	}

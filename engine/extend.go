@@ -8,8 +8,8 @@ import (
 
 // More is what a run that stopped at a limit is given to go on with.
 type More struct {
-	Limits Limits   // all of them, as they are from now on
-	Set    []string // what of them was set, as it was written
+	Limits Limits                // all of them, as they are from now on
+	Set    []string              // what of them was set, as it was written
 	Spent  map[string]ModelUsage // what the run used in all so far, by llm: what its end at the limit took counts on
 }
 

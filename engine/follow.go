@@ -23,4 +23,3 @@ func (f *Follow) next() ([]journal.Record, error) {
 	}
 	return recs, err
 }
-

@@ -91,7 +91,7 @@ func (m *Miss) nearestCall() string {
 
 // now is what the model is asked, without secrets.
 func (m *Miss) now() journal.Request {
-	q := recordedRequest(m.Model)
+	q := writtenRequest(m.Model).recorded(&toolsJSON{})
 	secrets := m.recording.o.Secrets
 	if secrets == nil {
 		return q

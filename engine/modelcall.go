@@ -148,11 +148,11 @@ func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effe
 	}
 	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read, Layer: LayerLLM, Detail: req, Drifted: s.drifted}
 	if s.r.journaled() {
-		segments := s.r.segments
-		e.Digest = requestDigest(req)
+		segments, w := s.r.segments, writtenRequest(req)
+		e.Digest = w.digest()
 		e.Recorded = segments.Keep
 		e.Request = func() []byte {
-			body, err := segments.Encode(recordedRequest(req))
+			body, err := segments.Encode(w.recorded(&s.r.defs))
 			if err != nil {
 				return nil // the digest alone is kept
 			}

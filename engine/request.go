@@ -1,39 +1,71 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"hash"
+	"slices"
+	"strconv"
 
 	"github.com/pexctl/pex/engine/journal"
 )
 
-// recordedRequest is a request as the journal keeps it: its messages by their
-// text segments, so that a file grows with what is new in them.
-func recordedRequest(req *Request) journal.Request {
-	q := journal.Request{Messages: make([]journal.Message, len(req.Messages))}
-	for i, m := range req.Messages {
-		q.Messages[i] = journal.Message{Head: messageHead(m), Text: m.Text}
+// written is a request with its parts encoded, for its digest and its intent.
+type written struct {
+	*Request
+	heads  []json.RawMessage // of its messages
+	params json.RawMessage
+}
+
+func writtenRequest(req *Request) written {
+	w := written{req, make([]json.RawMessage, len(req.Messages)), encoded(req.Params)}
+	for i := range req.Messages {
+		w.heads[i] = messageHead(req.Messages[i])
 	}
-	field := func(name string, v any) { q.Fields = append(q.Fields, journal.Field{Name: name, JSON: encoded(v)}) }
-	field("role", req.Role)
-	field("call", req.Call)
-	if req.Step != "" {
-		field("step", req.Step)
+	return w
+}
+
+// recorded is the request as the journal keeps it: its messages by their text
+// segments, so that a file grows with what is new in them.
+func (w written) recorded(tools *toolsJSON) journal.Request {
+	q := journal.Request{Messages: make([]journal.Message, len(w.Messages)), Fields: make([]journal.Field, 0, 7)}
+	for i := range w.Messages {
+		q.Messages[i] = journal.Message{Head: w.heads[i], Text: w.Messages[i].Text}
 	}
-	if len(req.Tools) > 0 {
-		field("tools", req.Tools)
+	field := func(name string, b []byte) { q.Fields = append(q.Fields, journal.Field{Name: name, JSON: b}) }
+	field("role", encoded(w.Role))
+	field("call", strconv.AppendInt(nil, int64(w.Call), 10))
+	if w.Step != "" {
+		field("step", encoded(w.Step))
 	}
-	if req.ParallelTools {
-		field("parallel_tools", true)
+	if len(w.Tools) > 0 {
+		field("tools", tools.of(w.Tools))
 	}
-	if req.Schema != nil {
-		field("schema", req.Schema)
+	if w.ParallelTools {
+		field("parallel_tools", []byte("true"))
 	}
-	field("params", req.Params)
+	if w.Schema != nil {
+		field("schema", encoded(w.Schema))
+	}
+	field("params", w.params)
 	return q
+}
+
+// toolsJSON remembers how a list of tools is written: it hardly ever changes
+// from one call to the next.
+type toolsJSON struct {
+	defs []ToolDef
+	json json.RawMessage
+}
+
+func (t *toolsJSON) of(defs []ToolDef) json.RawMessage {
+	same := func(a, b ToolDef) bool {
+		return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Input, b.Input)
+	}
+	if t.json == nil || !slices.EqualFunc(t.defs, defs, same) {
+		t.defs, t.json = defs, encoded(defs)
+	}
+	return t.json
 }
 
 var plainHeads = map[ChatRole]json.RawMessage{
@@ -49,16 +81,15 @@ func messageHead(m Message) json.RawMessage {
 	return encoded(m)
 }
 
-// requestDigest says whether two requests are the same, however their texts
-// are cut into segments.
-func requestDigest(req *Request) [32]byte {
-	h := sha256.New()
-	part(h, req.Role, req.Step)
-	for i := range req.Messages {
-		m := &req.Messages[i]
-		messagePart(h, messageHead(*m), m.Text)
+// digest says whether two requests are the same, however their texts are cut
+// into segments.
+func (w written) digest() [32]byte {
+	h := newDigester()
+	h.parts(w.Role, w.Step)
+	for i := range w.Messages {
+		h.message(w.heads[i], w.Messages[i].Text)
 	}
-	return around(h, req)
+	return h.end(w.Request, w.params)
 }
 
 // RecordedDigest is the digest in the intent of a recorded request. Where it is
@@ -75,44 +106,12 @@ func RecordedDigest(q journal.Request) ([32]byte, error) {
 			}
 		}
 	}
-	h := sha256.New()
-	part(h, req.Role, req.Step)
+	h := newDigester()
+	h.parts(req.Role, req.Step)
 	for _, m := range q.Messages {
-		messagePart(h, m.Head, m.Text)
+		h.message(m.Head, m.Text)
 	}
-	return around(h, &req), nil
-}
-
-func messagePart(h hash.Hash, head []byte, text []string) {
-	var size [8]byte
-	binary.LittleEndian.PutUint64(size[:], uint64(Text(text).Len()))
-	h.Write(head)
-	h.Write(size[:])
-	for _, s := range text {
-		h.Write([]byte(s))
-	}
-}
-
-// around hashes all but the messages, and ends the hash.
-func around(h hash.Hash, req *Request) [32]byte {
-	for _, t := range req.Tools {
-		part(h, t.Name, t.Description, string(t.Input))
-	}
-	if req.Schema != nil {
-		part(h, req.Schema.Name, string(req.Schema.Schema))
-	}
-	h.Write(encoded(req.Params))
-	return [32]byte(h.Sum(nil))
-}
-
-// part hashes texts so that their borders count.
-func part(h hash.Hash, texts ...string) {
-	for _, t := range texts {
-		var size [8]byte
-		binary.LittleEndian.PutUint64(size[:], uint64(len(t)))
-		h.Write(size[:])
-		h.Write([]byte(t))
-	}
+	return h.end(&req, encoded(req.Params)), nil
 }
 
 // encoded is v as JSON; what the engine encodes is made of strings, numbers

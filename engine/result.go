@@ -110,6 +110,6 @@ type Result struct {
 	Conversation          []Message       `json:"conversation,omitempty"`
 
 	Miss     *Miss `json:"-"` // what its recording lacked, where that ended it
-	Extended bool `json:"-"` // Options.More was taken over
-	Wrote    bool `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
+	Extended bool  `json:"-"` // Options.More was taken over
+	Wrote    bool  `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
 }

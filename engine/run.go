@@ -66,7 +66,8 @@ type run struct {
 	ids      identity
 	spent    map[string]ModelUsage
 	segments *journal.Segments // what the journal's requests are made of; of the whole tree of runs
-	parent   *run              // of a nested agent
+	defs     toolsJSON
+	parent   *run // of a nested agent
 	depth    int
 	agent    string // path of a nested run
 }
@@ -153,6 +154,7 @@ func (r *run) main(s *Scope, start []byte) error {
 	r.state.Parameters = b.Input.Parameters
 	r.state.Question, _ = b.Input.Parameters["question"].(string)
 	r.started = s.k.Start().UTC()
+	r.emit.begun = s.k.Replaying()
 	r.identify(s)
 	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
 	if err = r.readHistory(s); err == nil {

@@ -89,7 +89,7 @@ type ToolSettings struct {
 	// Guard ends a process group, named by its leader, if this process is
 	// killed; release ends that. Nil = nobody does.
 	Guard func(leader int) (release func())
-	Now         func() time.Time // nil = time.Now
+	Now   func() time.Time // nil = time.Now
 }
 
 // RetryPolicy is how often and how patiently a call is repeated.

@@ -47,26 +47,45 @@ func (s *session) detach() error {
 		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
 	}
 	run := s.input.RunID
-	if _, err := home.Read(run); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil || errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrNewer) {
-			err = &journal.ExistsError{Run: run}
-		}
-		return storeError(err)
+	if err := free(home, run); err != nil {
+		return err
 	}
 	d := detached{Run: run, Log: filepath.Join(home.Folder(run), logName)}
 	if err := d.start(c, home); err != nil {
 		return err
 	}
+	return d.tell(s)
+}
+
+// free refuses the name of a run that there is, whose log would be written to.
+func free(home *journal.Home, run string) error {
+	_, err := home.Read(run)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil, errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrNewer):
+		err = &journal.ExistsError{Run: run}
+	}
+	return storeError(err)
+}
+
+// tell prints the run's id, and what can be done with it.
+func (d *detached) tell(s *session) (err error) {
+	c := s.c
 	if s.json {
 		err = printJSON(c, d)
 	} else {
 		_, err = fmt.Fprintln(c.App.Writer, d.Run)
 	}
-	if err == nil && !c.Bool("quiet") {
-		at := homeArgument(c, s.dir)
-		fmt.Fprintf(c.App.ErrWriter, "runs in the background as pid %d, log %s\nwatch:  pexctl runs show %s --follow%s\ncancel: pexctl runs cancel %s%s\nresume: pexctl resume %s%s   # when it waits or was suspended (kill %d)\n",
-			d.PID, d.Log, run, at, run, at, run, at, d.PID)
+	if err != nil || c.Bool("quiet") {
+		return err
 	}
+	run := d.Run + homeArgument(c, s.dir)
+	_, err = fmt.Fprintf(c.App.ErrWriter, `runs in the background as pid %d, log %s
+watch:  pexctl runs show --follow %s
+cancel: pexctl runs cancel %[3]s
+resume: pexctl resume %[3]s   # when it waits or was suspended (kill %[1]d)
+`, d.PID, d.Log, run)
 	return err
 }
 
@@ -97,18 +116,24 @@ func (d *detached) start(c *cli.Context, home *journal.Home) error {
 		_ = cmd.Wait() // its exit code is looked at where it matters
 		close(over)
 	}()
+	if d.begins(home, over) {
+		return nil
+	}
+	return d.failed(c, home, log, cmd.ProcessState.ExitCode())
+}
+
+// begins waits for the run's first record; false = its process ended without one.
+func (d *detached) begins(home *journal.Home, over <-chan struct{}) bool {
 	tick := time.NewTicker(detachTick)
 	defer tick.Stop()
 	for {
 		select {
 		case <-over:
-			if _, err := home.Read(d.Run); err == nil {
-				return nil
-			}
-			return d.failed(c, home, log, cmd.ProcessState.ExitCode())
+			_, err := home.Read(d.Run)
+			return err == nil
 		case <-tick.C:
 			if recs, _ := home.Read(d.Run); len(recs) > 0 {
-				return nil
+				return true
 			}
 		}
 	}

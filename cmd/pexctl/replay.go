@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -154,12 +155,9 @@ func (s *session) recordTo(path string) error {
 // secretsOf is the values that no cassette may hold: those of the environment
 // variables that the program names.
 func secretsOf(p *engine.Program, h engine.Host) *secret.Values {
-	var names []string
-	for i := range p.Models {
-		names = append(names, p.Models[i].APIKeyEnv, defaultKeyEnv[p.Models[i].Provider])
-	}
-	for _, m := range environmentReference.FindAllSubmatch(p.Source, -1) {
-		names = append(names, string(m[1]))
+	names := slices.Collect(maps.Values(defaultKeyEnv))
+	for _, m := range environmentName.FindAllSubmatch(p.Source, -1) { // of agents within the agent too
+		names = append(names, string(m[1])+string(m[2]))
 	}
 	values := map[string]string{}
 	for _, name := range names {
@@ -170,9 +168,9 @@ func secretsOf(p *engine.Program, h engine.Host) *secret.Values {
 	return secret.New(values)
 }
 
-// environmentReference is ${env.NAME} in a resolved spec, in either spelling;
-// "<" stands escaped in JSON.
-var environmentReference = regexp.MustCompile(`\$(?:\{|<|\\u003c)env\.([A-Za-z_][A-Za-z0-9_]*)`)
+// environmentName is where a resolved spec names a variable of the environment:
+// ${env.NAME} in either spelling ("<" stands escaped in JSON), or api_key_env.
+var environmentName = regexp.MustCompile(`\$(?:\{|<|\\u003c)env\.([A-Za-z_][A-Za-z0-9_]*)|"api_key_env":"([A-Za-z_][A-Za-z0-9_]*)"`)
 
 // unusedNote says which recorded answers nobody asked for.
 func unusedNote(paths []string) string {

@@ -68,7 +68,9 @@ func runSpec(c *cli.Context) error {
 	}
 	in.From = from
 	s := &session{c: c, json: wantJSON, dir: homeDir(c, spec), program: p, input: in}
-	s.hints = func(res *engine.Result) []string { return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res) }
+	s.hints = func(res *engine.Result) []string {
+		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)
+	}
 	s.host, err = newHost(p, hostSettings{
 		catalog: catalog(), dir: spec.Dir, root: spec.Root, allow: c.StringSlice("allow-path"),
 		home: s.dir, tenant: c.String("tenant"), env: environment, parameters: in.Parameters,

@@ -51,20 +51,25 @@ func runsShow(c *cli.Context) error {
 	if c.Bool("follow") {
 		return f.watch()
 	}
-	f.pid, f.held = home.Holder(run)
-	p, err := readPast(c, dir, home, run)
+	return f.show()
+}
+
+// show prints how the run stands now.
+func (f *follow) show() error {
+	c := f.c
+	f.pid, f.held = f.home.Holder(f.run)
+	p, err := readPast(c, f.dir, f.home, f.run)
 	if err != nil {
 		return err
 	}
 	res := p.now(c.Context)
-	f.held = f.held && !ended(p.records)
-	if f.held {
+	if f.held = f.held && !ended(p.records); f.held {
 		underWay(res)
 	}
 	if !c.Bool("conversation") {
 		res.Conversation = nil
 	}
-	if wantJSON {
+	if f.json {
 		return printJSON(c, res)
 	}
 	return f.print(p, res)

@@ -123,7 +123,7 @@ func goOn(c *cli.Context, home string, res *engine.Result) []string {
 	}
 	command := "go on: pexctl resume " + res.RunID + homeArgument(c, home)
 	for _, q := range res.Interrupts {
-		return []string{command + " --answer " + quoted(q.Path+"="+sampleAnswer(q.Kind))}
+		command += " --answer " + quoted(q.Path+"="+sampleAnswer(q.Kind))
 	}
 	return []string{command}
 }

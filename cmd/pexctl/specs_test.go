@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,23 +10,21 @@ import (
 	"github.com/pexctl/pex/internal/golden"
 )
 
+// decisions is what a person answers where a spec waits for one.
+var decisions = map[string]string{"refund-desk": "step.s3/turn.1/tool.0.approval=approve"}
+
 // TestEverySpecRunsToItsAnswer runs each folder of specs/ as its README says:
 // scripted model, real tools, the answer as recorded. A script answers only
 // what the tools really gave, so a tool that changes shows here.
 func TestEverySpecRunsToItsAnswer(t *testing.T) {
 	specs, err := filepath.Glob("../../specs/*/spec.yaml")
-	if err != nil || len(specs) < 4 {
+	if err != nil || len(specs) < 5 {
 		t.Fatalf("specs: %v %v", specs, err)
 	}
 	for _, spec := range specs {
 		name := filepath.Base(filepath.Dir(spec))
 		t.Run(name, func(t *testing.T) {
-			var out, progress bytes.Buffer
-			code := run([]string{"run", filepath.Dir(spec), "--home", t.TempDir()}, streams{strings.NewReader(""), &out, &progress})
-			if code != 0 {
-				t.Fatalf("exit %d\n%s", code, progress.String())
-			}
-			golden.File(t, "specs/"+name+".txt", out.String())
+			golden.File(t, "specs/"+name+".txt", answerOf(t, filepath.Dir(spec), decisions[name]))
 		})
 		t.Run(name+" is clean", func(t *testing.T) {
 			var out, found bytes.Buffer
@@ -34,4 +33,32 @@ func TestEverySpecRunsToItsAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// answerOf runs a copy of a spec's folder, which the spec may write to, and
+// resumes the run with the decision, if it has to wait for one.
+func answerOf(t *testing.T, folder, decision string) string {
+	t.Helper()
+	spec, home := t.TempDir(), t.TempDir()
+	if err := os.CopyFS(spec, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	begin := []string{"run", spec, "--home", home, "--run-id", "r"}
+	if decision == "" {
+		return printed(t, 0, begin...)
+	}
+	if early := printed(t, 5, begin...); early != "" {
+		t.Errorf("printed before the decision: %s", early)
+	}
+	return printed(t, 0, "resume", "r", "--home", home, "--answer", decision)
+}
+
+// printed is the stdout of a command that ends with the exit code.
+func printed(t *testing.T, want int, args ...string) string {
+	t.Helper()
+	var out, progress bytes.Buffer
+	if code := run(args, streams{strings.NewReader(""), &out, &progress}); code != want {
+		t.Fatalf("%s: exit %d, want %d\n%s", args[0], code, want, progress.String())
+	}
+	return out.String()
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -11,7 +12,25 @@ import (
 // group is the appends that share one write and one sync.
 type group struct {
 	ticket Ticket
-	buf    []byte
+	lines  *lines
+}
+
+// lines is a buffer of encoded records, to be used again.
+type lines struct{ b []byte }
+
+var spareLines = sync.Pool{New: func() any { return &lines{make([]byte, 0, 4<<10)} }}
+
+func newLines() *lines {
+	l, _ := spareLines.Get().(*lines)
+	return l
+}
+
+// done gives the buffer back; one that grew large is not kept.
+func (l *lines) done() {
+	if cap(l.b) <= maxKept {
+		l.b = l.b[:0]
+		spareLines.Put(l)
+	}
 }
 
 // Append encodes one tick on the caller's goroutine. Under Sync a commit is
@@ -23,19 +42,17 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 		return nil, f.err
 	}
 	if f.home.durability != Sync {
-		b, err := f.encode(f.spare[:0], recs)
-		f.spare = b
-		if err != nil {
+		l := newLines()
+		defer l.done()
+		if err := f.encode(l, recs); err != nil {
 			return nil, err
 		}
-		return nil, f.write(b)
+		return nil, f.write(l.b)
 	}
 	if f.next == nil {
-		f.next = &group{buf: f.spare[:0], ticket: Ticket{done: make(chan struct{})}}
-		f.spare = nil
+		f.next = &group{ticket: Ticket{done: make(chan struct{})}, lines: newLines()}
 	}
-	b, err := f.encode(f.next.buf, recs)
-	if f.next.buf = b; err != nil {
+	if err := f.encode(f.next.lines, recs); err != nil {
 		return nil, err
 	}
 	f.last = &f.next.ticket
@@ -46,18 +63,19 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 	return f.last, nil
 }
 
-// encode writes records behind b, or none of them.
-func (f *File) encode(b []byte, recs []Record) ([]byte, error) {
-	n, tail, err := len(b), f.tail, error(nil)
+// encode adds records to l, or none of them.
+func (f *File) encode(l *lines, recs []Record) error {
+	b, tail, err := l.b, f.tail, error(nil)
 	for i := range recs {
 		if b, tail, err = AppendLine(b, &recs[i], tail); err != nil {
-			return b[:n], err
+			return err
 		}
 	}
+	l.b = b
 	f.tail, f.fresh, f.records = tail, false, nil
 	f.seq += uint64(len(recs))
 	f.wrote = true
-	return b, nil
+	return nil
 }
 
 // write is the append of Async and Exit.
@@ -75,30 +93,43 @@ func (f *File) write(b []byte) error {
 	return nil
 }
 
-// commits writes group after group until none is waiting.
+// commits writes group after group until none is waiting. A group is taken when
+// there is room for its sync: what is appended until then goes with it.
 func (f *File) commits() {
-	for {
-		f.mu.Lock()
-		g, err := f.next, f.err
-		f.next, f.busy = nil, g != nil
-		made, good := f.made, f.good
-		f.mu.Unlock()
-		if g == nil {
-			return
-		}
-		if err == nil {
-			err = f.commit(g.buf, made, good)
-		}
-		f.mu.Lock()
-		if f.err = err; err == nil {
-			f.good += int64(len(g.buf))
-			f.made = false
-		}
-		f.spare = g.buf
-		f.mu.Unlock()
-		g.ticket.err = err
+	for more := true; more; {
+		f.home.lanes <- struct{}{}
+		g := f.commitNext()
+		<-f.home.lanes
+		more = f.committed(g)
 		close(g.ticket.done)
 	}
+}
+
+// commitNext makes the group that waits durable.
+func (f *File) commitNext() *group {
+	f.mu.Lock()
+	g, err := f.next, f.err
+	f.next = nil
+	made, good := f.made, f.good
+	f.mu.Unlock()
+	if err == nil {
+		err = f.commit(g.lines.b, made, good)
+	}
+	g.ticket.err = err
+	return g
+}
+
+// committed takes over what came of a group, and says whether another waits.
+func (f *File) committed(g *group) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err = g.ticket.err; f.err == nil {
+		f.good += int64(len(g.lines.b))
+		f.made = false
+	}
+	g.lines.done()
+	f.busy = f.next != nil
+	return f.busy
 }
 
 // commit makes one group durable. Behind a failure nothing is synced again,
@@ -106,23 +137,28 @@ func (f *File) commits() {
 // what is durable, and the next Open verifies it.
 func (f *File) commit(b []byte, made bool, good int64) error {
 	failpoint.At(failpoint.CommitBefore)
-	err := f.home.inLane(func() error {
-		err := writeAll(f.disk, b)
-		failpoint.At(failpoint.CommitWritten)
-		if err == nil {
-			err = f.disk.Sync()
-		}
-		if err == nil && made {
-			err = f.home.syncNames(f.path)
-		}
-		return err
-	})
+	err := writeAll(f.disk, b)
+	failpoint.At(failpoint.CommitWritten)
+	if err == nil {
+		err = f.sync(made)
+	}
 	if err != nil {
 		_ = f.disk.Truncate(good)
 		return appendError(f.run, err)
 	}
 	failpoint.At(failpoint.CommitSynced)
 	return nil
+}
+
+// sync makes what was written durable, and the names of a file that is new: side
+// by side, for a file system that journals makes one commit of it then.
+func (f *File) sync(made bool) error {
+	if !made {
+		return f.disk.Sync()
+	}
+	names := make(chan error, 1)
+	go func() { names <- f.home.syncNames(f.path) }()
+	return errors.Join(f.disk.Sync(), <-names)
 }
 
 // writeAll writes b: at one go, but for the tests that die half way.
@@ -147,14 +183,7 @@ func (f *File) leave() error {
 	if f.home.durability != Exit || f.err != nil || f.good == 0 {
 		return nil
 	}
-	err := f.home.inLane(func() error {
-		err := f.disk.Sync()
-		if err == nil && f.made {
-			err = f.home.syncNames(f.path)
-		}
-		return err
-	})
-	if err != nil {
+	if err := f.home.inLane(func() error { return f.sync(f.made) }); err != nil {
 		return appendError(f.run, err)
 	}
 	return nil

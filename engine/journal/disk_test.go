@@ -54,6 +54,7 @@ func TestAFailedCommitCutsBackToWhatIsDurable(t *testing.T) {
 		"full disk, nothing written":  {journal.Sync, &faulty{failWrite: 3, err: syscall.ENOSPC}, true},
 		"full disk, half a line":      {journal.Sync, &faulty{failWrite: 3, part: 20, err: syscall.ENOSPC}, true},
 		"quota":                       {journal.Sync, &faulty{failWrite: 3, part: 99, err: syscall.EDQUOT}, true},
+		"file size limit":             {journal.Sync, &faulty{failWrite: 3, part: 20, err: syscall.EFBIG}, true},
 		"broken disk":                 {journal.Sync, &faulty{failWrite: 3, part: 20, err: syscall.EIO}, false},
 		"failed sync":                 {journal.Sync, &faulty{failSync: 3, err: syscall.EIO}, false},
 		"sync says the disk is full":  {journal.Sync, &faulty{failSync: 3, err: syscall.ENOSPC}, true},

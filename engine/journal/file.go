@@ -38,14 +38,13 @@ type File struct {
 	dropped int
 	summary []byte // for the head
 
-	mu    sync.Mutex // guards what follows
-	next  *group
-	spare []byte // a group's buffer, to be used again
-	last  *Ticket
-	busy  bool
-	made  bool  // the file is new: its folders are not yet synced
-	good  int64 // durable length
-	err   error // the first failure ends the journal: nothing is written behind a hole
+	mu   sync.Mutex // guards what follows
+	next *group
+	last *Ticket
+	busy bool
+	made bool  // the file is new: its folders are not yet synced
+	good int64 // durable length
+	err  error // the first failure ends the journal: nothing is written behind a hole
 }
 
 var _ Journal = (*File)(nil)

@@ -30,112 +30,125 @@ const inline = 32
 
 // Segments writes the requests of one run so that a journal grows with what is
 // new: each text stands once, and what a request shares with earlier ones is
-// referenced. Segments or messages that stood side by side before are one
-// reference, however many they are; so a list or a conversation that grows by
-// one costs the same each time. (A reference to each would be quadratic.)
+// referenced. Segments, messages or fields that stood side by side before are
+// one reference, however many they are; so a list or a conversation that grows
+// by one costs the same each time. (A reference to each would be quadratic.)
 //
 // References count on all requests before them, in journal order: a re-run
 // passes what it finds recorded to Keep. The zero value is ready; it belongs
 // to one run and is not safe for concurrent use.
 type Segments struct {
-	texts    table
-	messages table // by a hash of head and texts
+	texts    table[string]
+	messages table[[sha256.Size]byte] // by a hash of head and texts
+	fields   table[string]            // by name and JSON
 	text     []string
-	message  []Message
+	message  []message
+	field    []Field
 	segs     sequence // texts, as messages were made of them
 	turns    sequence // messages, as requests were made of them
+	with     sequence // fields, as requests were made of them
 	kept     [][]byte
+	packing  packing
 }
 
-// packed is a request as the journal holds it; ids count from 1.
-type packed struct {
-	New      map[int]string        `json:"new,omitempty"`  // texts at their first use
-	Defs     map[int]packedMessage `json:"defs,omitempty"` // messages at their first use
-	Messages []reference           `json:"messages"`       // to messages
-	Fields   []packedField         `json:"fields,omitempty"`
+// message is a Message whose text is put together when somebody asks for it.
+type message struct {
+	Message
+	from, to int // its texts, in segs
 }
 
-type packedMessage struct {
-	Head json.RawMessage `json:"head,omitempty"`
-	Text []reference     `json:"text"` // to texts
-}
-
-type packedField struct {
-	Name string          `json:"name"`
-	JSON json.RawMessage `json:"json,omitempty"`
-	Text int             `json:"text,omitempty"` // or the text that it is
-}
-
-// Encode is a request as the body of its intent.
+// Encode is a request as the body of its intent, as Encode of a value writes it.
 func (s *Segments) Encode(q Request) ([]byte, error) {
 	if err := s.catchUp(); err != nil {
 		return nil, err
 	}
-	p := packed{New: map[int]string{}, Defs: map[int]packedMessage{}}
+	p := &s.packing
+	p.reset()
 	for _, f := range q.Fields {
-		one := packedField{Name: f.Name}
-		if len(f.JSON) <= inline {
-			one.JSON = f.JSON
-		} else {
-			one.Text = s.textID(&p, string(f.JSON))
-		}
-		p.Fields = append(p.Fields, one)
+		p.fields = append(p.fields, int32(s.fieldID(f)))
 	}
-	ids := make([]int32, len(q.Messages))
-	for i, m := range q.Messages {
-		ids[i] = s.messageID(&p, m)
+	for _, m := range q.Messages {
+		p.messages = append(p.messages, int32(s.messageID(m)))
 	}
-	p.Messages = s.turns.pack(ids)
-	b, err := Encode(p)
-	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
+	if p.err != nil {
+		return nil, fmt.Errorf("encode request: %w", p.err)
 	}
-	return b, nil
+	return s.packed(), nil
 }
 
-func (s *Segments) textID(p *packed, t string) int {
+func (s *Segments) textID(t string) int {
+	if id, ok := s.texts[t]; ok {
+		return id
+	}
 	t = valid(t)
 	id, fresh := s.texts.id(t)
 	if fresh {
-		p.New[id] = t
+		s.packing.text(id, t)
 		s.text = append(s.text, t)
 	}
 	return id
 }
 
-func (s *Segments) messageID(p *packed, m Message) int32 {
-	ids := make([]int32, len(m.Text))
-	for i, t := range m.Text {
-		ids[i] = int32(s.textID(p, t))
+func (s *Segments) messageID(m Message) int {
+	p := &s.packing
+	p.ids = p.ids[:0]
+	for _, t := range m.Text {
+		p.ids = append(p.ids, int32(s.textID(t)))
 	}
-	id, fresh := s.messages.id(messageKey(m.Head, ids))
+	id, fresh := s.messages.id(p.messageKey(m.Head, p.ids))
 	if fresh {
-		p.Defs[id] = packedMessage{m.Head, s.segs.pack(ids)}
-		s.message = append(s.message, m)
+		from := len(s.segs.items)
+		p.message(id, m.Head, &s.segs)
+		s.message = append(s.message, message{Message{Head: m.Head}, from, len(s.segs.items)})
 	}
-	return int32(id)
+	return id
 }
 
-func messageKey(head []byte, ids []int32) string {
-	key := append(make([]byte, 0, len(head)+4*len(ids)), head...)
-	for _, id := range ids {
-		key = append(key, byte(id>>24), byte(id>>16), byte(id>>8), byte(id))
+func (s *Segments) fieldID(f Field) int {
+	id, fresh := s.fields.id(fieldKey(f))
+	if fresh {
+		s.define(id, f)
+		s.field = append(s.field, f)
 	}
-	sum := sha256.Sum256(key)
-	return string(sum[:])
+	return id
 }
 
-// table numbers strings from 1 in the order of their first use.
-type table map[string]int
+// define writes a field at its first use: a long one by its text, for that may
+// stand in the file already.
+func (s *Segments) define(id int, f Field) {
+	text, ref := 0, "text"
+	if len(f.JSON) > inline {
+		if t, ok := plainString(f.JSON); ok {
+			text, ref = s.textID(t), "string"
+		} else {
+			text = s.textID(string(f.JSON))
+		}
+	}
+	s.packing.field(id, f, ref, text)
+}
 
-func (t *table) id(s string) (id int, fresh bool) {
+// plainString is the string that JSON is, if it is one as we write it.
+func plainString(b []byte) (string, bool) {
+	var t string
+	if b[0] != '"' || json.Unmarshal(b, &t) != nil {
+		return "", false
+	}
+	return t, string(quote(nil, t)) == string(b)
+}
+
+func fieldKey(f Field) string { return f.Name + "\x00" + string(f.JSON) }
+
+// table numbers what it is asked for from 1, in the order of first use.
+type table[K comparable] map[K]int
+
+func (t *table[K]) id(k K) (id int, fresh bool) {
 	if *t == nil {
-		*t = table{}
+		*t = table[K]{}
 	}
-	id, ok := (*t)[s]
+	id, ok := (*t)[k]
 	if !ok {
 		id = len(*t) + 1
-		(*t)[s] = id
+		(*t)[k] = id
 	}
 	return id, !ok
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 )
 
 // maxSequence bounds what references may expand to: a hostile journal could
@@ -17,15 +18,7 @@ type reference struct {
 	from, count int
 }
 
-// MarshalJSON is the item's id, or [place, length] of a run.
-func (r reference) MarshalJSON() ([]byte, error) {
-	if r.item != 0 {
-		return json.Marshal(r.item)
-	}
-	return json.Marshal([2]int{r.from, r.count})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads an item's id, or [place, length] of a run.
 func (r *reference) UnmarshalJSON(b []byte) error {
 	*r = reference{}
 	if len(b) == 0 || b[0] != '[' {
@@ -43,23 +36,27 @@ type sequence struct {
 	last  []int32 // where an item stood last, counted from 1; 0 = nowhere
 }
 
-// pack writes ids as references into the sequence, and adds them to it.
-func (s *sequence) pack(ids []int32) []reference {
-	refs := []reference{}
+// pack writes ids behind b as references into the sequence, and adds them to it.
+func (s *sequence) pack(b []byte, ids []int32) []byte {
+	b = append(b, '[')
 	for i := 0; i < len(ids); {
+		if i > 0 {
+			b = append(b, ',')
+		}
 		from, n := s.place(ids[i]), 1
 		for from >= 0 && from+n < len(s.items) && i+n < len(ids) && s.items[from+n] == ids[i+n] {
 			n++
 		}
 		if n == 1 {
-			refs = append(refs, reference{item: ids[i]})
+			b = strconv.AppendInt(b, int64(ids[i]), 10)
 		} else {
-			refs = append(refs, reference{from: from, count: n})
+			b = strconv.AppendInt(append(b, '['), int64(from), 10)
+			b = append(strconv.AppendInt(append(b, ','), int64(n), 10), ']')
 		}
 		i += n
 	}
 	s.add(ids)
-	return refs
+	return append(b, ']')
 }
 
 // unpack is the reverse of pack; items are ids from 1 to max.

@@ -104,7 +104,7 @@ func holder(path string) int {
 func release(lock *os.File) { lock.Close() }
 
 func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 func syncDir(dir string) error {

@@ -56,32 +56,75 @@ func (s *Segments) unpack(body []byte) (q Request, err error) {
 		return q, err
 	}
 	for _, id := range ids {
-		q.Messages = append(q.Messages, s.message[id-1])
+		q.Messages = append(q.Messages, s.whole(id))
 	}
-	for _, f := range p.Fields {
-		if f.Text < 0 || f.Text > len(s.text) {
-			return q, fmt.Errorf("field %s: %w", f.Name, errReference)
+	q.Fields, err = s.unpackFields(&p)
+	return q, err
+}
+
+func (s *Segments) unpackFields(p *packed) (out []Field, err error) {
+	for _, id := range slices.Sorted(maps.Keys(p.Sets)) {
+		f, err := s.resolve(p.Sets[id])
+		if err != nil {
+			return nil, err
 		}
-		if f.Text > 0 {
-			f.JSON = json.RawMessage(s.text[f.Text-1])
+		if got, fresh := s.fields.id(fieldKey(f)); got != id || !fresh {
+			return nil, fmt.Errorf("field %d: %w", id, errReference)
 		}
-		q.Fields = append(q.Fields, Field{f.Name, f.JSON})
+		s.field = append(s.field, f)
 	}
-	return q, nil
+	ids, err := s.with.unpack(p.With, len(s.field))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		out = append(out, s.field[id-1])
+	}
+	for _, pf := range p.Fields {
+		f, err := s.resolve(pf)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// resolve gives a field its JSON.
+func (s *Segments) resolve(f packedField) (Field, error) {
+	id := max(f.Text, f.String)
+	if min(f.Text, f.String) < 0 || id > len(s.text) {
+		return Field{}, fmt.Errorf("field %s: %w", f.Name, errReference)
+	}
+	switch {
+	case f.Text > 0:
+		f.JSON = json.RawMessage(s.text[id-1])
+	case f.String > 0:
+		f.JSON = quote(nil, s.text[id-1])
+	}
+	return Field{f.Name, f.JSON}, nil
 }
 
 func (s *Segments) redefine(id int, def packedMessage) error {
+	from := len(s.segs.items)
 	ids, err := s.segs.unpack(def.Text, len(s.text))
 	if err != nil {
 		return err
 	}
-	if got, fresh := s.messages.id(messageKey(def.Head, ids)); got != id || !fresh {
+	if got, fresh := s.messages.id(s.packing.messageKey(def.Head, ids)); got != id || !fresh {
 		return errReference
 	}
-	m := Message{Head: def.Head}
-	for _, id := range ids {
-		m.Text = append(m.Text, s.text[id-1])
-	}
-	s.message = append(s.message, m)
+	s.message = append(s.message, message{Message{Head: def.Head}, from, len(s.segs.items)})
 	return nil
+}
+
+// whole is a message with its text.
+func (s *Segments) whole(id int32) Message {
+	m := &s.message[id-1]
+	if m.Text == nil {
+		for _, text := range s.segs.items[m.from:m.to] {
+			m.Text = append(m.Text, s.text[text-1])
+		}
+	}
+	return m.Message
 }

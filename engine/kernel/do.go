@@ -21,8 +21,8 @@ type Effect[T any] struct {
 	Class  journal.Class
 	Layer  string   // what it touches, for Options.Recorded
 	Digest [32]byte // of the request: a re-run with another one is drift
-	// Request is the JSON kept with the intent; it is called only when the
-	// intent is appended. Nil = the digest alone is kept.
+	// Request is what is kept with the intent, JSON as journal.Encode writes it;
+	// it is called only when the intent is appended. Nil = the digest alone is kept.
 	Request func() []byte
 	// Detail is passed on to Options.Recorded.
 	Detail any

@@ -28,9 +28,9 @@ type effect struct {
 	given      bool   // Recorded answers it
 	doubt      bool   // a write that Recorded knows to have begun, and no more
 	rank       uint64 // of its answer
-	finished   bool // the outcome is there, not yet delivered
-	gone       bool // nobody waits any more
-	declined   bool // a question that nobody answered in place
+	finished   bool   // the outcome is there, not yet delivered
+	gone       bool   // nobody waits any more
+	declined   bool   // a question that nobody answered in place
 	issue      uint64
 	delay, due time.Duration // due: active time of a timer, virtual time of others
 	prev, next *effect

@@ -10,7 +10,7 @@ import (
 var (
 	ErrSuspended   = errors.New("suspended")
 	ErrInterrupted = errors.New("waiting for a person")
-	ErrPaused      = errors.New("the journal goes no further") // of a session that only looks on
+	ErrPaused      = errors.New("the journal goes no further")     // of a session that only looks on
 	ErrRewound     = errors.New("part of the journal became void") // of such a session: begin again
 )
 

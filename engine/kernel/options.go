@@ -72,9 +72,9 @@ type Found struct {
 
 // Stats of one session.
 type Stats struct {
-	Replayed  int // results taken from the journal
-	Performed int // effects started
-	Commits   int // ticks appended
+	Replayed  int  // results taken from the journal
+	Performed int  // effects started
+	Commits   int  // ticks appended
 	Changed   bool // the change was taken over
 }
 

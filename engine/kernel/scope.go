@@ -117,7 +117,7 @@ func (r *run) intend(e *effect, in intent) {
 	failpoint.At(failpoint.IntentBefore)
 	rec := journal.Record{Kind: journal.Intent, Class: e.class, Attempt: 1, Path: e.path, Digest: in.digest}
 	if in.request != nil {
-		rec.Body = in.request()
+		rec.Body, rec.Encoded = in.request(), true
 	}
 	e.attempt, e.request, e.digest = 1, rec.Body, in.digest
 	r.add(rec)

@@ -51,7 +51,7 @@ func TestTwentyRunsAtOnceInOneHome(t *testing.T) {
 	}
 	wg.Wait()
 	s := home.command(fate{}, "memory", "show", "shared")
-	s.Args = withoutFlag(s.Args, "-q", "--events", s.events)
+	s.Args = without(s.Args, "-q", "--events", s.events)
 	if code := home.finish(s, fate{}); code != done {
 		home.fatal("memory show: %d", code)
 	}
@@ -83,18 +83,4 @@ func TestTheSecondSessionOnARunIsToldWhoHoldsIt(t *testing.T) {
 	if took := time.Since(began); took > patience {
 		w.fatal("it took %v to take over a dead holder's run", took)
 	}
-}
-
-func withoutFlag(args []string, words ...string) []string {
-	var out []string
-	for _, a := range args {
-		drop := false
-		for _, w := range words {
-			drop = drop || a == w
-		}
-		if !drop {
-			out = append(out, a)
-		}
-	}
-	return out
 }

@@ -52,6 +52,7 @@ func TestKillsAtRandomTimesLoseAndRepeatNothing(t *testing.T) {
 					for sum := 0; sum < (kills+2*len(modes)-1)/(2*len(modes)); {
 						w := newWorld(t, sets...)
 						w.check(w.untilDone(atRandom(rng)), want)
+						w.turns(1)
 						sum += w.kills
 						mu.Lock()
 						all.add(w.figures)

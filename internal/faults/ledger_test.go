@@ -149,3 +149,21 @@ func stepsOf(w *world, r *result) string {
 	}
 	return string(b)
 }
+
+// turns wants the run once in its conversation.
+func (w *world) turns(want int) {
+	w.t.Helper()
+	s := w.command(fate{}, "memory", "show", "m")
+	s.Args = without(s.Args, "-q", "--events", s.events)
+	var memory struct {
+		Interactions []struct {
+			Run string `json:"run_id"`
+		} `json:"interactions"`
+	}
+	if code := w.finish(s, fate{}); code != done {
+		w.fatal("memory show ended %d", code)
+	}
+	if err := json.Unmarshal(s.stdout.Bytes(), &memory); err != nil || len(memory.Interactions) != want {
+		w.fatal("the conversation has %d turns, want %d (%v): %s", len(memory.Interactions), want, err, s.stdout.String())
+	}
+}

@@ -18,7 +18,7 @@ type fate struct {
 func (w *world) untilDone(next func(session int) fate) *result {
 	w.t.Helper()
 	var answers []string
-	for n := 0; n < 1000; n++ {
+	for n := range 1000 {
 		f := next(n)
 		c := w.begin
 		if w.exists {

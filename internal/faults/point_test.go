@@ -44,6 +44,7 @@ func TestKillsAtEveryPointLoseAndRepeatNothing(t *testing.T) {
 					for _, n := range passings {
 						w := newWorld(t, sets...)
 						w.check(w.untilDone(diesAt(p, n, first)), want)
+						w.turns(1)
 						died += w.kills
 						if first != "" {
 							died-- // that was elsewhere

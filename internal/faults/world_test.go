@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -218,4 +219,9 @@ func (w *world) result(s *session) *result {
 		w.fatal("stdout is no result: %v\n%s", err, s.stdout.String())
 	}
 	return &r
+}
+
+// without leaves words out of a command's arguments.
+func without(args []string, words ...string) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(a string) bool { return slices.Contains(words, a) })
 }

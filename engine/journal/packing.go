@@ -1,0 +1,116 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"strconv"
+)
+
+// packed is a request as the journal holds it; ids count from 1.
+type packed struct {
+	New      map[int]string        `json:"new"`      // texts at their first use
+	Defs     map[int]packedMessage `json:"defs"`     // messages at their first use
+	Sets     map[int]packedField   `json:"sets"`     // fields at their first use
+	Messages []reference           `json:"messages"` // to messages
+	With     []reference           `json:"with"`     // to fields
+	Fields   []packedField         `json:"fields"`   // all of them, as the first journals have it
+}
+
+type packedMessage struct {
+	Head json.RawMessage `json:"head"`
+	Text []reference     `json:"text"` // to texts
+}
+
+type packedField struct {
+	Name   string          `json:"name"`
+	JSON   json.RawMessage `json:"json"`
+	Text   int             `json:"text"`   // or the text that it is
+	String int             `json:"string"` // or the text that it is a string of
+}
+
+// packing writes one request; its buffers are used again for the next.
+type packing struct {
+	texts, defs, sets     []byte // members of new, defs and sets
+	messages, fields, ids []int32
+	key                   []byte
+	err                   error
+}
+
+func (p *packing) reset() {
+	p.texts, p.defs, p.sets = p.texts[:0], p.defs[:0], p.sets[:0]
+	p.messages, p.fields = p.messages[:0], p.fields[:0]
+	p.err = nil
+}
+
+// packed puts the request together.
+func (s *Segments) packed() []byte {
+	p := &s.packing
+	b := make([]byte, 0, len(p.texts)+len(p.defs)+len(p.sets)+128)
+	b = append(b, '{')
+	b = members(b, `"new":{`, p.texts)
+	b = members(b, `"defs":{`, p.defs)
+	b = s.turns.pack(append(b, `"messages":`...), p.messages)
+	if len(p.fields) == 0 {
+		return append(b, '}')
+	}
+	b = members(append(b, ','), `"sets":{`, p.sets)
+	b = s.with.pack(append(b, `"with":`...), p.fields)
+	return append(b, '}')
+}
+
+func members(b []byte, open string, all []byte) []byte {
+	if len(all) == 0 {
+		return b
+	}
+	return append(append(append(b, open...), all...), "},"...)
+}
+
+func (p *packing) text(id int, t string) { p.texts = quote(member(p.texts, id), t) }
+
+func (p *packing) message(id int, head json.RawMessage, segs *sequence) {
+	b := append(member(p.defs, id), '{')
+	if len(head) > 0 {
+		b = append(p.json(append(b, `"head":`...), head), ',')
+	}
+	b = segs.pack(append(b, `"text":`...), p.ids)
+	p.defs = append(b, '}')
+}
+
+// field writes a field with its JSON or, if text is not 0, with the text that ref says it is.
+func (p *packing) field(id int, f Field, ref string, text int) {
+	b := quote(append(member(p.sets, id), `{"name":`...), valid(f.Name))
+	switch {
+	case text != 0:
+		b = append(append(append(b, `,"`...), ref...), `":`...)
+		b = strconv.AppendInt(b, int64(text), 10)
+	case len(f.JSON) > 0:
+		b = p.json(append(b, `,"json":`...), f.JSON)
+	}
+	p.sets = append(b, '}')
+}
+
+// json writes what callers have encoded; what is none makes the request an error.
+func (p *packing) json(b []byte, v json.RawMessage) []byte {
+	compact, err := Encode(v)
+	if err != nil {
+		p.err = err
+	}
+	return append(b, compact...)
+}
+
+func member(b []byte, id int) []byte {
+	if len(b) > 0 {
+		b = append(b, ',')
+	}
+	b = strconv.AppendInt(append(b, '"'), int64(id), 10)
+	return append(b, `":`...)
+}
+
+func (p *packing) messageKey(head []byte, ids []int32) [sha256.Size]byte {
+	key := append(p.key[:0], head...)
+	for _, id := range ids {
+		key = append(key, byte(id>>24), byte(id>>16), byte(id>>8), byte(id))
+	}
+	p.key = key
+	return sha256.Sum256(key)
+}
