@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"time"
 )
 
 // More is what a run that stopped at a limit is given to go on with.
@@ -42,6 +44,31 @@ func (r StopReason) Extendable() bool {
 	}
 }
 
+// Raised says whether limits leave more room than others at this stop.
+func (r StopReason) Raised(from, to Limits) bool {
+	switch r.Code {
+	case StopMaxSteps:
+		return to.MaxSteps > from.MaxSteps
+	case StopMaxReplans:
+		return to.MaxReplans > from.MaxReplans
+	case StopBudgetTokens:
+		return wider(from.MaxTokens, to.MaxTokens)
+	case StopBudgetCost:
+		return wider(from.MaxCost, to.MaxCost)
+	case StopMaxToolCalls:
+		return wider(from.MaxToolCalls, to.MaxToolCalls)
+	case StopDeadline:
+		return wider(from.MaxDuration, to.MaxDuration)
+	default:
+		return false
+	}
+}
+
+// wider compares limits of which 0 is none.
+func wider[T int | float64 | time.Duration](from, to T) bool {
+	return to == 0 || from != 0 && to > from
+}
+
 // change is the body of the change record that this session brings.
 func (r *run) change() []byte {
 	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]ModelUsage{}}
@@ -63,7 +90,8 @@ func (r *run) changed(body []byte) {
 	p.Limits = c.Limits
 	r.program = &p
 	r.consumed.limit(c.Limits)
-	for name, u := range c.Spent {
+	for _, name := range slices.Sorted(maps.Keys(c.Spent)) { // sums of dollars depend on their order
+		u := c.Spent[name]
 		r.state.Usage.ModelCalls += u.ModelCalls
 		r.state.Usage.Tokens = r.state.Usage.Tokens.Plus(u.Tokens)
 		r.state.Usage.CostUSD += u.CostUSD

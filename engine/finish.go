@@ -22,19 +22,14 @@ func (r *run) broken(err error) {
 	_ = errors.As(err, &r.missed)
 	switch {
 	case errors.As(err, &parked):
-		r.parked(parked.Questions)
+		r.reason = waiting
+		r.ask(parked.Questions)
 		return
 	case errors.As(err, &review):
 		r.doubtful(review.Writes)
 		return
 	case errors.As(err, &paused):
-		r.reason = StopReason{Code: StopSuspended, Status: Interrupted, Message: "it has not ended and goes on when it is resumed"}
-		if len(paused.Questions) > 0 && paused.Others == 0 {
-			r.parked(paused.Questions)
-		}
-		if len(paused.Writes) > 0 {
-			r.doubtful(paused.Writes)
-		}
+		r.paused(paused)
 		return
 	case errors.Is(err, kernel.ErrSuspended), errors.Is(err, context.Canceled):
 		r.reason = StopReason{Code: StopSuspended, Status: Interrupted, Message: "suspended by a signal"}
@@ -51,9 +46,24 @@ func (r *run) broken(err error) {
 	r.err = err.Error()
 }
 
-// parked is a run in which only people can go on.
-func (r *run) parked(questions []kernel.Open) {
-	r.reason = StopReason{Code: StopInterrupted, Status: Interrupted, Message: "waiting for a person"}
+// paused is a run whose journal ends before it does. What is open there may be
+// answered, also while other effects wait to be performed again.
+func (r *run) paused(p *kernel.Paused) {
+	r.reason = StopReason{Code: StopSuspended, Status: Interrupted, Message: "it has not ended and goes on when it is resumed"}
+	r.ask(p.Questions)
+	if len(p.Questions) > 0 && p.Others == 0 {
+		r.reason = waiting
+	}
+	if len(p.Writes) > 0 {
+		r.doubtful(p.Writes)
+	}
+}
+
+// waiting is the stop reason of a run in which only people can go on.
+var waiting = StopReason{Code: StopInterrupted, Status: Interrupted, Message: "waiting for a person"}
+
+// ask notes the questions that are open.
+func (r *run) ask(questions []kernel.Open) {
 	for _, o := range questions {
 		q := Question{}
 		_ = json.Unmarshal(o.Request, &q) // the run wrote it

@@ -41,6 +41,10 @@ type Input struct {
 	// of the conversation.
 	ExecutorMemoryID string `json:"executor_memory_id,omitempty"`
 
+	// Aside keeps the run's answer out of its conversation: a fork tries
+	// something, and nobody who goes on with the conversation wants to know.
+	Aside bool `json:"aside,omitempty"`
+
 	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = nobody will resume the run
 	From   *Source `json:"from,omitempty"`   // what answers effects of the run besides the world; nil = nothing
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -55,7 +56,7 @@ func (m *Miss) Differences() []drift.Difference {
 	}
 	for _, q := range m.requests() {
 		if q.Path == path {
-			return drift.Compare(q.Request, m.now())
+			return drift.Compare(q.Request, m.now(q.Request))
 		}
 	}
 	return nil
@@ -72,7 +73,7 @@ func (m *Miss) Nearest() string {
 	for i := range asked {
 		requests[i] = asked[i].Request
 	}
-	if i := drift.Nearest(requests, m.now()); i >= 0 {
+	if i := drift.Nearest(requests, m.now(journal.Request{})); i >= 0 {
 		return asked[i].Path
 	}
 	return ""
@@ -89,9 +90,15 @@ func (m *Miss) nearestCall() string {
 	return ""
 }
 
-// now is what the model is asked, without secrets.
-func (m *Miss) now() journal.Request {
-	q := writtenRequest(m.Model).recorded(&toolsJSON{})
+// now is what the model is asked, without secrets. How much it may say is taken
+// from the recorded request where a budget says it: a run that was given more
+// tokens meanwhile asks for the same.
+func (m *Miss) now(recorded journal.Request) journal.Request {
+	asked := *m.Model
+	if asked.Bounded {
+		asked.Params.MaxOutputTokens = paramsOf(recorded).MaxOutputTokens
+	}
+	q := writtenRequest(&asked).recorded(&toolsJSON{})
 	secrets := m.recording.o.Secrets
 	if secrets == nil {
 		return q
@@ -116,7 +123,21 @@ func (m *Miss) call() []byte {
 	return body
 }
 
+// paramsOf is the parameters of a recorded request.
+func paramsOf(q journal.Request) (p Params) {
+	for _, f := range q.Fields {
+		if f.Name == "params" {
+			_ = json.Unmarshal(f.JSON, &p) // damaged ones differ
+		}
+	}
+	return p
+}
+
+// requests are the recorded requests, decoded once.
 func (m *Miss) requests() []drift.Asked {
-	asked, _ := drift.Requests(m.recording.records) // those before a damaged one will do
-	return asked
+	r := m.recording
+	if r.requests == nil {
+		r.requests, _ = drift.Requests(r.records) // those before a damaged one will do
+	}
+	return r.requests
 }

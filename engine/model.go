@@ -136,6 +136,7 @@ type Request struct {
 	ParallelTools bool         `json:"parallel_tools,omitempty"` // the model may ask for several calls in one reply
 	Schema        *ReplySchema `json:"schema,omitempty"`
 	Params        Params       `json:"params"`
+	Bounded       bool         `json:"-"` // Params.MaxOutputTokens is what a budget leaves, not what the spec says
 }
 
 // StopKind says why a model stopped.

@@ -119,7 +119,7 @@ func (s *Scope) reserve(req *Request, price *Cost) (reservation, error) {
 		out = max(s.r.room(input, wanted, price), minOutput)
 		return worst(input, out, price)
 	})
-	req.Params.MaxOutputTokens = out
+	req.Params.MaxOutputTokens, req.Bounded = out, out != wanted
 	return w, err
 }
 

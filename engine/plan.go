@@ -86,6 +86,7 @@ type ToolRecord struct {
 	Result     any             `json:"result"` // text, or JSON where the tool gave JSON
 	Status     CallStatus      `json:"status"`
 	DurationMS int64           `json:"duration_ms"`
+	Edited     bool            `json:"edited,omitempty"` // Args are a person's, not the model's
 
 	text string // Result as the model reads it, where a tool gave both
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/secret"
@@ -20,11 +21,12 @@ const (
 // Recording answers effects of a run from the records of another: by path, if
 // the request is the same, in the order in which they were answered there.
 type Recording struct {
-	o       RecordingOptions
-	records []journal.Record // that stand
-	entries map[string]*recorded
-	order   []*recorded // as they were asked for
-	unused  int         // entries that count and were not asked for
+	o        RecordingOptions
+	records  []journal.Record // that stand
+	requests []drift.Asked    // of models among them; see Miss
+	entries  map[string]*recorded
+	order    []*recorded // as they were asked for
+	unused   int         // entries that count and were not asked for
 }
 
 // RecordingOptions say what of a recording counts.
@@ -42,6 +44,7 @@ type recorded struct {
 	intent, result *journal.Record // result: nil = none came
 	layer          string
 	asked          bool
+	notBegun       bool // a write that its run never came to
 }
 
 // NewRecording indexes the records of a run.
@@ -57,7 +60,7 @@ func NewRecording(recs []journal.Record, o RecordingOptions) *Recording {
 			r.order = append(r.order, e)
 		case journal.Result:
 			if e := r.entries[rec.Path]; e != nil {
-				e.result = rec
+				e.ended(rec, o.Until != 0)
 			}
 		case journal.Start, journal.Redo, journal.Cut, journal.Marker, journal.End, journal.Change:
 		}
@@ -68,6 +71,19 @@ func NewRecording(recs []journal.Record, o RecordingOptions) *Recording {
 		}
 	}
 	return r
+}
+
+// ended notes an outcome. A write that was in doubt, or not begun, when its run
+// was cancelled is so again for a fork, which goes on.
+func (e *recorded) ended(rec *journal.Record, fork bool) {
+	var code string
+	if fork && rec.Status == journal.Failed && e.intent.Class == journal.Write {
+		code = journal.DecodeFailure(rec.Body).Code
+	}
+	e.notBegun = code == kernel.FailureNotBegun
+	if code != kernel.FailureUnknown && !e.notBegun {
+		e.result = rec
+	}
 }
 
 var _ kernel.Recorded = (*Recording)(nil)
@@ -83,7 +99,7 @@ func (r *Recording) Find(a kernel.Asked) (kernel.Found, error) {
 	}
 	r.ask(e)
 	switch {
-	case r.o.Until != 0 && e.intent.Seq >= r.o.Until:
+	case r.o.Until != 0 && e.intent.Seq >= r.o.Until, e.notBegun:
 		return kernel.Found{}, nil
 	case e.intent.Class != a.Class || !r.same(a, e):
 		return r.miss(a, e)
@@ -114,12 +130,22 @@ func (r *Recording) ask(e *recorded) {
 }
 
 // same says that a request is the recorded one. Ids of memory are derived from
-// the run's, and a cassette leaves out the digest that it cannot make anew.
+// the run's, a cassette leaves out the digest that it cannot make anew, and how
+// much a model may say can be a budget's. A decision of a person is bound to all
+// of its question.
 func (r *Recording) same(a kernel.Asked, e *recorded) bool {
 	if e.intent.Digest == a.Digest || a.Layer == LayerMemory {
 		return true
 	}
-	return (e.intent.Digest == [32]byte{} || r.o.Secrets != nil) && len(r.difference(a, e).Differences()) == 0
+	m := r.difference(a, e)
+	switch {
+	case m.Model != nil && m.Model.Bounded:
+	case r.o.Secrets == nil && e.intent.Digest != [32]byte{}:
+		return false
+	case a.Layer == kernel.LayerPerson:
+		return bytes.Equal(encoded(decoded(m.call())), encoded(decoded(e.intent.Body)))
+	}
+	return len(m.Differences()) == 0
 }
 
 func (r *Recording) difference(a kernel.Asked, e *recorded) *Miss {

@@ -14,7 +14,7 @@ import (
 // remember adds this run to its conversation, and its steps to the executor's:
 // all in one call of the store.
 func (r *run) remember(s *Scope) error {
-	if !r.remembers() || r.reason.Status == Interrupted || r.reason.Status == Cancelled {
+	if !r.remembers() || r.input.Aside || r.reason.Status == Interrupted || r.reason.Status == Cancelled {
 		return nil
 	}
 	turn, err := r.turn(s)

@@ -33,10 +33,10 @@ func (w written) recorded(tools *toolsJSON) journal.Request {
 		q.Messages[i] = journal.Message{Head: w.heads[i], Text: w.Messages[i].Text}
 	}
 	field := func(name string, b []byte) { q.Fields = append(q.Fields, journal.Field{Name: name, JSON: b}) }
-	field("role", encoded(w.Role))
+	field("role", journal.AppendString(nil, w.Role))
 	field("call", strconv.AppendInt(nil, int64(w.Call), 10))
 	if w.Step != "" {
-		field("step", encoded(w.Step))
+		field("step", journal.AppendString(nil, w.Step))
 	}
 	if len(w.Tools) > 0 {
 		field("tools", tools.of(w.Tools))

@@ -172,6 +172,7 @@ func (r *run) main(s *Scope, start []byte) error {
 		Type: RunCompleted, Status: string(r.reason.Status), Stop: &r.reason,
 		Text: r.answerText(), Duration: milliseconds(s.k.Now()), Totals: &totals,
 	})
+	r.segments = nil // nothing is asked any more, but the last commit may take a while
 	return nil
 }
 

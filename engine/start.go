@@ -45,6 +45,19 @@ func decodeStart(body []byte) (Start, error) {
 	return s, nil
 }
 
+// LimitsNow is the limits that a run of p stands under, with what whoever
+// resumed it has set so far.
+func LimitsNow(p *Program, recs []journal.Record) Limits {
+	limits := p.Limits
+	for _, rec := range journal.Standing(recs) {
+		var c changeBody
+		if rec.Kind == journal.Change && json.Unmarshal(rec.Body, &c) == nil {
+			limits = c.Limits
+		}
+	}
+	return limits
+}
+
 // Raises is the limits that whoever resumed a run has set so far, as they
 // were written, in order.
 func Raises(recs []journal.Record) []string {

@@ -142,7 +142,7 @@ func (c *toolRun) approved() (bool, error) {
 		}
 		args, err := c.tool.arguments(c.s, d.Edit)
 		if err == nil {
-			c.rec.Args = args
+			c.rec.Args, c.rec.Edited = args, true
 			return c.allowed(c.name + ".edited")
 		}
 		name = fmt.Sprintf("%s.approval.%d", c.name, n)

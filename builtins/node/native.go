@@ -46,7 +46,7 @@ func (*native) tell(messages []engine.Message, r *engine.Reply, calls []engine.T
 	for i, rec := range results {
 		messages = append(messages, engine.Message{
 			Role: engine.ToolRole, CallID: calls[i].ID, Tool: rec.Tool,
-			Text: engine.Text{rec.Text()}, IsError: rec.Status != engine.CallOK,
+			Text: outputOf(rec), IsError: rec.Status != engine.CallOK,
 		})
 	}
 	return messages

@@ -23,7 +23,7 @@ import (
 // What it costs PER-k to keep its journal on disk (docs/performance.md): the
 // same run in memory and in a home, side by side, closed as pexctl closes it.
 
-// latent answers after a while, and counts the bytes of its replies.
+// latent answers after a while, and counts the bytes of its replies as JSON.
 type latent struct {
 	engine.Model
 	delay time.Duration
@@ -36,10 +36,8 @@ func (m latent) Generate(ctx context.Context, req *engine.Request, stream func(e
 	}
 	reply, err := m.Model.Generate(ctx, req, stream)
 	if err == nil && m.said != nil {
-		m.said.Add(int64(len(reply.Text)))
-		for _, c := range reply.Calls {
-			m.said.Add(int64(len(c.Name) + len(c.Args)))
-		}
+		body, _ := json.Marshal(reply)
+		m.said.Add(int64(len(body)))
 	}
 	return reply, err
 }

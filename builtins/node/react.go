@@ -62,7 +62,7 @@ func (*textual) tell(messages []engine.Message, r *engine.Reply, _ []engine.Tool
 		if rec.Status != engine.CallOK {
 			observation = append(observation, " (", string(rec.Status), ")")
 		}
-		observation = append(observation, ":\n", rec.Text(), "\n")
+		observation = append(append(append(observation, ":\n"), outputOf(rec)...), "\n")
 	}
 	return append(messages,
 		engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},

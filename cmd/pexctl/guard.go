@@ -32,21 +32,27 @@ type groups struct {
 	none bool      // none can be started
 }
 
-// watch has a group ended if this process is killed.
-func (g *groups) watch(leader int) (release func()) {
+// ready has a guard started, before there is anything to guard.
+func (g *groups) ready() (watch func(leader int) (release func())) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pipe == nil && !g.none {
 		g.pipe, g.none = startGuard()
 	}
-	if g.none {
-		return func() {}
-	}
-	fmt.Fprintf(g.pipe, "+%d\n", leader)
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		fmt.Fprintf(g.pipe, "-%d\n", leader)
+	return g.watch
+}
+
+// watch has a group ended if this process is killed.
+func (g *groups) watch(leader int) (release func()) {
+	g.tell("+%d\n", leader)
+	return func() { g.tell("-%d\n", leader) }
+}
+
+func (g *groups) tell(format string, leader int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.none {
+		fmt.Fprintf(g.pipe, format, leader)
 	}
 }
 

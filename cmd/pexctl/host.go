@@ -137,7 +137,7 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	}
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
-		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.watch,
+		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready,
 	})
 	if err != nil {
 		return engine.HostTool{}, err

@@ -124,7 +124,7 @@ func (s *session) prepare(p *past, res *engine.Result) (over bool, err error) {
 		return false, err
 	}
 	if s.options.Recorded, err = s.recording(s.home); err != nil {
-		return false, err
+		return false, fmt.Errorf("run %s goes on with what another run recorded: %w", res.RunID, err)
 	}
 	if s.options.Recorded != nil {
 		s.options.Recorded.Resume(p.records)
@@ -168,6 +168,9 @@ func (s *session) raise(p *past, res *engine.Result, sets []string) error {
 	})
 	if err := show(s.c, found); err != nil {
 		return err
+	}
+	if stop := res.StopReason; ended(p.records) && !stop.Raised(engine.LimitsNow(p.program, p.records), raised.Limits) {
+		return usage("run %s was stopped by %s (%s): set that to more than it was", res.RunID, stop.Path, stop.Message)
 	}
 	s.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel}
 	return nil
@@ -270,6 +273,9 @@ func decided(recs []journal.Record, path string) string {
 			}
 			return fmt.Sprintf("%s has its result: nothing is asked about it any more", path)
 		}
+	}
+	if slices.ContainsFunc(journal.Standing(recs), func(r journal.Record) bool { return r.Path == path && r.Class == journal.Question }) {
+		return fmt.Sprintf("%s was asked, and nobody answered in time", path)
 	}
 	return fmt.Sprintf("no question was asked at %s", path)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -28,6 +29,7 @@ func runsForkCommand() *cli.Command {
 			&cli.StringFlag{Name: "spec", Usage: "go on with another `SPEC` (default: the run's own, as it was)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
 			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the new run (default: made of the time)"},
+			&cli.BoolFlag{Name: "keep", Usage: "add the answer to the conversation of the run, which a fork leaves alone"},
 			driftFlag(),
 		}, sessionFlags()...),
 		Action: forkRun,
@@ -73,6 +75,7 @@ func forkRun(c *cli.Context) error {
 	if s.input.From, err = forkPoint(c, parent); err != nil {
 		return err
 	}
+	s.input.Aside = !c.Bool("keep")
 	if s.input.RunID = c.String("run-id"); s.input.RunID == "" {
 		s.input.RunID = newRunID(time.Now())
 	}
@@ -165,18 +168,21 @@ func leadsTo(at, path string) bool {
 	return path == at || strings.HasPrefix(path, at+"/") || strings.HasPrefix(path, "step."+at+"/")
 }
 
-// failedCall is the intent of the model call whose failure ended a run, or 0.
+// failedCall is the intent of the model call whose failure ended a run, or 0:
+// the last one, if it failed. What a run does at its end calls no model.
 func failedCall(recs []journal.Record) uint64 {
-	intents := map[string]uint64{}
-	var failed uint64
-	for _, rec := range recs {
-		switch {
-		case rec.Kind == journal.Intent:
-			intents[rec.Path] = rec.Seq
-			failed = 0
-		case rec.Kind == journal.Result && rec.Status == journal.Failed:
-			failed = intents[rec.Path]
+	var last journal.Record
+	failed := false
+	for i := range recs {
+		switch rec := &recs[i]; {
+		case drift.IsRequest(rec):
+			last, failed = *rec, false
+		case rec.Kind == journal.Result && rec.Path == last.Path:
+			failed = rec.Status == journal.Failed
 		}
 	}
-	return failed
+	if !failed {
+		return 0
+	}
+	return last.Seq
 }

@@ -93,13 +93,13 @@ func (s *session) tell(res *engine.Result) error {
 	if res.Miss != nil {
 		s.explainMiss(res.Miss)
 	}
-	if s.c.Bool("quiet") {
-		return err
+	quiet := s.c.Bool("quiet")
+	if !quiet || !s.json {
+		for _, line := range goOn(s.c, s.dir, res) {
+			fmt.Fprintln(s.c.App.ErrWriter, line)
+		}
 	}
-	for _, line := range goOn(s.c, s.dir, res) {
-		fmt.Fprintln(s.c.App.ErrWriter, line)
-	}
-	if !s.json && s.hints != nil {
+	if !quiet && !s.json && s.hints != nil {
 		hint(s.c.App.ErrWriter, s.hints(res))
 	}
 	return err

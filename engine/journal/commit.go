@@ -93,61 +93,85 @@ func (f *File) write(b []byte) error {
 	return nil
 }
 
-// commits writes group after group until none is waiting. A group is taken when
-// there is room for its sync: what is appended until then goes with it.
+// commits makes group after group durable until none is waiting. A group is
+// written at once; what is appended until there is room for its sync shares it.
 func (f *File) commits() {
 	for more := true; more; {
+		c := commit{f: f}
+		c.write()
 		f.home.lanes <- struct{}{}
-		g := f.commitNext()
+		c.write()
+		c.sync()
 		<-f.home.lanes
-		more = f.committed(g)
-		close(g.ticket.done)
+		more = c.end()
 	}
 }
 
-// commitNext makes the group that waits durable.
-func (f *File) commitNext() *group {
+// commit is groups that are made durable together.
+type commit struct {
+	f       *File
+	tickets []*Ticket
+	size    int64
+	made    bool
+	err     error
+}
+
+// write writes the group that waits, if there is one.
+func (c *commit) write() {
+	f := c.f
 	f.mu.Lock()
-	g, err := f.next, f.err
-	f.next = nil
-	made, good := f.made, f.good
+	g := f.next
+	f.next, c.made = nil, f.made
+	if c.err == nil {
+		c.err = f.err
+	}
 	f.mu.Unlock()
-	if err == nil {
-		err = f.commit(g.lines.b, made, good)
+	if g == nil {
+		return
 	}
-	g.ticket.err = err
-	return g
-}
-
-// committed takes over what came of a group, and says whether another waits.
-func (f *File) committed(g *group) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err = g.ticket.err; f.err == nil {
-		f.good += int64(len(g.lines.b))
-		f.made = false
+	c.tickets = append(c.tickets, &g.ticket)
+	if c.err == nil {
+		failpoint.At(failpoint.CommitBefore)
+		c.err = writeAll(f.disk, g.lines.b)
+		failpoint.At(failpoint.CommitWritten)
+		c.size += int64(len(g.lines.b))
 	}
 	g.lines.done()
-	f.busy = f.next != nil
-	return f.busy
 }
 
-// commit makes one group durable. Behind a failure nothing is synced again,
-// for what a second sync says is not to be trusted: the file is cut back to
-// what is durable, and the next Open verifies it.
-func (f *File) commit(b []byte, made bool, good int64) error {
-	failpoint.At(failpoint.CommitBefore)
-	err := writeAll(f.disk, b)
-	failpoint.At(failpoint.CommitWritten)
-	if err == nil {
-		err = f.sync(made)
+// sync makes durable what was written.
+func (c *commit) sync() {
+	if c.err == nil {
+		c.err = c.f.sync(c.made)
 	}
-	if err != nil {
-		_ = f.disk.Truncate(good)
-		return appendError(f.run, err)
+	if c.err == nil {
+		failpoint.At(failpoint.CommitSynced)
 	}
-	failpoint.At(failpoint.CommitSynced)
-	return nil
+}
+
+// end fulfils the tickets, and says whether another group waits. Behind a
+// failure nothing is synced again, for what a second sync says is not to be
+// trusted: the file is cut back to what is durable, and the next Open verifies it.
+func (c *commit) end() (more bool) {
+	f := c.f
+	f.mu.Lock()
+	switch {
+	case c.err == nil:
+		f.good += c.size
+		f.made = false
+	case f.err == nil:
+		_ = f.disk.Truncate(f.good)
+		f.err = appendError(f.run, c.err)
+	}
+	err := f.err
+	f.busy = f.next != nil
+	more = f.busy
+	f.mu.Unlock()
+	for _, t := range c.tickets {
+		t.err = err
+		close(t.done)
+	}
+	return more
 }
 
 // sync makes what was written durable, and the names of a file that is new: side

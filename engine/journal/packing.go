@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"strconv"
+	"unicode/utf8"
 )
 
 // packed is a request as the journal holds it; ids count from 1.
@@ -91,6 +93,9 @@ func (p *packing) field(id int, f Field, ref string, text int) {
 
 // json writes what callers have encoded; what is none makes the request an error.
 func (p *packing) json(b []byte, v json.RawMessage) []byte {
+	if json.Valid(v) && utf8.Valid(v) && bytes.IndexByte(v, '\n') < 0 && bytes.IndexByte(v, '\r') < 0 {
+		return append(b, v...)
+	}
 	compact, err := Encode(v)
 	if err != nil {
 		p.err = err

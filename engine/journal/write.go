@@ -97,13 +97,34 @@ func word(b []byte, key, v string) []byte {
 	return append(append(append(b, key...), v...), '"')
 }
 
-// quote writes s, which is valid UTF-8, as a JSON string.
+// quote writes s, which is valid UTF-8, as a JSON string, as Encode does.
 func quote(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			q, _ := Encode(s) // a string always encodes
-			return append(b, q...)
+		short := byte(0)
+		switch c := s[i]; c {
+		case '"', '\\':
+			short = c
+		case '\n':
+			short = 'n'
+		case '\t':
+			short = 't'
+		case '\r':
+			short = 'r'
+		default:
+			if c < ' ' || c == 0xE2 { // rare: other controls, and what begins like U+2028
+				q, _ := Encode(s[from:]) // a string always encodes
+				return append(b, q[1:]...)
+			}
+			continue
 		}
+		b = append(append(b, s[from:i]...), '\\', short)
+		from = i + 1
 	}
-	return append(append(append(b, '"'), s...), '"')
+	return append(append(b, s[from:]...), '"')
 }
+
+// AppendString writes s behind b as a JSON string, as Encode does; what is not
+// UTF-8 in it is replaced.
+func AppendString(b []byte, s string) []byte { return quote(b, valid(s)) }

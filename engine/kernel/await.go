@@ -92,18 +92,6 @@ func (r *run) idle() (happened bool, err error) {
 	}
 }
 
-// cancelNow delivers the decision to cancel, if it was made.
-func (r *run) cancelNow() bool {
-	select {
-	case <-r.o.Cancel:
-		r.add(journal.Record{Kind: journal.Cut})
-		r.cancelled()
-		return true
-	default:
-		return false
-	}
-}
-
 // declined leaves a question open that nobody answered in place.
 func (r *run) declined(e *effect) {
 	e.declined, e.started, e.finished = true, false, false

@@ -10,7 +10,7 @@ func (s *Scope) Reconsider() bool { return s.b.run.reconsider() }
 
 func (r *run) reconsider() bool {
 	if r.pos >= len(r.replay) {
-		return false
+		return r.reconsiderLast()
 	}
 	if rec := &r.replay[r.pos]; rec.Kind == journal.Change && rec.Voids != 0 {
 		r.passed(rec)
@@ -25,6 +25,16 @@ func (r *run) reconsider() bool {
 	r.replay = r.replay[:r.pos:r.pos]
 	r.change(void[0].Seq)
 	r.adopt(void)
+	return true
+}
+
+// reconsiderLast makes the change at a limit that the journal ends at. It voids
+// no record, but says so by its own number: a re-run finds it at the limit.
+func (r *run) reconsiderLast() bool {
+	if r.o.Change == nil || r.o.More != nil {
+		return false
+	}
+	r.change(r.seq + 1)
 	return true
 }
 
@@ -100,16 +110,17 @@ func (r *run) lookOn() error {
 	return nil
 }
 
-// paused says what is open where the journal ends.
+// paused says what is open where the journal ends. The timer of a Timeout is
+// not: time does not pass while a run is parked.
 func (r *run) paused() error {
 	p := &Paused{}
 	for e := r.open.first; e != nil; e = e.next {
-		switch e.class {
-		case journal.Question:
+		switch {
+		case e.class == journal.Question:
 			p.Questions = append(p.Questions, Open{e.path, e.request})
-		case journal.Write:
+		case e.class == journal.Write:
 			p.Writes = append(p.Writes, Open{e.path, e.request})
-		case journal.Read, journal.Idempotent, journal.Timer:
+		case e.fire == nil:
 			p.Others++
 		}
 	}

@@ -78,6 +78,24 @@ func TestARunThatStoppedAtALimitGoesOnFromThere(t *testing.T) {
 	}
 }
 
+// A session that died between the limit and what follows it has left nothing
+// behind that could become void: the change is made at the limit all the same.
+func TestALimitThatTheJournalEndsAtIsRaised(t *testing.T) {
+	whole := &journal.Memory{Paranoid: true}
+	l := &limited{limit: 2}
+	if _, err := runWith(t.Context(), l.options(whole, 0), l.main); err != nil {
+		t.Fatal(err)
+	}
+	j := &journal.Memory{Paranoid: true, Records: slices.Clone(whole.Records[:5])} // e1 and e2 have ended
+	for _, more := range []int{3, 0, 4, 0} {
+		l := &limited{limit: 2}
+		stats, err := runWith(t.Context(), l.options(j, more), l.main)
+		if err != nil || stats.Changed != (more > 0) || len(l.did) != max(more, l.limit)+1 {
+			t.Fatal(more, err, stats, l.did)
+		}
+	}
+}
+
 // What was under way when the limit was met happened: its outcome is kept.
 func TestWhatWasUnderWayAtTheLimitIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -37,12 +37,6 @@ func (r *run) cut(s *Scope, err error) {
 	r.conds = kept
 }
 
-// cancelled is the decision to cancel, live or recorded.
-func (r *run) cancelled() {
-	r.o.Cancel, r.gaveUp = nil, true
-	r.cut(r.top, ErrCancelled)
-}
-
 // cutBy is the error of the nearest cut that holds for the scope.
 func (s *Scope) cutBy() error {
 	for ; s != nil; s = s.up {

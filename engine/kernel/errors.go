@@ -43,7 +43,7 @@ func (p *Parked) Unwrap() error { return ErrInterrupted }
 // ends. It is an ErrPaused.
 type Paused struct {
 	Questions, Writes []Open
-	Others            int // effects that may be performed again, and timers
+	Others            int // effects that may be performed again, and sleeps
 }
 
 // Error says that the journal ends.

@@ -16,7 +16,7 @@ func (r *run) deliverLive() error {
 	if r.o.More != nil {
 		return r.lookOn()
 	}
-	if r.keepAdopted() || r.cancelNow() {
+	if r.keepAdopted() || r.cancelNow() || r.giveUp() {
 		return nil
 	}
 	if r.o.Change != nil {
@@ -97,7 +97,7 @@ func (r *run) reopen() (done bool, err error) {
 		return false, err
 	}
 	for e := r.open.first; e != nil; e = e.next {
-		if r.doubtful(e) && r.decided(e) && r.o.Resolve[e.path] != "redo" {
+		if r.doubtful(e) && r.decided(e) && (r.gaveUp || r.o.Resolve[e.path] != "redo") {
 			delete(r.recorded, e.path)
 			e.doubt = false
 			r.record(e, r.resolution(e.path))
@@ -176,16 +176,16 @@ func (r *run) withdraw() bool {
 }
 
 // resolution is the outcome that a person gave to a write in doubt; a run that
-// is cancelled does not wait for one.
+// is cancelled does not wait for one, and does nothing again.
 func (r *run) resolution(path string) outcome {
 	how := r.o.Resolve[path]
 	if body, ok := strings.CutPrefix(how, "done:"); ok {
 		return outcome{body: []byte(body)}
 	}
-	if how == "" {
-		return failed(&journal.Failure{Code: "unknown", Message: "it is not known whether this took effect: the run was cancelled meanwhile"})
+	if how == "skip" {
+		return outcome{status: journal.Skipped}
 	}
-	return outcome{status: journal.Skipped}
+	return outcomeUnknown()
 }
 
 // answered delivers the first open question to which there is an answer.

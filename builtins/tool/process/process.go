@@ -34,9 +34,10 @@ type Command struct {
 	Env   []string // the whole environment, "name=value"
 	Stdin *string  // nil = nothing to read
 	Keep  int      // bytes kept of each stream: half from the start, half from the end; 0 = 256 KiB
-	// Guard is told the leader of the child's group, to end the group if this
-	// process is killed; release ends that. Nil = nobody does.
-	Guard func(leader int) (release func())
+	// Guard is called before the child is started; what it returns is told the
+	// leader of the child's group, to end the group if this process is killed,
+	// until release is called. Nil = nobody does.
+	Guard func() (watch func(leader int) (release func()))
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
 }
@@ -117,6 +118,10 @@ func (r *run) run(ctx context.Context, program string) (Result, error) {
 	}
 	defer stdout.close()
 	defer stderr.close()
+	watch := func(int) func() { return func() {} }
+	if r.Guard != nil {
+		watch = r.Guard()
+	}
 	stop, err := r.start(cmd)
 	stdout.started()
 	stderr.started()
@@ -124,9 +129,7 @@ func (r *run) run(ctx context.Context, program string) (Result, error) {
 		return Result{}, startError(r.Argv[0], err)
 	}
 	defer stop()
-	if r.Guard != nil {
-		defer r.Guard(cmd.Process.Pid)()
-	}
+	defer watch(cmd.Process.Pid)()
 	r.wait(ctx, cmd, stdout, stderr)
 	res := Result{Stdout: stdout.text(), Stderr: stderr.text(), Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState)}
 	if r.stopped.Load() {
