@@ -34,9 +34,7 @@ func (s *session) watchCancel() *cancelWatch {
 		close(w.asked)
 		return w
 	}
-	w.gone.Add(1)
-	go func() {
-		defer w.gone.Done()
+	w.gone.Go(func() {
 		tick := time.NewTicker(cancelTick)
 		defer tick.Stop()
 		for {
@@ -50,7 +48,7 @@ func (s *session) watchCancel() *cancelWatch {
 				return
 			}
 		}
-	}()
+	})
 	return w
 }
 

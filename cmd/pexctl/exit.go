@@ -61,7 +61,7 @@ func report(err error, w io.Writer) int {
 		e = &exitError{exitUsage, err} // what the flag parser says
 	}
 	if e.err != nil {
-		fmt.Fprintln(w, "pexctl:", e.err)
+		fmt.Fprintln(w, "pexctl:", err) // also what was said around it
 	}
 	return e.code
 }

@@ -52,7 +52,7 @@ func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
 	p, found, err := remake(dir, recs)
 	if found.Failed() {
 		if err := show(c, found); err != nil {
-			return nil, fmt.Errorf("run %s: its program cannot be made again by this version of pexctl: %w", p.start.Input.RunID, err)
+			return nil, usage("run %s: its program cannot be made again by this version of pexctl", p.start.Input.RunID)
 		}
 	}
 	return p, err

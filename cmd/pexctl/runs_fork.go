@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ func (s *session) forkProgram(parent *past) error {
 		origin.Spec, origin.Dir, origin.Root, origin.Set = spec.File, spec.Dir, spec.Root, sets
 		return nil
 	}
-	origin.Set = append(append(origin.Set[:len(origin.Set):len(origin.Set)], engine.Raises(parent.records)...), sets...)
+	origin.Set = slices.Concat(origin.Set, engine.Raises(parent.records), sets)
 	p, found := dsl.Recompile(parent.start.Program, origin.Dir, dsl.Options{
 		Catalog: catalog(), Root: origin.Root, AllowPaths: origin.Allow, Set: append(engine.Raises(parent.records), sets...),
 	})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -121,11 +122,11 @@ func goOn(c *cli.Context, home string, res *engine.Result) []string {
 	if res.Status != engine.Interrupted && res.StopReason.Code != engine.StopStoreFull {
 		return nil
 	}
-	command := "go on: pexctl resume " + res.RunID + homeArgument(c, home)
+	words := []string{"go on: pexctl resume", res.RunID + homeArgument(c, home)}
 	for _, q := range res.Interrupts {
-		command += " --answer " + quoted(q.Path+"="+sampleAnswer(q.Kind))
+		words = append(words, "--answer", quoted(q.Path+"="+sampleAnswer(q.Kind)))
 	}
-	return []string{command}
+	return []string{strings.Join(words, " ")}
 }
 
 func sampleAnswer(kind engine.InterruptKind) string {

@@ -32,9 +32,13 @@ func (r *reference) UnmarshalJSON(b []byte) error {
 
 // sequence is all items so far, in order.
 type sequence struct {
-	items []int32
-	last  []int32 // where an item stood last, counted from 1; 0 = nowhere
+	items  []int32
+	before []int32 // where the same item stood before that, as in last
+	last   []int32 // where an item stood last, counted from 1; 0 = nowhere
 }
+
+// looks is at how many places, the last ones, pack looks for the longest run.
+const looks = 4
 
 // pack writes ids behind b as references into the sequence, and adds them to it.
 func (s *sequence) pack(b []byte, ids []int32) []byte {
@@ -43,10 +47,7 @@ func (s *sequence) pack(b []byte, ids []int32) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		from, n := s.place(ids[i]), 1
-		for from >= 0 && from+n < len(s.items) && i+n < len(ids) && s.items[from+n] == ids[i+n] {
-			n++
-		}
+		from, n := s.longest(ids[i:])
 		if n == 1 {
 			b = strconv.AppendInt(b, int64(ids[i]), 10)
 		} else {
@@ -79,12 +80,32 @@ func (s *sequence) unpack(refs []reference, limit int) ([]int32, error) {
 	return ids, nil
 }
 
-// place is where an item stood last, or -1.
-func (s *sequence) place(id int32) int {
-	if int(id) >= len(s.last) {
-		return -1
+// longest is the longest run that ids begin with, the later one of two.
+func (s *sequence) longest(ids []int32) (from, n int) {
+	n = 1
+	if int(ids[0]) >= len(s.last) {
+		return 0, n
 	}
-	return int(s.last[id]) - 1
+	at := s.last[ids[0]]
+	for look := 0; look < looks && at > 0; look++ {
+		if m := s.same(int(at)-1, ids); m > n {
+			from, n = int(at)-1, m
+		}
+		at = s.before[at-1]
+	}
+	return from, n
+}
+
+// same is how many of ids stand at a place.
+func (s *sequence) same(at int, ids []int32) int {
+	there := s.items[at:]
+	n := min(len(there), len(ids))
+	for i := range n {
+		if there[i] != ids[i] {
+			return i
+		}
+	}
+	return n
 }
 
 func (s *sequence) add(ids []int32) {
@@ -92,7 +113,7 @@ func (s *sequence) add(ids []int32) {
 		if n := int(id) + 1 - len(s.last); n > 0 {
 			s.last = append(s.last, make([]int32, n)...)
 		}
-		s.items = append(s.items, id)
+		s.items, s.before = append(s.items, id), append(s.before, s.last[id])
 		s.last[id] = int32(len(s.items))
 	}
 }

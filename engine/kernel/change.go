@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/pexctl/pex/engine/journal"
+import (
+	"slices"
+
+	"github.com/pexctl/pex/engine/journal"
+)
 
 // Reconsider is called by code that is about to end the run at a limit: true
 // says that a change was made, so that the limit is to be looked at again. In
@@ -103,7 +107,7 @@ func (r *run) lookOn() error {
 			return ErrRewound
 		}
 	}
-	r.replay = append(r.replay[:len(r.replay):len(r.replay)], more...)
+	r.replay = slices.Concat(r.replay, more)
 	if r.recorded == nil {
 		r.recorded = map[string]*effect{}
 	}

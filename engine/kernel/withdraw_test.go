@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -12,8 +13,11 @@ import (
 
 // twoWrites writes in two branches, in the second behind a read.
 func twoWrites(performed *[]string) func(*kernel.Scope) error {
+	var mu sync.Mutex // the writes of the first run go side by side
 	write := func(s *kernel.Scope) error {
 		_, err := kernel.Do(s, kernel.Effect[string]{Name: "write", Class: journal.Write, Perform: func(_ context.Context, key string) (string, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			*performed = append(*performed, key)
 			return "done", nil
 		}})
