@@ -20,6 +20,7 @@ func (r *run) broken(err error) {
 	var review *kernel.NeedsReview
 	var paused *kernel.Paused
 	_ = errors.As(err, &r.missed)
+	_, r.unkept = errors.AsType[*kernel.StoreError](err)
 	switch {
 	case errors.As(err, &parked):
 		r.reason = waiting
@@ -134,7 +135,7 @@ func (r *run) result(began time.Time) *Result {
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.open, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages,
-		Wrote: r.wrote, Miss: r.missed,
+		Wrote: r.wrote, Miss: r.missed, Resumes: r.unkept,
 	}
 	res.Usage.ByModel = r.spent
 	if st.Answer != nil {

@@ -110,6 +110,7 @@ type Result struct {
 	Conversation          []Message       `json:"conversation,omitempty"`
 
 	Miss     *Miss `json:"-"` // what its recording lacked, where that ended it
+	Resumes  bool  `json:"-"` // the journal could not be appended to: once it can, the run goes on
 	Extended bool  `json:"-"` // Options.More was taken over
 	Wrote    bool  `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
 }

@@ -54,6 +54,7 @@ type run struct {
 	underway int // tool calls begun and not ended
 	wrote    bool
 	missed   *Miss
+	unkept   bool // the journal could not be appended to
 	outdated bool // another version's prompts were met
 	closing  bool // the finalizer runs: effects are allowed, the reserve is open
 	walk     *kernel.Scope

@@ -20,7 +20,7 @@ var keptRuns = []struct {
 	{"killed", [][]string{{}}, []int{0}},
 	{"limit", [][]string{{}, {"--set", "limits.max_tool_calls=9"}}, []int{4, 0}},
 	{"waiting", [][]string{{}, {"--answer", "step.b/turn.1/tool.0.approval=approve"}}, []int{5, 0}},
-	{"doubt", [][]string{{}, {"--answer", "step.b/turn.1/tool.0=redo"}}, []int{5, 0}},
+	{"doubt", [][]string{{}, {"--set", "limits.max_steps=30"}, {"--answer", "step.b/turn.1/tool.0=redo"}}, []int{5, 2, 0}},
 }
 
 func TestJournalsOfReleasedVersionsGoOn(t *testing.T) {

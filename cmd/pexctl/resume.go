@@ -203,7 +203,7 @@ func (s *session) sameSpec(p *past) error {
 
 // take checks the answers against the questions that are open.
 func (s *session) take(p *past, res *engine.Result, given []reply) error {
-	if len(given) == 0 {
+	if len(given) == 0 && s.options.More == nil {
 		return nil
 	}
 	s.options.Answers, s.options.Resolve = map[string]json.RawMessage{}, map[string]string{}

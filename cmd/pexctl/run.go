@@ -67,6 +67,7 @@ func runSpec(c *cli.Context) error {
 		return err
 	}
 	in.From = from
+	in.Aside = from != nil && len(from.Layers) == 0 // who is answered in everything adds nothing
 	s := &session{c: c, json: wantJSON, dir: homeDir(c, spec), program: p, input: in}
 	s.hints = func(res *engine.Result) []string {
 		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)

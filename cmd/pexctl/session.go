@@ -119,7 +119,7 @@ func (s *session) close() error {
 
 // goOn says how a run that waits goes on.
 func goOn(c *cli.Context, home string, res *engine.Result) []string {
-	if res.Status != engine.Interrupted && res.StopReason.Code != engine.StopStoreFull {
+	if res.Status != engine.Interrupted && !res.Resumes {
 		return nil
 	}
 	words := []string{"go on: pexctl resume", res.RunID + homeArgument(c, home)}
