@@ -121,10 +121,6 @@ func (c *compiler) field(v *value, f field, path string) {
 		c.unwritten(f, join(path, f.key))
 		return
 	}
-	if f.tag.Get("later") != "" {
-		c.report.error(diag.NotInVersion, e.place, "%s is not in this version of pexctl", join(path, f.key)).Hint = "remove it"
-		return
-	}
 	c.value(e.val, join(path, f.key), f.tag, f.value)
 }
 

@@ -77,9 +77,6 @@ func (s *schemer) structs(targets ...reflect.Value) *value {
 	fields, rest := fieldsOf(targets)
 	properties, required := object(), array()
 	for _, f := range fields {
-		if f.tag.Get("later") != "" {
-			continue
-		}
 		properties.set(f.key, place{}, s.field(f))
 		if f.tag.Get("required") != "" {
 			required.items = append(required.items, word(f.key))

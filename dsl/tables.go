@@ -57,9 +57,6 @@ func table(b *strings.Builder, title, about string, config any) {
 func addRows(rows []string, path string, v reflect.Value) []string {
 	fields, _ := fieldsOf([]reflect.Value{v})
 	for _, f := range fields {
-		if f.tag.Get("later") != "" {
-			continue
-		}
 		key := join(path, f.key)
 		def := defaultText(f.value)
 		if f.tag.Get("required") != "" {

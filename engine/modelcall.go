@@ -194,8 +194,8 @@ func (s *Scope) deltas(name, llm, role string) func(Delta) {
 }
 
 func joinPath(a, b string) string {
-	if a == "" {
-		return b
+	if a == "" || b == "" {
+		return a + b
 	}
 	return a + "/" + b
 }

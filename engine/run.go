@@ -29,6 +29,7 @@ func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 	})
 	if err != nil {
 		r.broken(err)
+		r.elapsed = stats.Active
 	}
 	res := r.result(began)
 	res.Extended = stats.Changed

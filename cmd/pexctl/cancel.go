@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -68,5 +66,5 @@ func decideCancel(home *journal.Home, run string) error {
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
-	return err == nil || !errors.Is(err, fs.ErrNotExist)
+	return err == nil // a folder that cannot be read decides nothing
 }

@@ -117,9 +117,14 @@ func recordedParameters(dir string, from *engine.Source, p *engine.Program) []by
 	if err != nil {
 		return nil
 	}
+	return takenBy(p, start.Input.Parameters)
+}
+
+// takenBy is what a program takes of the parameters that another was given.
+func takenBy(p *engine.Program, given map[string]any) []byte {
 	taken := map[string]any{}
 	for _, q := range p.Parameters {
-		if v, ok := start.Input.Parameters[q.Name]; ok {
+		if v, ok := given[q.Name]; ok {
 			taken[q.Name] = v
 		}
 	}

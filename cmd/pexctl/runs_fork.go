@@ -83,6 +83,9 @@ func forkRun(c *cli.Context) error {
 	if err := s.forkProgram(parent); err != nil {
 		return err
 	}
+	if s.input.Parameters, err = dsl.Inputs(s.program, "", nil, takenBy(s.program, parent.start.Input.Parameters)); err != nil {
+		return usage("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
+	}
 	origin := s.input.Origin
 	s.host, err = newHost(s.program, hostSettings{
 		catalog: catalog(), dir: origin.Dir, root: origin.Root, allow: origin.Allow,

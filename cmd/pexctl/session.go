@@ -67,7 +67,7 @@ func (s *session) run() error {
 	o.Cancel = cancel.asked
 	res := engine.Run(ctx, s.program, s.input, s.host, o)
 	cancel.stop()
-	if r := s.options.Recorded; r != nil && s.input.From.Until == 0 && res.Status == engine.Completed {
+	if r := s.options.Recorded; r != nil && s.input.From.Until == 0 && (res.Status == engine.Completed || res.Status == engine.Stopped) {
 		if unused := r.Unused(); len(unused) > 0 {
 			res.Warnings = append(res.Warnings, unusedNote(unused))
 			watch.note("warning: " + unusedNote(unused))

@@ -19,7 +19,6 @@ var codes = []Meaning{
 	{IncludeClash, "two definitions of one name", "A name is defined by the spec and an included file, or by two included files. Rename one; to change a part of an included entry use an override."},
 	{Cycle, "files that name each other", "An include, or an agent that is a tool of another, leads back to itself, or the chain is too long."},
 	{BadOverride, "an override that cannot be applied", "--set takes path=value, where path is dotted (limits.max_steps, guards.0.when) and the value is YAML."},
-	{NotInVersion, "part of the language, not of this version", "The key is planned and known, but this version would ignore it; so it is refused."},
 	{UnknownModel, "an unknown llm", "No entry of llms has this name."},
 	{UnknownType, "an unknown component", "No provider, tool or node type has this name; pexctl list shows what there is."},
 	{UnknownPrompt, "an unknown prompt", "No entry of prompts has this name."},

@@ -72,10 +72,11 @@ type Found struct {
 
 // Stats of one session.
 type Stats struct {
-	Replayed  int  // results taken from the journal
-	Performed int  // effects started
-	Commits   int  // ticks appended
-	Changed   bool // the change was taken over
+	Replayed  int           // results taken from the journal
+	Performed int           // effects started
+	Commits   int           // ticks appended
+	Changed   bool          // the change was taken over
+	Active    time.Duration // active time of the run at its last record
 }
 
 func (o *Options) complete() error {

@@ -123,6 +123,26 @@ func TestARunParksOnlyWhenNothingElseIsLeft(t *testing.T) {
 	})
 }
 
+// The time that a run took is that of its sessions, also for who looks at it later.
+func TestAParkedRunKnowsHowLongItTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal.Memory{}
+		for range 3 {
+			stats, err := run(j, func(s *kernel.Scope) error {
+				if _, err := eff(s, "work", time.Minute); err != nil {
+					return err
+				}
+				_, err := kernel.Ask[bool](s, "q", [32]byte{}, nil)
+				return err
+			})
+			if !errors.Is(err, kernel.ErrInterrupted) || stats.Active != time.Minute {
+				t.Fatal(err, stats)
+			}
+			time.Sleep(time.Hour) // while nobody runs it
+		}
+	})
+}
+
 func TestWritesInDoubtAreDecidedByAPerson(t *testing.T) {
 	performed := 0
 	var got string

@@ -102,6 +102,7 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	} else {
 		err = r.fatal
 	}
+	r.stats.Active = r.now
 	return r.stats, err
 }
 

@@ -57,8 +57,8 @@ func (s *Scope) Replaying() bool { return s.b.run.pos < len(s.b.run.replay) }
 
 // Emit has f called once the records so far are durable: in the order of the
 // Emit calls, never two at once. While replaying f is dropped, for the earlier
-// session called it; after a crash the last few may be called again. With
-// Options.Tell it is called at once then.
+// session called it; after a crash the last few may be called again, or never.
+// With Options.Tell it is called at once then.
 func (s *Scope) Emit(f func()) {
 	r := s.b.run
 	switch {
