@@ -52,11 +52,12 @@ type Input struct {
 // Origin is where a spec was found: what a later session needs to find the
 // files, tools and memory that go with it.
 type Origin struct {
-	Spec    string   `json:"spec"`            // path of its file, absolute
-	Dir     string   `json:"dir"`             // its folder, absolute
-	Root    string   `json:"root"`            // the project root, absolute
-	Allow   []string `json:"allow,omitempty"` // folders outside of it that tools may use, absolute
-	Set     []string `json:"set,omitempty"`   // overrides that the program holds
+	Spec    string   `json:"spec"`              // path of its file, absolute
+	Dir     string   `json:"dir"`               // its folder, absolute
+	Root    string   `json:"root"`              // the project root, absolute
+	Allow   []string `json:"allow,omitempty"`   // folders outside of it that tools may use, absolute
+	Set     []string `json:"set,omitempty"`     // overrides that the program holds,
+	Environ []string `json:"environ,omitempty"` // and those from the environment: "PEX_SET_...=..."
 	Tenant  string   `json:"tenant,omitempty"`
 	Version string   `json:"version,omitempty"` // of the program that started the run
 }

@@ -150,7 +150,7 @@ func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effe
 	if s.r.journaled() {
 		segments, w := s.r.segments, writtenRequest(req)
 		e.Digest = w.digest()
-		e.Recorded = segments.Keep
+		e.Reread = segments.Keep
 		e.Request = func() []byte {
 			body, err := segments.Encode(w.recorded(&s.r.defs))
 			if err != nil {

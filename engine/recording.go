@@ -90,7 +90,7 @@ var _ kernel.Recorded = (*Recording)(nil)
 
 // Find answers an effect. An error is a *Miss.
 func (r *Recording) Find(a kernel.Asked) (kernel.Found, error) {
-	if !r.covers(a.Layer) || r.o.Until != 0 && a.Layer == LayerMemory && a.Class == journal.Idempotent {
+	if !r.covers(a.Layer) || r.o.Until != 0 && remembers(a.Layer, a.Class) {
 		return kernel.Found{}, nil
 	}
 	e := r.entries[a.Path]
@@ -160,10 +160,15 @@ func (r *Recording) difference(a kernel.Asked, e *recorded) *Miss {
 // counts says that the recording has an answer: of a fork, one that came before
 // its point. A write that was begun before it happened all the same.
 func (r *Recording) counts(e *recorded) bool {
-	if e.result == nil || !r.covers(e.layer) {
+	if e.result == nil || !r.covers(e.layer) || r.o.Until != 0 && remembers(e.layer, e.intent.Class) {
 		return false
 	}
 	return r.o.Until == 0 || e.result.Seq < r.o.Until || e.intent.Class == journal.Write && e.intent.Seq < r.o.Until
+}
+
+// remembers says that an effect adds to a conversation: no fork takes that over.
+func remembers(layer string, class journal.Class) bool {
+	return layer == LayerMemory && class == journal.Idempotent
 }
 
 func (r *Recording) covers(layer string) bool {

@@ -32,7 +32,7 @@ func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 		r.elapsed = stats.Active
 	}
 	res := r.result(began)
-	res.Extended = stats.Changed
+	res.Limit = stats.Limit
 	return res
 }
 

@@ -203,7 +203,11 @@ func (s *session) explainMiss(m *engine.Miss) {
 	if m.Class == kernel.DriftExtra && from == "" && len(m.Request) > 0 && m.Model == nil {
 		fmt.Fprintln(w, fitFor(w, "asked for: "+string(m.Request)))
 	}
-	if spec := s.input.Origin; spec != nil && s.input.From.Until == 0 {
+	if s.input.From.Until != 0 {
+		fmt.Fprintf(w, "fork from an earlier place (--at), or take what differs live: --on-drift live\n")
+		return
+	}
+	if spec := s.input.Origin; spec != nil {
 		question, _ := s.input.Parameters["question"].(string)
 		file := s.input.From.File
 		if file == "" {

@@ -45,7 +45,7 @@ func resumeRun(c *cli.Context) error {
 	if err := checkParts(c); err != nil {
 		return err
 	}
-	s := &session{c: c, json: wantJSON}
+	s := &session{c: c, json: wantJSON, resumed: true}
 	past, err := s.reopen(run)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (s *session) sameSpec(p *past) error {
 		return nil
 	}
 	now, _, found := dsl.Compile(origin.Spec, dsl.Options{
-		Catalog: catalog(), Root: origin.Root, Set: origin.Set, Environ: os.Environ(), AllowPaths: origin.Allow,
+		Catalog: catalog(), Root: origin.Root, Set: origin.Set, Environ: origin.Environ, AllowPaths: origin.Allow,
 	})
 	run := p.start.Input.RunID
 	if now == nil {

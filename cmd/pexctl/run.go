@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func (s *session) replayed() (err error) {
 // originOf is where a spec was found, for whoever resumes the run.
 func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
 	o := &engine.Origin{
-		Spec: spec.File, Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Tenant: c.String("tenant"), Version: buildVersion(),
+		Spec: spec.File, Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: overrides(os.Environ()), Tenant: c.String("tenant"), Version: buildVersion(),
 	}
 	for _, dir := range c.StringSlice("allow-path") {
 		abs, err := filepath.Abs(dir)
@@ -115,6 +116,11 @@ func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
 		o.Allow = append(o.Allow, abs)
 	}
 	return o, nil
+}
+
+// overrides are those of the environment that change a spec.
+func overrides(environ []string) []string {
+	return slices.DeleteFunc(environ, func(v string) bool { return !strings.HasPrefix(v, "PEX_SET_") })
 }
 
 // create opens the home, and in it the journal of a new run.

@@ -55,7 +55,7 @@ func (f *follow) look(ctx context.Context) (*engine.Result, *tail, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := newWatch(f.c, f.json)
+	w, err := newWatch(f.c, f.json, false)
 	if err != nil {
 		return nil, nil, err
 	}

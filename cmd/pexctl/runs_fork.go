@@ -83,6 +83,7 @@ func forkRun(c *cli.Context) error {
 	if err := s.forkProgram(parent); err != nil {
 		return err
 	}
+	s.widen(parent)
 	if s.input.Parameters, err = dsl.Inputs(s.program, "", nil, takenBy(s.program, parent.start.Input.Parameters)); err != nil {
 		return usage("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
 	}
@@ -113,7 +114,8 @@ func (s *session) forkProgram(parent *past) error {
 	s.input.Origin = &origin
 	sets := s.c.StringSlice("set")
 	if path := s.c.String("spec"); path != "" {
-		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: os.Environ(), AllowPaths: origin.Allow})
+		origin.Environ = overrides(os.Environ())
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow})
 		if err := show(s.c, found); err != nil {
 			return err
 		}
@@ -170,6 +172,18 @@ func forkPoint(c *cli.Context, parent *past) (*engine.Source, error) {
 func leadsTo(at, path string) bool {
 	at = strings.TrimSuffix(filepath.ToSlash(at), "/")
 	return path == at || strings.HasPrefix(path, at+"/") || strings.HasPrefix(path, "step."+at+"/")
+}
+
+// widen has a fork that is given more of the limit which its run stopped at go
+// on from there, unless it was told where.
+func (s *session) widen(parent *past) {
+	if s.c.String("at") != "" {
+		return
+	}
+	res := parent.look(s.c.Context, &engine.Follow{})
+	if res.Limit != 0 && res.StopReason.Raised(engine.LimitsNow(parent.program, parent.records), s.program.Limits) {
+		s.input.From.Until = res.Limit
+	}
 }
 
 // failedCall is the intent of the model call whose failure ended a run, or 0:

@@ -24,6 +24,7 @@ const grace = 5 * time.Second
 type session struct {
 	c       *cli.Context
 	json    bool
+	resumed bool   // earlier sessions ran the run
 	dir     string // the home
 	home    *journal.Home
 	file    *journal.File
@@ -51,7 +52,7 @@ func sessionFlags() []cli.Flag {
 // run runs the run, closes everything, and prints how it ended.
 func (s *session) run() error {
 	c := s.c
-	watch, err := newWatch(c, s.json)
+	watch, err := newWatch(c, s.json, s.resumed)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}

@@ -22,13 +22,15 @@ type watch struct {
 	closes []func() error
 }
 
-func newWatch(c *cli.Context, wantJSON bool) (*watch, error) {
+// newWatch opens what the flags ask for. again says that the run has been
+// watched before: its events go behind those that are there.
+func newWatch(c *cli.Context, wantJSON, again bool) (*watch, error) {
 	w := &watch{note: func(s string) { fmt.Fprintln(c.App.ErrWriter, s) }}
 	if name := c.String("events"); name != "" {
 		if name == "-" && wantJSON {
 			return nil, usage("--events - and -o json both want stdout")
 		}
-		if err := w.events(c, name); err != nil {
+		if err := w.events(c, name, again); err != nil {
 			return nil, err
 		}
 	}
@@ -38,12 +40,16 @@ func newWatch(c *cli.Context, wantJSON bool) (*watch, error) {
 	return w, nil
 }
 
-func (w *watch) events(c *cli.Context, name string) error {
+func (w *watch) events(c *cli.Context, name string, again bool) error {
 	if name == "-" {
 		w.sinks = append(w.sinks, sink.NewJSONL(c.App.Writer))
 		return nil
 	}
-	f, err := os.Create(name)
+	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if again {
+		how = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	}
+	f, err := os.OpenFile(name, how, 0o666)
 	if err != nil {
 		return usage("--events: %w", err)
 	}

@@ -85,6 +85,35 @@ func TestRequestsGrowLinearly(t *testing.T) {
 	}
 }
 
+// A goal is a field as JSON and part of a prompt as it is.
+func TestALongFieldSharesTheTextOfAPrompt(t *testing.T) {
+	goal := "Find the item \"A\" and\nadd it to the running total."
+	q := journal.Request{
+		Messages: []journal.Message{{Text: []string{"Your step: ", goal}}},
+		Fields:   []journal.Field{{Name: "step", JSON: journal.AppendString(nil, goal)}, {Name: "like", JSON: json.RawMessage(`"` + strings.Repeat(`\u0041`, 9) + `"`)}},
+	}
+	bodies, _ := encodeAll(t, &journal.Segments{}, []journal.Request{q})
+	if n := strings.Count(string(bodies[0]), "running total"); n != 1 {
+		t.Errorf("it stands %d times: %s", n, bodies[0])
+	}
+	got, err := new(journal.Segments).Decode(bodies[0])
+	if d := cmp.Diff(q, got, cmpopts.EquateEmpty()); err != nil || d != "" {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+}
+
+func TestFieldsOfTheFirstJournalsAreRead(t *testing.T) {
+	var s journal.Segments
+	got, err := s.Decode([]byte(`{"new":{"1":"[\"a long list\"]"},"messages":[],"fields":[{"name":"role","json":"x"},{"name":"tools","text":1}]}`))
+	want := journal.Request{Fields: []journal.Field{{Name: "role", JSON: json.RawMessage(`"x"`)}, {Name: "tools", JSON: json.RawMessage(`["a long list"]`)}}}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Fatalf("%v (-want +got):\n%s", err, d)
+	}
+	if _, err := s.Encode(want); err != nil {
+		t.Fatal("not to be built on:", err)
+	}
+}
+
 // A run that was cut goes on with the same references.
 func TestKeptRequestsAreBuiltOn(t *testing.T) {
 	reqs := conversation(6)
@@ -113,6 +142,10 @@ func TestHostileRequestsAreErrors(t *testing.T) {
 		"empty run":        `{"messages":[[0,0]]}`,
 		"gap in texts":     `{"new":{"2":"x"},"messages":[]}`,
 		"unknown field":    `{"messages":[],"fields":[{"name":"a","text":7}]}`,
+		"unset field":      `{"messages":[],"with":[1]}`,
+		"gap in fields":    `{"messages":[],"sets":{"2":{"name":"a","json":1}},"with":[]}`,
+		"unknown string":   `{"messages":[],"sets":{"1":{"name":"a","string":1}},"with":[1]}`,
+		"negative string":  `{"messages":[],"sets":{"1":{"name":"a","string":-1}},"with":[1]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := new(journal.Segments).Decode([]byte(body)); err == nil || !strings.Contains(err.Error(), "recorded request") {

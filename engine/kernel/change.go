@@ -16,13 +16,17 @@ func (r *run) reconsider() bool {
 	if r.pos >= len(r.replay) {
 		return r.reconsiderLast()
 	}
-	if rec := &r.replay[r.pos]; rec.Kind == journal.Change && rec.Voids != 0 {
+	rec := &r.replay[r.pos]
+	if rec.Kind == journal.Change && rec.Voids != 0 {
 		r.passed(rec)
 		r.pos++
 		r.changed(rec.Body)
 		return true
 	}
 	if r.o.Change == nil || r.o.More != nil || !r.revocable() {
+		if r.stats.Limit == 0 {
+			r.stats.Limit = rec.Seq
+		}
 		return false
 	}
 	void := r.replay[r.pos:]
@@ -62,6 +66,7 @@ func (r *run) change(voids uint64) {
 }
 
 func (r *run) changed(body []byte) {
+	r.stats.Limit = 0
 	if r.o.Changed != nil {
 		r.o.Changed(body)
 	}

@@ -29,8 +29,8 @@ type Effect[T any] struct {
 	// Drifted is asked, on a re-run whose request is not the recorded one,
 	// whether the recorded outcome holds all the same; nil = it does not.
 	Drifted func() bool
-	// Recorded is told, on a re-run, what the intent holds.
-	Recorded func(request []byte)
+	// Reread is told, on a re-run, what the intent holds.
+	Reread func(request []byte)
 	// Delay is the virtual time that the effect takes; live, Perform is called
 	// that much later.
 	Delay time.Duration
@@ -55,7 +55,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	}
 	c := &call[T]{do: e.Perform}
 	c.class, c.layer, c.detail, c.delay, c.work = e.Class, e.Layer, e.Detail, e.Delay, c
-	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Recorded, e.Drifted})
+	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Reread, e.Drifted})
 	s.b.park()
 	if c.cut != nil {
 		return zero, c.cut

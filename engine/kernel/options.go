@@ -77,6 +77,7 @@ type Stats struct {
 	Commits   int           // ticks appended
 	Changed   bool          // the change was taken over
 	Active    time.Duration // active time of the run at its last record
+	Limit     uint64        // seq of the record behind the limit that the run ended at; 0 = it met none
 }
 
 func (o *Options) complete() error {

@@ -13,8 +13,8 @@ func (r *run) match(e *effect, in intent) {
 	if rec.Kind != journal.Intent || rec.Path != e.path {
 		r.fail(r.misplaced(e.path, rec))
 	}
-	if in.recorded != nil && len(rec.Body) > 0 {
-		in.recorded(rec.Body)
+	if in.reread != nil && len(rec.Body) > 0 {
+		in.reread(rec.Body)
 	}
 	if rec.Class != e.class || rec.Digest != in.digest && (in.drifted == nil || !in.drifted()) {
 		r.fail(&Drift{Class: DriftRequest, Path: e.path, Message: "the request is not the recorded one"})

@@ -72,10 +72,10 @@ func (s *Scope) Emit(f func()) {
 
 // intent is what an effect's intent record holds.
 type intent struct {
-	digest   [32]byte
-	request  func() []byte
-	recorded func([]byte)
-	drifted  func() bool
+	digest  [32]byte
+	request func() []byte
+	reread  func([]byte)
+	drifted func() bool
 }
 
 // issue journals an intent, or finds it in the journal.

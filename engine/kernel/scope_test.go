@@ -155,7 +155,7 @@ func TestRequestsAreMadeWhenAppendedAndToldWhenRecorded(t *testing.T) {
 			if _, err := kernel.Do(s, kernel.Effect[int]{
 				Name: fmt.Sprint("e", i), Class: journal.Read,
 				Request:  func() []byte { made++; return fmt.Appendf(nil, `{"n":%d}`, i) },
-				Recorded: func(b []byte) { told = append(told, string(b)) },
+				Reread: func(b []byte) { told = append(told, string(b)) },
 				Perform:  func(context.Context, string) (int, error) { return i, nil },
 			}); err != nil {
 				return err
