@@ -114,11 +114,12 @@ func (t *Tree) Note(text string) {
 	t.draw(t.note(text))
 }
 
-// Pause takes the picture off the screen while f writes there, a question for
-// example, and draws it again after. Meanwhile the run goes on.
+// Pause lets the picture stand while f writes below it, a question for example
+// that is answered best with the plan in sight, and draws on behind that.
+// Meanwhile the run goes on.
 func (t *Tree) Pause(f func()) {
 	t.mu.Lock()
-	t.write(t.back() + over(make([]string, t.height())) + t.back())
+	t.draw()
 	t.drawn, t.paused = nil, true
 	t.mu.Unlock()
 	f()

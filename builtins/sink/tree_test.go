@@ -181,7 +181,7 @@ func TestTreeWithoutColorHasNone(t *testing.T) {
 	}
 }
 
-func TestTreeMakesRoomForAQuestion(t *testing.T) {
+func TestTreeStandsAboveAQuestion(t *testing.T) {
 	s := newScreen(t, 60, 24)
 	tree, _ := newTree(s)
 	run := story{tree}
@@ -195,6 +195,8 @@ func TestTreeMakesRoomForAQuestion(t *testing.T) {
 		tree.Tick()
 	})
 	wantScreen(t, s, `
+demo  plan v1 · 0/1 steps · 0ms
+  ○ s1 one
 may I? yes
 
 suspending

@@ -20,7 +20,7 @@ type person struct {
 	mu    sync.Mutex
 	in    *bufio.Reader
 	out   io.Writer
-	pause func(func()) // takes the progress off the screen meanwhile
+	pause func(func()) // lets the progress stand meanwhile
 }
 
 var _ engine.People = (*person)(nil)
