@@ -34,14 +34,19 @@ func TestAFullDiskParksARunAndLosesNothing(t *testing.T) {
 				c.before(d)
 			}
 			s := w.begin(fate{})
+			filled := make(chan struct{})
+			filling := time.AfterFunc(time.Hour, func() { defer close(filled); d.leave(0) })
 			if c.during != nil {
-				defer time.AfterFunc(c.during(), func() { d.leave(0) }).Stop()
+				filling.Reset(c.during())
 			}
 			switch code := w.finish(s, fate{}); {
 			case code == infra && (strings.Contains(s.stdout.String(), "store_full") || strings.Contains(s.stderr.String(), "no space left")):
 				stopped[name]++
 			case code != done:
 				w.fatal("%s: exit code %d, stdout %s", name, code, s.stdout.String())
+			}
+			if !filling.Stop() {
+				<-filled
 			}
 			d.free()
 			w.exists = true
@@ -77,18 +82,21 @@ func mountDisk(w *world) *disk {
 	return d
 }
 
-// leave fills the disk until about n bytes are free. It is called beside a run
-// that writes too.
+// tmpfs is the type of the small disk (TMPFS_MAGIC of linux/magic.h).
+const tmpfs = 0x01021994
+
+// leave fills the disk until about n bytes are free: the small one and no
+// other. It is called beside a run that writes too.
 func (d *disk) leave(n int64) {
 	f, err := os.OpenFile(d.fill, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return // unmounted meanwhile
+		return
 	}
 	defer f.Close()
 	chunk := make([]byte, 4<<10)
 	for {
 		var s syscall.Statfs_t
-		if syscall.Fstatfs(int(f.Fd()), &s) != nil || int64(s.Bavail)*s.Bsize <= n {
+		if syscall.Fstatfs(int(f.Fd()), &s) != nil || s.Type != tmpfs || int64(s.Bavail)*s.Bsize <= n {
 			return
 		}
 		if left := int64(s.Bavail)*s.Bsize - n; left > 1<<20 {
