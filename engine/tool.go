@@ -86,10 +86,11 @@ type ToolSettings struct {
 	Allow       []string            // further folders that --allow-path opened
 	Env         func(string) string // the machine's environment, for names the spec declares
 	UserAgent   string
-	// Guard is called before a process is started; what it returns has a
-	// process group, named by its leader, ended if this process is killed,
-	// until release is called. Nil = nobody does.
-	Guard func() (watch func(leader int) (release func()))
+	// Guard is called before a process is started, with a mark that stands in
+	// its environment; what it returns is told the leader of its group. Both
+	// are ended if this process is killed, until release is called. Nil =
+	// nobody does.
+	Guard func(mark string) (watch func(leader int) (release func()))
 	Now   func() time.Time // nil = time.Now
 }
 

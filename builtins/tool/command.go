@@ -30,7 +30,7 @@ type command struct {
 	config CommandConfig
 	folder *folder.Folder
 	env    func(string) string
-	guard  func() (watch func(leader int) (release func()))
+	guard  func(mark string) (watch func(leader int) (release func()))
 }
 
 var _ engine.Tool = (*command)(nil)

@@ -6,11 +6,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tool/process"
 )
 
 // A process that is killed cannot end what it has started, and neither can the
@@ -32,27 +35,26 @@ type groups struct {
 	none bool      // none can be started
 }
 
-// ready has a guard started, before there is anything to guard.
-func (g *groups) ready() (watch func(leader int) (release func())) {
+// ready has a guard started, and tells it the mark of a process to come.
+func (g *groups) ready(mark string) (watch func(leader int) (release func())) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.pipe == nil && !g.none {
 		g.pipe, g.none = startGuard()
 	}
-	return g.watch
+	g.mu.Unlock()
+	g.tell("+" + mark)
+	return func(leader int) func() {
+		group := strconv.Itoa(leader)
+		g.tell("+" + group)
+		return func() { g.tell("-" + group); g.tell("-" + mark) }
+	}
 }
 
-// watch has a group ended if this process is killed.
-func (g *groups) watch(leader int) (release func()) {
-	g.tell("+%d\n", leader)
-	return func() { g.tell("-%d\n", leader) }
-}
-
-func (g *groups) tell(format string, leader int) {
+func (g *groups) tell(line string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.none {
-		fmt.Fprintf(g.pipe, format, leader)
+		fmt.Fprintln(g.pipe, line)
 	}
 }
 
@@ -82,33 +84,37 @@ func guardCommand() *cli.Command {
 	return &cli.Command{
 		Name: guardCommandName, Usage: "end process groups when whoever started this is gone", Hidden: true,
 		Action: func(c *cli.Context) error {
-			for _, leader := range leftOver(c.App.Reader) {
-				endGroup(leader)
+			for _, left := range leftOver(c.App.Reader) {
+				if leader, err := strconv.Atoi(left); err == nil {
+					endGroup(leader)
+				} else {
+					process.Sweep(left)
+				}
 			}
 			return nil
 		},
 	}
 }
 
-// leftOver reads which groups came and went, to the end, and gives those that
-// are still there.
-func leftOver(r io.Reader) []int {
-	there := map[int]bool{}
+// leftOver reads which groups and marks came and went, to the end, and gives
+// those that are still there, groups by their leaders.
+func leftOver(r io.Reader) []string {
+	there := map[string]bool{}
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		came, isNew := strings.CutPrefix(lines.Text(), "+")
-		leader, err := strconv.Atoi(strings.TrimPrefix(came, "-"))
-		switch {
-		case err != nil || leader <= 1:
-		case isNew:
-			there[leader] = true
-		default:
-			delete(there, leader)
+		if came, ok := strings.CutPrefix(lines.Text(), "+"); ok {
+			there[came] = true
+		} else {
+			delete(there, strings.TrimPrefix(lines.Text(), "-"))
 		}
 	}
-	var out []int
-	for leader := range there {
-		out = append(out, leader)
+	var out []string
+	for left := range there {
+		leader, err := strconv.Atoi(left)
+		if mark := err != nil && strings.HasPrefix(left, process.Marker+"="); mark || leader > 1 {
+			out = append(out, left)
+		}
 	}
+	slices.Sort(out)
 	return out
 }

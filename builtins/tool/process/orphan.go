@@ -18,9 +18,9 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// sweep kills the processes that left the group of a call but still carry its
+// Sweep kills the processes that left the group of a call but still carry its
 // mark in their environment.
-func sweep(mark string) {
+func Sweep(mark string) {
 	for range sweeps {
 		if !sweepOnce([]byte(mark)) {
 			return

@@ -7,5 +7,5 @@ import "syscall"
 // ownGroup puts a child into a group of its own.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// sweep has no way to find processes that left their group on this system.
-func sweep(string) {}
+// Sweep has no way to find processes that left their group on this system.
+func Sweep(string) {}

@@ -34,10 +34,11 @@ type Command struct {
 	Env   []string // the whole environment, "name=value"
 	Stdin *string  // nil = nothing to read
 	Keep  int      // bytes kept of each stream: half from the start, half from the end; 0 = 256 KiB
-	// Guard is called before the child is started; what it returns is told the
-	// leader of the child's group, to end the group if this process is killed,
-	// until release is called. Nil = nobody does.
-	Guard func() (watch func(leader int) (release func()))
+	// Guard is called before the child is started, with the mark that it and
+	// its children will bear (see Sweep); what it returns is told the leader of
+	// the child's group. Both are to be ended if this process is killed, until
+	// release is called. Nil = nobody does.
+	Guard func(mark string) (watch func(leader int) (release func()))
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
 }
@@ -120,7 +121,7 @@ func (r *run) run(ctx context.Context, program string) (Result, error) {
 	defer stderr.close()
 	watch := func(int) func() { return func() {} }
 	if r.Guard != nil {
-		watch = r.Guard()
+		watch = r.Guard(r.mark)
 	}
 	stop, err := r.start(cmd)
 	stdout.started()
@@ -182,7 +183,7 @@ func (r *run) wait(ctx context.Context, cmd *exec.Cmd, streams ...*stream) {
 		open = !s.drain(linger) || open
 	}
 	if open || r.stopped.Load() {
-		sweep(r.mark)
+		Sweep(r.mark)
 	}
 }
 
@@ -205,7 +206,7 @@ func (r *run) watch(ctx context.Context, pid int, ended <-chan struct{}) {
 	case <-ended:
 	case <-timer.C:
 		endGroup(pid)
-		sweep(r.mark)
+		Sweep(r.mark)
 	}
 }
 
