@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/pexctl/pex/engine/journal"
 
-// Codes of the failures that a write ends with when its run is cancelled.
+// Codes of the failures that a write ends with when nobody waits for it any more.
 const (
 	FailureUnknown  = "unknown"   // it was begun, and nobody knows whether it took effect
 	FailureNotBegun = "not_begun" // it was asked for, and will not be begun
@@ -26,20 +26,28 @@ func (r *run) cancelled() {
 	r.cut(r.top, ErrCancelled)
 }
 
-// giveUp ends the next write that a cancelled run does not wait for: one that
-// was not begun, or of which a recording knows no more than that it was.
-func (r *run) giveUp() bool {
-	for e := r.open.first; e != nil && r.gaveUp; e = e.next {
+// withhold ends the next write that will not be begun any more, because the
+// run was cancelled or the wait for it was cut before its tick was over; and
+// in a cancelled run one of which a recording knows no more than that it was.
+func (r *run) withhold() bool {
+	if !r.gaveUp && !r.cutWrites {
+		return false
+	}
+	for e := r.open.first; e != nil; e = e.next {
 		if e.class != journal.Write || e.given || e.started || r.inherited(e) {
 			continue
 		}
-		if e.doubt {
+		switch why := e.scope.cutBy(); {
+		case e.doubt && r.gaveUp:
 			r.record(e, outcomeUnknown())
-		} else {
-			r.record(e, failed(&journal.Failure{Code: FailureNotBegun, Message: "it was not begun: the run was cancelled"}))
+		case e.doubt || why == nil:
+			continue
+		default:
+			r.record(e, failed(&journal.Failure{Code: FailureNotBegun, Message: "it was not begun: " + why.Error()}))
 		}
 		return true
 	}
+	r.cutWrites = false
 	return false
 }
 

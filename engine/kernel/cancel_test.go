@@ -100,3 +100,30 @@ func TestACancelledRunRepeatsNoWrite(t *testing.T) {
 		t.Fatal(err, performed)
 	}
 }
+
+// A branch that ends the run ends it for what its neighbours have just asked
+// for too: a write that was not begun is not begun.
+func TestACutBeginsNoWrite(t *testing.T) {
+	j := &journal.Memory{Paranoid: true}
+	performed := 0
+	var got error
+	stop := errors.New("a guard says stop")
+	main := func(s *kernel.Scope) error {
+		got = nil
+		return s.Parallel(2, name, func(i int, c *kernel.Scope) error {
+			if i == 0 {
+				got = write(c, "w", &performed)
+				return write(c, "next", &performed)
+			}
+			s.Cut(stop)
+			return stop
+		})
+	}
+	for range 2 {
+		_, err := run(j, main)
+		var f *journal.Failure
+		if !errors.As(got, &f) || f.Code != kernel.FailureNotBegun || performed != 0 || err == nil {
+			t.Fatal(got, err, performed)
+		}
+	}
+}

@@ -4,7 +4,8 @@ import "github.com/pexctl/pex/engine/journal"
 
 // Cut ends every wait below the scope with err, in the order in which they
 // began, and every later one. A write under way is waited for all the same:
-// its outcome must be known. The first cut of a scope counts.
+// its outcome must be known. One that was asked for and has not begun is not
+// begun: it fails. The first cut of a scope counts.
 func (s *Scope) Cut(err error) {
 	if r := s.b.run; !r.over {
 		r.cut(s, err)
@@ -17,7 +18,11 @@ func (r *run) cut(s *Scope, err error) {
 	}
 	s.cut = err
 	for e := r.open.first; e != nil; e = e.next {
-		if e.class == journal.Write || e.fire != nil || !e.scope.under(s) {
+		if e.fire != nil || !e.scope.under(s) {
+			continue
+		}
+		if e.class == journal.Write {
+			r.cutWrites = true // withhold looks whether it has begun
 			continue
 		}
 		e.cut = err

@@ -16,7 +16,7 @@ func (r *run) deliverLive() error {
 	if r.o.More != nil {
 		return r.lookOn()
 	}
-	if r.keepAdopted() || r.cancelNow() || r.giveUp() {
+	if r.keepAdopted() || r.cancelNow() || r.withhold() {
 		return nil
 	}
 	if r.o.Change != nil {

@@ -41,6 +41,7 @@ type run struct {
 	adopted   []*journal.Record // outcomes to be kept of what became void
 	supplied  ranked            // effects that Recorded answers
 	gaveUp    bool              // the run is cancelled: writes in doubt stay undecided
+	cutWrites bool              // waits for writes were cut since withhold looked
 	working   int               // started effects that a branch waits for
 	guards    int               // started timers of Timeout
 	virtual   timetable
