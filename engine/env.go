@@ -67,11 +67,26 @@ type MemoryEnv struct {
 type TraceEnv struct {
 	Steps      []StepEnv           `expr:"steps"`
 	Tools      map[string]ToolUses `expr:"tools"`
+	Calls      []CallEnv           `expr:"calls"` // of tools, step by step
 	ModelCalls int                 `expr:"model_calls"`
+	ToolCalls  int                 `expr:"tool_calls"`
+	Replans    int                 `expr:"replans"`
 	Prompts    []string            `expr:"prompts"`
+	Status     string              `expr:"status"`
 	StopReason string              `expr:"stop_reason"`
+	Response   string              `expr:"response"`
+	Warnings   []string            `expr:"warnings"`
 	Cost       float64             `expr:"cost"`
 	Tokens     int                 `expr:"tokens"`
+}
+
+// CallEnv is one tool call of a trace.
+type CallEnv struct {
+	Step   string         `expr:"step"` // its id
+	Tool   string         `expr:"tool"`
+	Args   map[string]any `expr:"args"`
+	Status string         `expr:"status"`
+	Result any            `expr:"result"`
 }
 
 // ToolUses counts the calls of one tool.

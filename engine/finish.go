@@ -138,6 +138,7 @@ func (r *run) result(began time.Time) *Result {
 		Wrote: r.wrote, Miss: r.missed, Resumes: r.unkept,
 	}
 	res.Usage.ByModel = r.spent
+	res.Summary.Replans = st.Replans
 	if st.Answer != nil {
 		res.Output = st.Answer.Output
 	}

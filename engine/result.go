@@ -76,6 +76,7 @@ type Summary struct {
 	ByStatus    map[StepStatus]int `json:"by_status"`
 	SuccessRate float64            `json:"success_rate"` // ok / steps, 0 without steps
 	Attempts    int                `json:"attempts"`
+	Replans     int                `json:"replans"`
 	Tools       []string           `json:"tools"` // used, sorted
 }
 

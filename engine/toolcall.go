@@ -172,11 +172,9 @@ func (c *toolRun) asks() bool {
 // env is what the conditions around a tool see.
 func (c *toolRun) env(source string) map[string]any {
 	env := c.s.View().StepEnv(source, c.u.Step)
-	e := ToolEnv{Name: c.rec.Tool, Effect: string(c.tool.effect()), Result: c.rec.Result, Attempts: max(c.attempts, 1)}
-	e.Args, _ = PlainJSON(c.rec.Args).(map[string]any) // they were checked: an object
-	if data, ok := c.rec.Result.(json.RawMessage); ok {
-		e.Result = PlainJSON(data)
-	}
+	e := ToolEnv{Name: c.rec.Tool, Effect: string(c.tool.effect()), Attempts: max(c.attempts, 1)}
+	e.Args = argsOf(c.rec.Args)
+	e.Result = plainResult(c.rec.Result)
 	if c.rec.Status != CallOK && c.rec.Status != "" {
 		e.Error = c.rec.Text()
 	}

@@ -50,7 +50,7 @@ func (v View) Env(source string) map[string]any {
 // StepEnv is Env with a step.
 func (v View) StepEnv(source string, rec StepRecord) map[string]any {
 	env := v.Env(source)
-	env["step"] = v.stepEnv(rec)
+	env["step"] = rec.env()
 	return env
 }
 
@@ -74,7 +74,7 @@ func (v View) planEnv() PlanEnv {
 	p := PlanEnv{Version: v.State.Plan.Version}
 	for _, st := range v.State.Plan.Steps {
 		if rec, ok := v.State.Record(st.ID); ok {
-			p.Completed = append(p.Completed, v.stepEnv(rec))
+			p.Completed = append(p.Completed, rec.env())
 			p.Steps = append(p.Steps, p.Completed[len(p.Completed)-1])
 			continue
 		}
@@ -87,17 +87,18 @@ func (v View) planEnv() PlanEnv {
 
 func (v View) lastStep() StepEnv {
 	if rec, ok := v.State.Record(v.State.last); ok {
-		return v.stepEnv(rec)
+		return rec.env()
 	}
 	return StepEnv{}
 }
 
-func (v View) stepEnv(rec StepRecord) StepEnv {
+// env is the step as expressions see it.
+func (r *StepRecord) env() StepEnv {
 	e := StepEnv{
-		ID: rec.ID, Goal: rec.Goal, Status: string(rec.Status), Attempts: rec.Attempts,
-		Result: rec.Result, Output: rec.Output(), Error: rec.Error, ToolCalls: len(rec.ToolCalls),
+		ID: r.ID, Goal: r.Goal, Status: string(r.Status), Attempts: r.Attempts,
+		Result: r.Result, Output: r.Output(), Error: r.Error, ToolCalls: len(r.ToolCalls),
 	}
-	for _, c := range rec.ToolCalls {
+	for _, c := range r.ToolCalls {
 		e.Tools = append(e.Tools, c.Tool)
 	}
 	return e
