@@ -39,13 +39,38 @@ func homeOfRuns(c *cli.Context) (dir string, home *journal.Home, err error) {
 	return dir, home, nil
 }
 
-// readPast reads a run without locking it, and makes its program again.
-func readPast(c *cli.Context, dir string, home *journal.Home, run string) (*past, error) {
-	recs, err := home.Read(run)
-	if err != nil {
-		return nil, unread(home, dir, run, err)
+// target is the run that a command is about.
+type target struct {
+	dir  string // the home
+	home *journal.Home
+	run  string
+}
+
+// oneTarget is the run that a command was given, in the home it works in.
+func oneTarget(c *cli.Context) (t target, err error) {
+	if t.run, err = oneRun(c); err != nil {
+		return t, err
 	}
-	return pastOf(c, dir, recs)
+	t.dir, t.home, err = homeOfRuns(c)
+	return t, err
+}
+
+// oneRun is the run that a command was given.
+func oneRun(c *cli.Context) (string, error) {
+	run := c.Args().First()
+	if run == "" {
+		return "", usage("no run given: pexctl %s RUN (pexctl runs ls lists them)", c.Command.HelpName)
+	}
+	return run, atMost(c, 1)
+}
+
+// past reads the run without locking it, and makes its program again.
+func (t target) past(c *cli.Context) (*past, error) {
+	recs, err := t.home.Read(t.run)
+	if err != nil {
+		return nil, unread(t.home, t.dir, t.run, err)
+	}
+	return pastOf(c, t.dir, recs)
 }
 
 func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
@@ -64,20 +89,17 @@ func remake(dir string, recs []journal.Record) (*past, diag.List, error) {
 	if err != nil {
 		return nil, nil, infra(err)
 	}
+	if start.Input.Origin == nil { // a cassette that was put into the home
+		start.Input.Origin = &engine.Origin{}
+	}
 	p := &past{records: recs, start: start}
 	origin := start.Input.Origin
-	if origin == nil {
-		origin = &engine.Origin{}
-	}
-	program, found := dsl.Recompile(start.Program, origin.Dir, dsl.Options{Catalog: catalog(), Root: origin.Root, AllowPaths: origin.Allow})
+	program, found := dsl.Recompile(start.Program, origin.Dir, recompileOptions(origin))
 	if found.Failed() {
 		return p, found, usage("its program cannot be made again by this version of pexctl: %s", found[0].Message)
 	}
 	p.program = program
-	p.host, err = newHost(program, hostSettings{
-		catalog: catalog(), dir: origin.Dir, root: origin.Root, allow: origin.Allow,
-		home: dir, tenant: origin.Tenant, env: environment, parameters: start.Input.Parameters,
-	})
+	p.host, err = newHost(program, settingsOf(origin, dir, start.Input.Parameters))
 	if err != nil {
 		return p, nil, usage("%w", err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -38,7 +37,7 @@ func resumeRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := oneRun(c)
+	t, err := oneTarget(c)
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func resumeRun(c *cli.Context) error {
 		return err
 	}
 	s := &session{c: c, json: wantJSON, resumed: true}
-	past, err := s.reopen(run)
+	past, err := s.reopen(t)
 	if err != nil {
 		return err
 	}
@@ -64,37 +63,24 @@ func resumeRun(c *cli.Context) error {
 	return s.run()
 }
 
-// oneRun is the run that a command was given.
-func oneRun(c *cli.Context) (string, error) {
-	run := c.Args().First()
-	if run == "" {
-		return "", usage("no run given: pexctl %s RUN (pexctl runs ls lists them)", c.Command.HelpName)
-	}
-	return run, atMost(c, 1)
-}
-
 // reopen locks a run and reads it.
-func (s *session) reopen(run string) (*past, error) {
-	dir, home, err := homeOfRuns(s.c)
+func (s *session) reopen(t target) (*past, error) {
+	p, err := t.past(s.c) // for what it says of itself
 	if err != nil {
 		return nil, err
 	}
-	p, err := readPast(s.c, dir, home, run) // for what it says of itself
-	if err != nil {
-		return nil, err
-	}
-	s.dir, s.program, s.host, s.input = dir, p.program, p.host, p.start.Input
-	if s.home, err = journal.OpenHome(dir, journal.Durability(p.program.Memory.Durability)); err != nil {
+	s.dir, s.program, s.host, s.input = t.dir, p.program, p.host, p.start.Input
+	if s.home, err = journal.OpenHome(t.dir, journal.Durability(p.program.Memory.Durability)); err != nil {
 		return nil, infra(err)
 	}
-	if s.file, err = s.home.Open(run); err != nil {
-		return nil, unread(home, dir, run, err)
+	if s.file, err = s.home.Open(t.run); err != nil {
+		return nil, unread(t.home, t.dir, t.run, err)
 	}
 	s.journal = s.file
 	s.closes = append(s.closes, s.file.Close, s.home.Close)
 	if p.records, err = s.file.Load(); err != nil { // another session may have ended meanwhile
 		_ = s.close()
-		return nil, unread(home, dir, run, err)
+		return nil, unread(t.home, t.dir, t.run, err)
 	}
 	return p, nil
 }
@@ -163,9 +149,7 @@ func (s *session) raise(p *past, res *engine.Result, sets []string) error {
 		}
 	}
 	origin := p.start.Input.Origin
-	raised, found := dsl.Recompile(p.start.Program, origin.Dir, dsl.Options{
-		Catalog: catalog(), Root: origin.Root, AllowPaths: origin.Allow, Set: append(engine.Raises(p.records), sets...),
-	})
+	raised, found := dsl.Recompile(p.start.Program, origin.Dir, recompileOptions(origin, append(engine.Raises(p.records), sets...)...))
 	if err := show(s.c, found); err != nil {
 		return err
 	}
@@ -179,16 +163,16 @@ func (s *session) raise(p *past, res *engine.Result, sets []string) error {
 // sameSpec refuses to go on with a run whose spec has changed since.
 func (s *session) sameSpec(p *past) error {
 	origin := p.start.Input.Origin
-	if s.c.Bool("keep-spec") || p.start.Input.From != nil && origin.Spec == "" {
+	if s.c.Bool("keep-spec") || origin.Spec == "" {
 		return nil
 	}
 	if _, err := os.Stat(origin.Spec); err != nil {
 		fmt.Fprintf(s.c.App.ErrWriter, "pexctl: %s is gone: the run goes on with the spec as it was\n", origin.Spec)
 		return nil
 	}
-	now, _, found := dsl.Compile(origin.Spec, dsl.Options{
-		Catalog: catalog(), Root: origin.Root, Set: origin.Set, Environ: origin.Environ, AllowPaths: origin.Allow,
-	})
+	o := recompileOptions(origin, origin.Set...)
+	o.Environ = origin.Environ
+	now, _, found := dsl.Compile(origin.Spec, o)
 	run := p.start.Input.RunID
 	if now == nil {
 		fmt.Fprint(s.c.App.ErrWriter, found.String())
@@ -199,94 +183,4 @@ func (s *session) sameSpec(p *past) error {
 	}
 	fmt.Fprint(s.c.App.ErrWriter, fitFor(s.c.App.ErrWriter, sourceDiff("the run", p.start.Program, origin.Spec, now.Source)))
 	return usage("the spec has changed since run %s began: pexctl runs fork %[1]s --spec %s goes on with the new one, --keep-spec with the old one", run, quoted(origin.Spec))
-}
-
-// take checks the answers against the questions that are open.
-func (s *session) take(p *past, res *engine.Result, given []reply) error {
-	if len(given) == 0 && s.options.More == nil {
-		return nil
-	}
-	s.options.Answers, s.options.Resolve = map[string]json.RawMessage{}, map[string]string{}
-	for _, g := range given {
-		i := slices.IndexFunc(res.Interrupts, func(q engine.Question) bool { return q.Path == g.path })
-		if i < 0 {
-			return usage("%s; %s", decided(p.records, g.path), openQuestions(res))
-		}
-		if err := s.answer(res.Interrupts[i], g); err != nil {
-			return err
-		}
-	}
-	for _, q := range res.Interrupts {
-		if q.Kind == engine.AskReview && s.options.Resolve[q.Path] == "" {
-			return usage("%s is in doubt too: --answer %s", q.Path, quoted(q.Path+"="+sampleAnswer(q.Kind)))
-		}
-	}
-	return nil
-}
-
-func (s *session) answer(q engine.Question, g reply) error {
-	if q.Kind == engine.AskReview {
-		body, done := strings.CutPrefix(g.value, "done:")
-		if g.value != "redo" && g.value != "skip" && (!done || !json.Valid([]byte(body))) {
-			return usage("--answer %s: %q decides nothing about a write in doubt: use done:JSON (what it gave), redo or skip", g.path, g.value)
-		}
-		s.options.Resolve[g.path] = g.value
-		return nil
-	}
-	d := engine.ParseDecision(g.value)
-	if wrong := unclear(q.Kind, g.value, d); wrong != "" {
-		return usage("--answer %s: %s; use %s", g.path, wrong, strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(choices(q.Kind)), ">")))
-	}
-	body, err := json.Marshal(d)
-	if err != nil {
-		return err
-	}
-	s.options.Answers[g.path] = body
-	return nil
-}
-
-// reply is an answer as the caller wrote it.
-type reply struct{ path, value string }
-
-func givenAnswers(args []string) ([]reply, error) {
-	var out []reply
-	for _, arg := range args {
-		path, value, ok := strings.Cut(arg, "=")
-		if !ok || path == "" {
-			return nil, usage("--answer %s: write PATH=VALUE, as in step.s1/turn.1/tool.0.approval=approve", arg)
-		}
-		if slices.ContainsFunc(out, func(g reply) bool { return g.path == path }) {
-			return nil, usage("--answer %s is given twice: a question takes one decision", path)
-		}
-		out = append(out, reply{path, value})
-	}
-	return out, nil
-}
-
-// decided says what became of a question that is not open.
-func decided(recs []journal.Record, path string) string {
-	for _, rec := range journal.Standing(recs) {
-		if rec.Kind == journal.Result && rec.Path == path {
-			var d engine.Decision
-			if json.Unmarshal(rec.Body, &d) == nil && d.Do != "" {
-				return fmt.Sprintf("%s was answered before (%s): a question takes one decision", path, d.Do)
-			}
-			return fmt.Sprintf("%s has its result: nothing is asked about it any more", path)
-		}
-	}
-	if slices.ContainsFunc(journal.Standing(recs), func(r journal.Record) bool { return r.Path == path && r.Class == journal.Question }) {
-		return fmt.Sprintf("%s was asked, and nobody answered in time", path)
-	}
-	return fmt.Sprintf("no question was asked at %s", path)
-}
-
-func openQuestions(res *engine.Result) string {
-	if len(res.Interrupts) == 0 {
-		return "no question is open"
-	}
-	var paths []string
-	for _, q := range res.Interrupts {
-		paths = append(paths, q.Path)
-	}
-	return "open: " + strings.Join(paths, ", ")
 }

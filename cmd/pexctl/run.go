@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,10 +71,7 @@ func runSpec(c *cli.Context) error {
 	s.hints = func(res *engine.Result) []string {
 		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)
 	}
-	s.host, err = newHost(p, hostSettings{
-		catalog: catalog(), dir: spec.Dir, root: spec.Root, allow: c.StringSlice("allow-path"),
-		home: s.dir, tenant: c.String("tenant"), env: environment, parameters: in.Parameters,
-	})
+	s.host, err = newHost(p, settingsOf(in.Origin, s.dir, in.Parameters))
 	if err != nil {
 		return usage("%w", err)
 	}
@@ -101,26 +96,6 @@ func (s *session) replayed() (err error) {
 		unplug(&s.host, s.input.From)
 	}
 	return s.recordTo(s.c.String("record"))
-}
-
-// originOf is where a spec was found, for whoever resumes the run.
-func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
-	o := &engine.Origin{
-		Spec: spec.File, Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: overrides(os.Environ()), Tenant: c.String("tenant"), Version: buildVersion(),
-	}
-	for _, dir := range c.StringSlice("allow-path") {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, usage("--allow-path: %w", err)
-		}
-		o.Allow = append(o.Allow, abs)
-	}
-	return o, nil
-}
-
-// overrides are those of the environment that change a spec.
-func overrides(environ []string) []string {
-	return slices.DeleteFunc(environ, func(v string) bool { return !strings.HasPrefix(v, "PEX_SET_") })
 }
 
 // create opens the home, and in it the journal of a new run.
@@ -188,7 +163,11 @@ func answer(c *cli.Context, res *engine.Result, wantJSON bool) error {
 	} else {
 		printAnswer(c, res)
 	}
-	if code := res.StopReason.ExitCode(res.Status); code != exitOK {
+	code := res.StopReason.ExitCode(res.Status)
+	if res.Resumes { // its journal could not be written
+		code = exitInfra
+	}
+	if code != exitOK {
 		return &exitError{code, nil}
 	}
 	return nil

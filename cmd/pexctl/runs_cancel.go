@@ -33,18 +33,15 @@ func cancelRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := oneRun(c)
+	t, err := oneTarget(c)
 	if err != nil {
 		return err
 	}
-	dir, home, err := homeOfRuns(c)
+	p, err := t.past(c)
 	if err != nil {
 		return err
 	}
-	p, err := readPast(c, dir, home, run)
-	if err != nil {
-		return err
-	}
+	home, run := t.home, t.run
 	if ended(p.records) {
 		return usage("run %s has ended before: %s", run, p.look(c.Context, &engine.Follow{}).StopReason.Code)
 	}
@@ -54,7 +51,7 @@ func cancelRun(c *cli.Context) error {
 	if err := awaitHolder(c, home, run); err != nil {
 		return err
 	}
-	res, err := carryOut(c, run)
+	res, err := carryOut(c, t)
 	if err != nil {
 		return err
 	}
@@ -94,9 +91,9 @@ func awaitHolder(c *cli.Context, home *journal.Home, run string) error {
 
 // carryOut ends a run that nobody runs by the decision that was left for it.
 // A run that its process ended meanwhile is only looked at.
-func carryOut(c *cli.Context, run string) (*engine.Result, error) {
+func carryOut(c *cli.Context, t target) (*engine.Result, error) {
 	s := &session{c: c}
-	p, err := s.reopen(run)
+	p, err := s.reopen(t)
 	if err != nil {
 		return nil, err
 	}

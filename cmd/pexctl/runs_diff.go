@@ -44,7 +44,7 @@ func runsDiff(c *cli.Context) error {
 	}
 	var side [2]*past
 	for i := range side {
-		if side[i], err = readPast(c, dir, home, c.Args().Get(i)); err != nil {
+		if side[i], err = (target{dir, home, c.Args().Get(i)}).past(c); err != nil {
 			return err
 		}
 	}

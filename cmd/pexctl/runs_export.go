@@ -42,7 +42,7 @@ func runsExport(c *cli.Context) error {
 	if file := c.String("reseal"); file != "" {
 		return reseal(c, file, wantJSON)
 	}
-	run, err := oneRun(c)
+	t, err := oneTarget(c)
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,7 @@ func runsExport(c *cli.Context) error {
 	if wantJSON && (to == "" || to == "-") {
 		return usage("the cassette and -o json both want stdout: --to FILE keeps them apart")
 	}
-	dir, home, err := homeOfRuns(c)
-	if err != nil {
-		return err
-	}
-	p, err := readPast(c, dir, home, run)
+	p, err := t.past(c)
 	if err != nil {
 		return err
 	}
@@ -68,7 +64,7 @@ func runsExport(c *cli.Context) error {
 	if err := cassette.Save(to, p.records, secrets); err != nil {
 		return exportError(err)
 	}
-	return tellExported(c, exported{run, to, len(p.records)}, wantJSON)
+	return tellExported(c, exported{t.run, to, len(p.records)}, wantJSON)
 }
 
 // exportError tells a cassette that would show secrets, and a file that cannot

@@ -20,10 +20,8 @@ const followTick = 100 * time.Millisecond
 
 // follow looks on at one run.
 type follow struct {
+	target
 	c    *cli.Context
-	dir  string
-	home *journal.Home
-	run  string
 	json bool
 	held bool // a process has the run open
 	pid  int
@@ -51,7 +49,7 @@ func (f *follow) watch() error {
 
 // look follows a run until nothing more comes.
 func (f *follow) look(ctx context.Context) (*engine.Result, *tail, error) {
-	p, err := readPast(f.c, f.dir, f.home, f.run)
+	p, err := f.past(f.c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -57,45 +57,22 @@ func forkRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := oneRun(c)
+	t, err := oneTarget(c)
 	if err != nil {
 		return err
 	}
 	if err := checkParts(c); err != nil {
 		return err
 	}
-	dir, home, err := homeOfRuns(c)
+	parent, err := t.past(c)
 	if err != nil {
 		return err
 	}
-	parent, err := readPast(c, dir, home, run)
-	if err != nil {
+	s := &session{c: c, json: wantJSON, dir: t.dir, input: parent.start.Input}
+	if err := s.part(parent); err != nil {
 		return err
 	}
-	s := &session{c: c, json: wantJSON, dir: dir, input: parent.start.Input}
-	if s.input.From, err = forkPoint(c, parent); err != nil {
-		return err
-	}
-	s.input.Aside = !c.Bool("keep")
-	if s.input.RunID = c.String("run-id"); s.input.RunID == "" {
-		s.input.RunID = newRunID(time.Now())
-	}
-	if err := s.forkProgram(parent); err != nil {
-		return err
-	}
-	s.widen(parent)
-	if s.input.Parameters, err = dsl.Inputs(s.program, "", nil, takenBy(s.program, parent.start.Input.Parameters)); err != nil {
-		return usage("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
-	}
-	origin := s.input.Origin
-	s.host, err = newHost(s.program, hostSettings{
-		catalog: catalog(), dir: origin.Dir, root: origin.Root, allow: origin.Allow,
-		home: dir, tenant: origin.Tenant, env: environment, parameters: s.input.Parameters,
-	})
-	if err != nil {
-		return usage("%w", err)
-	}
-	if s.options.Recorded, err = s.recording(home); err != nil {
+	if s.options.Recorded, err = s.recording(t.home); err != nil {
 		return err
 	}
 	if err := s.create(); err != nil {
@@ -105,6 +82,28 @@ func forkRun(c *cli.Context) error {
 		return errors.Join(err, s.close())
 	}
 	return s.run()
+}
+
+// part makes the fork's input, program and host of those of its parent.
+func (s *session) part(parent *past) (err error) {
+	if s.input.From, err = forkPoint(s.c, parent); err != nil {
+		return err
+	}
+	s.input.Aside = !s.c.Bool("keep")
+	if s.input.RunID = s.c.String("run-id"); s.input.RunID == "" {
+		s.input.RunID = newRunID(time.Now())
+	}
+	if err := s.forkProgram(parent); err != nil {
+		return err
+	}
+	s.widen(parent)
+	if s.input.Parameters, err = dsl.Inputs(s.program, "", nil, takenBy(s.program, parent.start.Input.Parameters)); err != nil {
+		return usage("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
+	}
+	if s.host, err = newHost(s.program, settingsOf(s.input.Origin, s.dir, s.input.Parameters)); err != nil {
+		return usage("%w", err)
+	}
+	return nil
 }
 
 // forkProgram makes the program that the fork goes on with.
@@ -124,9 +123,7 @@ func (s *session) forkProgram(parent *past) error {
 		return nil
 	}
 	origin.Set = slices.Concat(origin.Set, engine.Raises(parent.records), sets)
-	p, found := dsl.Recompile(parent.start.Program, origin.Dir, dsl.Options{
-		Catalog: catalog(), Root: origin.Root, AllowPaths: origin.Allow, Set: append(engine.Raises(parent.records), sets...),
-	})
+	p, found := dsl.Recompile(parent.start.Program, origin.Dir, recompileOptions(&origin, append(engine.Raises(parent.records), sets...)...))
 	if err := show(s.c, found); err != nil {
 		return err
 	}

@@ -36,18 +36,14 @@ func runsShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := oneRun(c)
+	t, err := oneTarget(c)
 	if err != nil {
 		return err
 	}
 	if c.String("events") != "" && !c.Bool("follow") {
-		return usage("--events goes with --follow: pexctl runs show %s --follow --events %s", run, quoted(c.String("events")))
+		return usage("--events goes with --follow: pexctl runs show %s --follow --events %s", t.run, quoted(c.String("events")))
 	}
-	dir, home, err := homeOfRuns(c)
-	if err != nil {
-		return err
-	}
-	f := &follow{c: c, dir: dir, home: home, run: run, json: wantJSON}
+	f := &follow{c: c, target: t, json: wantJSON}
 	if c.Bool("follow") {
 		return f.watch()
 	}
@@ -58,7 +54,7 @@ func runsShow(c *cli.Context) error {
 func (f *follow) show() error {
 	c := f.c
 	f.pid, f.held = f.home.Holder(f.run)
-	p, err := readPast(c, f.dir, f.home, f.run)
+	p, err := f.past(c)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,41 @@ const (
 	statusUnreadable = "unreadable" // of another version of pexctl, or its tools cannot be built here
 )
 
+// standing is how a run stands, for those who list runs: the summary in its head.
+type standing struct {
+	Run        string            `json:"run_id"`
+	Status     string            `json:"status"`
+	StopReason engine.StopReason `json:"stop_reason"`
+	Spec       engine.SpecInfo   `json:"spec"`
+	Question   string            `json:"question"`
+	StartedAt  time.Time         `json:"started_at"`
+	DurationMS int64             `json:"duration_ms"`
+	Steps      int               `json:"steps"`
+	ModelCalls int               `json:"model_calls"`
+	CostUSD    float64           `json:"cost_usd"`
+	MemoryID   string            `json:"memory_id,omitempty"`
+	Interrupts int               `json:"interrupts,omitempty"` // open questions
+	PID        int               `json:"pid,omitempty"`        // of the process that runs it
+	Problem    string            `json:"problem,omitempty"`    // why nothing else can be said
+}
+
+func standingOf(in engine.Input, res *engine.Result) standing {
+	question, _ := in.Parameters["question"].(string)
+	return standing{
+		Run: res.RunID, Status: string(res.Status), StopReason: res.StopReason, Spec: res.Spec, Question: question,
+		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Steps: len(res.Steps), ModelCalls: res.Usage.ModelCalls,
+		CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Interrupts: len(res.Interrupts),
+	}
+}
+
+func headOf(in engine.Input, res *engine.Result) []byte {
+	b, err := json.Marshal(standingOf(in, res))
+	if err != nil {
+		return nil // the head says nothing then
+	}
+	return b
+}
+
 // look says how the runs of a home stand.
 type look struct {
 	ctx  context.Context

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+// originOf is where a spec was found, for whoever resumes the run.
+func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
+	o := &engine.Origin{
+		Spec: spec.File, Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: overrides(os.Environ()), Tenant: c.String("tenant"), Version: buildVersion(),
+	}
+	for _, dir := range c.StringSlice("allow-path") {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, usage("--allow-path: %w", err)
+		}
+		o.Allow = append(o.Allow, abs)
+	}
+	return o, nil
+}
+
+// overrides are those of the environment that change a spec.
+func overrides(environ []string) []string {
+	return slices.DeleteFunc(environ, func(v string) bool { return !strings.HasPrefix(v, "PEX_SET_") })
+}
+
+// settingsOf is what a host needs for a program of that origin.
+func settingsOf(o *engine.Origin, home string, parameters map[string]any) hostSettings {
+	return hostSettings{
+		catalog: catalog(), dir: o.Dir, root: o.Root, allow: o.Allow,
+		home: home, tenant: o.Tenant, env: environment, parameters: parameters,
+	}
+}
+
+// recompileOptions are those under which a program of that origin is made again.
+func recompileOptions(o *engine.Origin, set ...string) dsl.Options {
+	return dsl.Options{Catalog: catalog(), Root: o.Root, AllowPaths: o.Allow, Set: set}
+}
