@@ -65,7 +65,7 @@ fuzz: ## every fuzz target for FUZZTIME (60s) each
 
 e2e: ## against real servers: Ollama with a tiny model, and aimock (set up on first use, some minutes)
 	internal/e2e/setup.sh
-	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 15m -v ./cmd/pexctl ./internal/e2e
+	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/report/html
 
 faults: ## pull the plug: 500 kills and one at every failpoint, full disk, damaged files, signals (some minutes; Linux, root or unshare)
 	$(SMALLDISK) env PEX_FAULTS_KILLS=$(KILLS) $(GO) test -count=1 -tags faults -timeout 3h -v ./internal/faults | $(FIGURES)

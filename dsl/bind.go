@@ -24,20 +24,27 @@ func (c *compiler) template(v *value, tag reflect.StructTag) *prompt.Template {
 		code, severity := templateCode(p)
 		d := c.report.add(code, severity, v.within(p.Offset), "%s", p.Message)
 		if d.Hint = p.Hint; p.Code == prompt.UnknownName {
-			d.Hint = elsewhere(v.text[p.Offset:p.Offset+p.Length], d.Hint)
+			d.Hint = c.elsewhere(v.text[p.Offset:p.Offset+p.Length], d.Hint)
 		}
 	}
 	if len(problems) == 0 {
 		c.cutByComment(v, "text")
+		c.doubtful(v, t.Names())
 	}
 	return t
 }
 
-var referredName = regexp.MustCompile(`parameters\s*\.\s*(\w+)`)
+var (
+	referredName = regexp.MustCompile(`parameters\s*\.\s*(\w+)`)
+	referredCase = regexp.MustCompile(`^\$[{<]\s*case\s*\.`)
+)
 
 // elsewhere is the hint for an engine's name in a template that does not have
-// it: where it is.
-func elsewhere(ref, hint string) string {
+// it: where it is. For a column it is what there is.
+func (c *compiler) elsewhere(ref, hint string) string {
+	if c.columns != nil && referredCase.MatchString(ref) {
+		return c.columns.hint(hint)
+	}
 	m := referredName.FindStringSubmatch(ref)
 	if m == nil {
 		return hint
@@ -96,7 +103,10 @@ func (c *compiler) scope(vars string) prompt.Options {
 
 // knowledge is what is known of a name of a template at compile time.
 func (c *compiler) knowledge(ns, name string, own []string) prompt.Knowledge {
-	if ns != "parameters" {
+	if ns == "case" && c.columns != nil {
+		return c.columns.knowledge(name)
+	}
+	if ns != "parameters" || c.free {
 		return prompt.Knowledge{Declared: true}
 	}
 	names := make([]string, 0, len(c.params)+len(own))
@@ -155,15 +165,21 @@ func (c *compiler) environment(tag string) (guard.Env, bool) {
 
 // guardEnv is the environment of a place with the spec's parameters.
 func (c *compiler) guardEnv(place string) (guard.Env, bool) {
+	if other, ok := c.places[place]; ok {
+		place = other
+	}
 	if env, ok := c.envs[place]; ok {
 		return env, true
 	}
 	var properties map[string]any
-	if !c.library() {
+	if !c.library() && !c.free {
 		properties = c.properties
 	}
 	env, ok := guard.Place(place, properties)
 	if ok {
+		if place == "checks" && c.columns != nil && !c.columns.none {
+			env = env.With("case", c.columns.schema())
+		}
 		c.envs[place] = env
 	}
 	return env, ok

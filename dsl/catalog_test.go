@@ -135,9 +135,21 @@ type fakeNode struct {
 
 func (fakeNode) Run(*engine.Scope) error { return nil }
 
+func (fakeNode) Prompt(engine.View) []engine.Message { return nil }
+
+// mute is a node without a prompt.
+type mute struct{ fakeNode fakeNode }
+
+func (mute) Run(*engine.Scope) error { return nil }
+
 func node[C any](typ string, defaults C) component.Factory[engine.NodeSettings, engine.Node] {
 	return component.New(typ, "A "+typ+".", func() C { return defaults },
 		func(c *C, s engine.NodeSettings) (engine.Node, error) { return fakeNode{c, s}, nil })
+}
+
+func silent[C any](typ string, defaults C) component.Factory[engine.NodeSettings, engine.Node] {
+	return component.New(typ, "A "+typ+".", func() C { return defaults },
+		func(c *C, s engine.NodeSettings) (engine.Node, error) { return mute{fakeNode{c, s}}, nil })
 }
 
 type noConfig struct{}
@@ -210,6 +222,6 @@ var catalog = engine.Catalog{
 			Template: component.Inline("${parameters.completed_steps}"),
 		}),
 		node("finalizer", finalizerConfig{Template: component.Inline("${parameters.steps}")}),
-		node("router", routerConfig{}), node("tool", toolNodeConfig{}),
+		node("router", routerConfig{}), silent("tool", toolNodeConfig{}),
 	},
 }

@@ -16,6 +16,7 @@ func (c *compiler) checkUse(named []string) {
 		named = append(named, r.LLM)
 	}
 	used := c.usedModels(named)
+	c.usedLLMs = used
 	if max := c.doc.Limits.MaxCost; max > 0 {
 		for _, m := range c.models {
 			if slices.Contains(used, m.Name) && m.Cost == nil {

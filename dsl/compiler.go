@@ -1,10 +1,7 @@
 package dsl
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
@@ -36,19 +33,27 @@ type compiler struct {
 	tools    []engine.ToolSpec
 	program  *engine.Program
 	used     map[string]bool // "prompts.x", "parameters.x"
+	usedLLMs []string
 	defaults []Origin
 	quiet    bool // what is decoded stands elsewhere too: no defaults are kept
+
+	what    string            // the file, in messages
+	homes   func() []home     // where keys belong that stand elsewhere
+	free    bool              // nothing is known of the parameters: any name may be used
+	columns *columns          // what ${case.x} may name; nil = anything
+	places  map[string]string // places of expressions that are taken for others
+	inlines bool              // a {use: name} becomes its text, for a digest
 }
 
 func newCompiler(l *loader, tree *value, dir string) *compiler {
 	return &compiler{
 		loader: l, report: l.report, tree: tree, dir: dir, doc: defaultDocument(),
 		properties: map[string]any{}, envs: map[string]guard.Env{},
-		llmValues: map[string]*value{}, used: map[string]bool{},
+		llmValues: map[string]*value{}, used: map[string]bool{}, what: "the spec", homes: specHomes,
 	}
 }
 
-func (c *compiler) library() bool { return c.doc.Kind == "Library" }
+func (c *compiler) library() bool { return c.doc.Kind == kindLibrary }
 
 // compile runs the phases; the program is of use only when no error was
 // reported. A Library has none.
@@ -94,16 +99,16 @@ func (c *compiler) compile() *engine.Program {
 func (c *compiler) kind() bool {
 	e := c.tree.find("kind")
 	switch {
-	case e == nil || slices.Contains([]string{"Agent", "Library"}, c.doc.Kind):
+	case e == nil || c.doc.Kind == kindAgent || c.doc.Kind == kindLibrary:
 		return true
-	case c.doc.Kind == "Tests" || c.doc.Kind == "Suite":
-		command := map[string]string{"Tests": "test", "Suite": "eval"}[c.doc.Kind]
+	case c.doc.Kind == kindTests || c.doc.Kind == kindSuite:
+		command := map[string]string{kindTests: "test", kindSuite: "eval"}[c.doc.Kind]
 		c.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no agent", c.doc.Kind).Hint = "run it by pexctl " + command
 		return false
 	}
 	c.report.error(diag.WrongKind, e.val.place, "there is no kind %s", quoted(e.val.text)).
-		Hint = meant(e.val.text, []string{"Agent", "Library", "Tests", "Suite"})
-	c.doc.Kind = "Agent"
+		Hint = meant(e.val.text, kinds)
+	c.doc.Kind = kindAgent
 	return true
 }
 
@@ -122,8 +127,7 @@ func (c *compiler) seal() {
 	tree := c.tree.shallow()
 	tree.drop("include", "tests", "evals")
 	c.program.Source = json.RawMessage(tree.appendJSON(nil))
-	sum := sha256.Sum256(c.program.Source)
-	c.program.Digest = "sha256:" + hex.EncodeToString(sum[:])
+	c.program.Digest = digest(c.program.Source)
 }
 
 // datetime reads how the start time is written into prompts, if it is.

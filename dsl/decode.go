@@ -77,7 +77,7 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 		all = append(all, llmKeys...)
 	}
 	for _, e := range left {
-		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", orSpec(path), quoted(e.key)).Hint = c.keyHint(e.key, path, all)
+		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", c.called(path), quoted(e.key)).Hint = c.keyHint(e.key, path, all)
 	}
 	return overrides
 }
@@ -88,7 +88,7 @@ func (c *compiler) keyHint(key, path string, all []string) string {
 	if near := diag.Nearest(key, all); near != "" {
 		return meant(key, all)
 	}
-	for _, home := range homes() {
+	for _, home := range c.homes() {
 		if slices.Contains(home.keys, key) && home.path != path {
 			return key + " belongs under " + home.path
 		}
@@ -116,7 +116,7 @@ func (c *compiler) field(v *value, f field, path string) {
 			if e != nil {
 				at = e.place
 			}
-			c.report.error(diag.MissingKey, at, "%s has no %s", orSpec(path), f.key).Hint = f.tag.Get("doc")
+			c.report.error(diag.MissingKey, at, "%s has no %s", c.called(path), f.key).Hint = f.tag.Get("doc")
 		}
 		c.unwritten(f, join(path, f.key))
 		return
@@ -162,15 +162,15 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-func orSpec(path string) string {
+func (c *compiler) called(path string) string {
 	if path == "" {
-		return "the spec"
+		return c.what
 	}
 	return path
 }
 
 func (c *compiler) wrongType(v *value, path, wants string) *diag.Diagnostic {
-	d := c.report.error(diag.WrongType, v.place, "%s wants %s, not %s", orSpec(path), wants, v.describe())
+	d := c.report.error(diag.WrongType, v.place, "%s wants %s, not %s", c.called(path), wants, v.describe())
 	if strings.HasPrefix(wants, "true") && boolWords[strings.ToLower(v.text)] != "" {
 		d.Hint = "write " + boolWords[strings.ToLower(v.text)]
 	}

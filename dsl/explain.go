@@ -19,9 +19,14 @@ type Origin struct {
 }
 
 // Explain lists every value of a spec with its origin, sorted by path.
-func (s *Spec) Explain() []Origin {
-	out := s.tree.explain("", nil)
-	out = append(out, s.defaults...)
+func (s *Spec) Explain() []Origin { return origins(s.tree, s.defaults) }
+
+// origins lists the values of a tree, and defaults, sorted by path.
+func origins(tree *value, defaults []Origin) []Origin {
+	if tree == nil {
+		return nil
+	}
+	out := append(tree.explain("", nil), defaults...)
 	slices.SortStableFunc(out, func(a, b Origin) int { return cmp.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(out, func(a, b Origin) bool { return a.Path == b.Path })
 }

@@ -54,6 +54,7 @@ var (
 	modelRefType  = reflect.TypeFor[component.ModelRef]()
 	promptRefType = reflect.TypeFor[component.PromptRef]()
 	templateType  = reflect.TypeFor[component.Template]()
+	anyValueType  = reflect.TypeFor[component.Value]()
 	schemaRefType = reflect.TypeFor[component.SchemaRef]()
 	guardRefType  = reflect.TypeFor[component.GuardRef]()
 	filterRefType = reflect.TypeFor[component.FilterRef]()

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -27,15 +28,21 @@ var rootMarks = []string{".git", "pex.lock"}
 // folder itself.
 func ProjectRoot(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		for _, mark := range rootMarks {
-			if _, err := os.Lstat(filepath.Join(at, mark)); err == nil {
-				return at
-			}
+		if marked(at) {
+			return at
 		}
 		if filepath.Dir(at) == at {
 			return dir
 		}
 	}
+}
+
+// marked says that a folder is the root of a project.
+func marked(dir string) bool {
+	return slices.ContainsFunc(rootMarks, func(mark string) bool {
+		_, err := os.Lstat(filepath.Join(dir, mark))
+		return err == nil
+	})
 }
 
 // name is how a path is shown: as people wrote the spec's.
@@ -56,45 +63,93 @@ type refusal struct {
 
 // read opens a file that a source names and returns it as a source.
 func (f *files) read(from *source, name string) (*source, *refusal) {
+	abs, no := f.resolve(from, name)
+	if no != nil {
+		return nil, no
+	}
+	return f.open(abs, name)
+}
+
+// resolve is the absolute path that a source names; it may be outside the root.
+func (f *files) resolve(from *source, name string) (string, *refusal) {
 	if strings.ContainsRune(name, 0) || strings.TrimSpace(name) == "" {
-		return nil, &refusal{diag.Unreadable, fmt.Sprintf("%q is no path", name), ""}
+		return "", &refusal{diag.Unreadable, fmt.Sprintf("%q is no path", name), ""}
 	}
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
-		return nil, &refusal{diag.OutsideRoot, fmt.Sprintf("%s is absolute", name), "paths are relative to the file that names them"}
+		return "", &refusal{diag.OutsideRoot, fmt.Sprintf("%s is absolute", name), "paths are relative to the file that names them"}
 	}
 	if strings.HasSuffix(name, "/") {
-		return nil, &refusal{diag.Unreadable, name + " is no regular file", ""}
+		return "", &refusal{diag.Unreadable, name + " is no regular file", ""}
 	}
 	dir := f.spec // of a flag or a variable: it stands in the spec
 	if from.path != "" {
 		dir = from.dir()
 	}
-	return f.open(filepath.Join(dir, filepath.FromSlash(name)), name)
+	return filepath.Join(dir, filepath.FromSlash(name)), nil
 }
 
 // open reads a file by its absolute path.
 func (f *files) open(abs, written string) (*source, *refusal) {
-	rel, err := filepath.Rel(f.root, abs)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return nil, &refusal{diag.OutsideRoot, written + " leads out of the project", "files are read below " + f.rootName() + "; --root names another root"}
+	rel, no := f.confine(abs, written)
+	if no != nil {
+		return nil, no
 	}
-	b, err := f.bytes(rel)
+	b, err := f.first(rel, maxFile+1)
 	switch {
-	case err == nil && len(b) > maxFile:
+	case err != nil:
+		return nil, f.unreadable(err, rel, written)
+	case len(b) > maxFile:
 		return nil, &refusal{diag.TooLarge, fmt.Sprintf("%s is larger than %d bytes", written, maxFile), ""}
-	case err == nil:
-		return &source{name: f.name(abs), path: abs, text: b}, nil
+	}
+	return &source{name: f.name(abs), path: abs, text: b}, nil
+}
+
+// unreadable says why a file was not read.
+func (f *files) unreadable(err error, rel, written string) *refusal {
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &refusal{diag.Unreadable, written + " does not exist", f.neighbours(rel)}
+		return &refusal{diag.Unreadable, written + " does not exist", f.neighbours(rel)}
 	case errors.Is(err, errNotFile):
-		return nil, &refusal{diag.Unreadable, written + " is no regular file", ""}
+		return &refusal{diag.Unreadable, written + " is no regular file", ""}
 	case strings.Contains(err.Error(), "escapes"):
-		return nil, &refusal{diag.OutsideRoot, written + " leads out of the project by a link", "files are read below " + f.rootName() + "; --root names another root"}
+		return &refusal{diag.OutsideRoot, written + " leads out of the project by a link", "files are read below " + f.rootName() + "; --root names another root"}
 	}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
-	return nil, &refusal{diag.Unreadable, fmt.Sprintf("%s cannot be read: %v", written, err), ""}
+	return &refusal{diag.Unreadable, fmt.Sprintf("%s cannot be read: %v", written, err), ""}
+}
+
+// confine is a path as seen from the root, which it must not leave.
+func (f *files) confine(abs, written string) (rel string, no *refusal) {
+	rel, err := filepath.Rel(f.root, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", &refusal{diag.OutsideRoot, written + " leads out of the project", "files are read below " + f.rootName() + "; --root names another root"}
+	}
+	return rel, nil
+}
+
+// begin reads the first bytes of a file that may be of any size.
+func (f *files) begin(abs, written string, most int64) ([]byte, *refusal) {
+	rel, no := f.confine(abs, written)
+	if no != nil {
+		return nil, no
+	}
+	b, err := f.first(rel, most)
+	if err != nil {
+		return nil, f.unreadable(err, rel, written)
+	}
+	return b, nil
+}
+
+// has says whether there is a file at a path below the root.
+func (f *files) has(abs string) bool {
+	rel, no := f.confine(abs, abs)
+	if no != nil {
+		return false
+	}
+	_, err := f.first(rel, 1)
+	return err == nil
 }
 
 func (f *files) rootName() string {
@@ -106,10 +161,10 @@ func (f *files) rootName() string {
 
 var errNotFile = errors.New("no regular file")
 
-// bytes reads at most one byte more than a file may have. A pipe is never
-// waited for: it is not opened, and if it takes a file's place in between, it
-// is opened without blocking.
-func (f *files) bytes(rel string) ([]byte, error) {
+// first reads at most so many bytes of a file. A pipe is never waited for: it
+// is not opened, and if it takes a file's place in between, it is opened
+// without blocking.
+func (f *files) first(rel string, most int64) ([]byte, error) {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
 		return nil, err
@@ -130,7 +185,7 @@ func (f *files) bytes(rel string) ([]byte, error) {
 	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errNotFile)
 	}
-	return io.ReadAll(io.LimitReader(file, maxFile+1))
+	return io.ReadAll(io.LimitReader(file, most))
 }
 
 // neighbours is a hint: a file of nearly that name beside it.

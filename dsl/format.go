@@ -126,14 +126,25 @@ func simple(n *yaml.Node) bool {
 
 // orderOf is the order of a file's top keys, by its kind.
 func orderOf(root *yaml.Node) keyOrder {
-	kind := ""
+	kind, oneCase := "", false
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "kind" {
+		switch root.Content[i].Value {
+		case "kind":
 			kind = root.Content[i+1].Value
+		case "run", "render":
+			oneCase = true
 		}
 	}
-	if kind == "Agent" || kind == "Library" {
+	if kind == "" && oneCase { // a case.yaml
+		return testsOrder()
+	}
+	switch kind {
+	case kindAgent, kindLibrary:
 		return specOrder()
+	case kindTests:
+		return testsOrder()
+	case kindSuite:
+		return suiteOrder()
 	}
 	return keyOrder{first: []string{"apiVersion", "kind", "metadata"}}
 }
@@ -175,5 +186,36 @@ func specOrder() keyOrder {
 		"llms": {below: map[string]keyOrder{"*": models}}, "tools": {below: map[string]keyOrder{"*": tools}},
 		"parameters": {below: map[string]keyOrder{"*": parameter}}, "guards": {below: map[string]keyOrder{"*": ofStruct(guardRule{})}},
 		"planner": role, "executor": role, "reflector": role, "finalizer": role, "graph": graph,
+		"tests": {below: map[string]keyOrder{"*": caseOrder()}},
 	}}
+}
+
+func checkOrder() keyOrder { return keyOrder{below: map[string]keyOrder{"*": ofStruct(checkKeys{})}} }
+
+func caseOrder() keyOrder {
+	order := ofStruct(caseKeys{})
+	order.below = map[string]keyOrder{
+		"run": ofStruct(runKeys{}), "inject": {below: map[string]keyOrder{"*": ofStruct(injectKeys{})}}, "checks": checkOrder(),
+		"redact": {below: map[string]keyOrder{"*": ofStruct(redactKeys{})}},
+	}
+	return order
+}
+
+// testsOrder is the order of a file of tests, and of a case.yaml with a header.
+func testsOrder() keyOrder {
+	order := caseOrder()
+	order.first = append(structKeys(testsKeys{}), order.first...)
+	order.below["metadata"], order.below["tests"] = ofStruct(metadata{}), keyOrder{below: map[string]keyOrder{"*": caseOrder()}}
+	return order
+}
+
+func suiteOrder() keyOrder {
+	order := ofStruct(suiteKeys{})
+	order.below = map[string]keyOrder{
+		"metadata": ofStruct(metadata{}), "llms": specOrder().below["llms"], "dataset": ofStruct(datasetKeys{}),
+		"variants": {below: map[string]keyOrder{"*": ofStruct(variantKeys{})}}, "checks": checkOrder(), "judge": ofStruct(judgeKeys{}),
+		"gates": {below: map[string]keyOrder{"*": ofStruct(gateKeys{})}}, "baseline": ofStruct(baselineKeys{}),
+		"limits": ofStruct(suiteLimits{}), "quarantine": {below: map[string]keyOrder{"*": ofStruct(quarantineKeys{})}},
+	}
+	return order
 }

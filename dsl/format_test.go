@@ -247,7 +247,12 @@ func seeds(f *testing.F) {
 		}
 		for _, name := range files {
 			if filepath.Ext(name) == ".txtar" {
-				f.Add([]byte(golden.Txtar(f, name).Input(f, "spec.yaml")))
+				a := golden.Txtar(f, name)
+				for _, file := range a.Names() {
+					if filepath.Ext(file) == ".yaml" {
+						f.Add([]byte(a.Input(f, file)))
+					}
+				}
 				continue
 			}
 			b, err := os.ReadFile(name)

@@ -8,8 +8,8 @@ type home struct {
 	keys []string
 }
 
-// homes are where keys belong that people write elsewhere.
-var homes = sync.OnceValue(func() []home {
+// specHomes are where keys of a spec belong that people write elsewhere.
+var specHomes = sync.OnceValue(func() []home {
 	return []home{
 		{"limits", structKeys(limits{})},
 		{"an entry of llms", llmKeys},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/golden"
 )
 
 // bombs are files that cost a naive reader its memory or its time.
@@ -204,5 +205,40 @@ func FuzzSpec(f *testing.F) {
 		if again == nil || again.Digest != p.Digest {
 			t.Errorf("compiled again it differs: %s\n%s", more, p.Source)
 		}
+	})
+}
+
+// FuzzTestsAndSuites: whatever a file of tests or a suite holds, it is read in
+// time, and what is read without an error can be shown.
+func FuzzTestsAndSuites(f *testing.F) {
+	seeds(f)
+	for _, name := range []string{"cases", "suite", "case-folder"} {
+		a := golden.Txtar(f, "../testdata/tests/"+name+".txtar")
+		for _, file := range a.Names() {
+			if filepath.Ext(file) == ".yaml" {
+				f.Add([]byte(a.Input(f, file)))
+			}
+		}
+	}
+	dir := f.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte(agent), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	path := filepath.Join(dir, "x.yaml")
+	f.Fuzz(func(t *testing.T, src []byte) {
+		if err := os.WriteFile(path, src, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, found := dsl.Vet(path, options())
+		tests, of := dsl.LoadTests(path, options())
+		suite, also := dsl.LoadSuite(path, options())
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if tests == nil && !of.Failed() || suite == nil && !also.Failed() {
+			t.Errorf("nothing is wrong, and nothing was read: %s%s", of, also)
+		}
+		_ = found.String()
 	})
 }

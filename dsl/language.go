@@ -13,7 +13,7 @@ const apiVersion = "pex/v1"
 // component's Config decodes, are kept as values.
 type document struct {
 	APIVersion     string   `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
-	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, or Library for shared llms, tools and prompts."`
+	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, Library for shared llms, tools and prompts, Tests, or Suite."`
 	Metadata       metadata `yaml:"metadata" doc:"What the agent is called."`
 	Include        []string `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
 	Parameters     *value   `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
@@ -31,8 +31,8 @@ type document struct {
 	Output         *output  `yaml:"output" doc:"What a final answer must be; free text by default."`
 	Memory         memory   `yaml:"memory" doc:"Where conversations are kept, and how safely runs are."`
 	Graph          *value   `yaml:"graph" doc:"Nodes and guarded edges written out, instead of those of reflector.strategy."`
-	Tests          *value   `yaml:"tests" doc:"Tests for pexctl test; they do not change what the agent does."`
-	Evals          *value   `yaml:"evals" doc:"Suites for pexctl eval."`
+	Tests          *value   `yaml:"tests" doc:"Cases for pexctl test; they do not change what the agent does."`
+	Evals          *value   `yaml:"evals" doc:"Paths of suites for pexctl eval."`
 }
 
 type metadata struct {

@@ -11,9 +11,10 @@ import (
 // defaultFile is what a folder stands for.
 const defaultFile = "spec.yaml"
 
-// loader takes one spec through the phases.
+// loader takes one file through the phases.
 type loader struct {
 	options Options
+	bare    bool // what a spec has for tests is looked at by others
 	report  *report
 	files   *files
 	read    []string // absolute paths, in order
@@ -31,22 +32,40 @@ func (l *loader) load(path string) *Spec {
 	return l.loadSource(src)
 }
 
-// openSpec finds the file, the root and how to name both.
+// openSpec opens a spec; a folder means its spec.yaml.
 func (l *loader) openSpec(path string) *source {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, defaultFile)
+	path = inFolder(path, defaultFile)
+	return l.openFile(path, path, ProjectRoot)
+}
+
+// inFolder is the file that a folder stands for: the first of these that it
+// has. Any other path is itself.
+func inFolder(path string, names ...string) string {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return path
 	}
-	nowhere := place{src: &source{name: path}}
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return filepath.Join(path, name)
+		}
+	}
+	return filepath.Join(path, names[0])
+}
+
+// openFile finds the file, the root and how to name both. People call it
+// shown; rootOf is the root for its folder where the options name none.
+func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *source {
+	nowhere := place{src: &source{name: shown}}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		l.report.error(diag.Unreadable, nowhere, "%s: %v", path, err)
+		l.report.error(diag.Unreadable, nowhere, "%s: %v", shown, err)
 		return nil
 	}
 	if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
 		abs = filepath.Join(real, filepath.Base(abs))
 	}
 	dir := filepath.Dir(abs)
-	root := ProjectRoot(dir)
+	root := rootOf(dir)
 	if l.options.Root != "" {
 		if root, err = filepath.Abs(l.options.Root); err == nil {
 			root, err = filepath.EvalSymlinks(root)
@@ -56,8 +75,8 @@ func (l *loader) openSpec(path string) *source {
 			return nil
 		}
 	}
-	l.files = &files{root: root, spec: dir, shown: filepath.Dir(path)}
-	src, no := l.files.open(abs, path)
+	l.files = &files{root: root, spec: dir, shown: filepath.Dir(shown)}
+	src, no := l.files.open(abs, shown)
 	if no != nil {
 		l.refuse(nowhere, no)
 		return nil
@@ -72,14 +91,8 @@ func (l *loader) refuse(at place, no *refusal) {
 // loadSource takes a read spec through parsing, includes, overrides and the
 // compiler.
 func (l *loader) loadSource(src *source) *Spec {
-	l.read = append(l.read, src.path)
-	tree := parse(src, l.report)
+	tree := l.mapping(src, "a spec")
 	if tree == nil {
-		return nil
-	}
-	if tree.kind != dict {
-		d := l.report.error(diag.WrongType, tree.place, "a spec is a mapping, not %s", tree.describe())
-		d.Hint = "begin with apiVersion: pex/v1"
 		return nil
 	}
 	l.include(tree, src)
@@ -95,8 +108,8 @@ func (l *loader) finish(tree *value, src *source) *Spec {
 	before := len(l.report.list)
 	c := newCompiler(l, tree, src.dir())
 	p := c.compile()
-	s.Kind, s.defaults = c.doc.Kind, c.defaults
-	s.Files = l.read
+	s.Kind, s.models = c.doc.Kind, c.usedLLMs
+	s.defaults = c.defaults
 	if p != nil && !l.report.failedSince(before) && !l.report.list.Failed() {
 		for _, d := range l.report.list {
 			if d.Severity == diag.Warning {
@@ -105,6 +118,12 @@ func (l *loader) finish(tree *value, src *source) *Spec {
 		}
 		s.program = p
 	}
+	if len(l.chain) == 1 && !l.bare && s.Kind == kindAgent {
+		if l.inlineTests(c, s); l.report.list.Failed() {
+			s.program = nil
+		}
+	}
+	s.Files = l.read
 	return s
 }
 

@@ -89,6 +89,10 @@ func reportSyntax(src *source, err error, r *report) {
 			Hint = `quote the text: "` + written + `...", or write ` + angled(written)
 		return
 	}
+	if at, found := questionInFlow(src, line); found {
+		r.error(diag.Syntax, at, "between braces YAML takes a ? at the end of a text for its own").Hint = "quote the text"
+		return
+	}
 	at := findText(src, line, "")
 	if i := strings.LastIndex(src.line(at.line), ": "); strings.Contains(message, "mapping values") && i >= at.col {
 		at.col = len([]rune(src.line(at.line)[:i])) + 1
@@ -147,6 +151,26 @@ func referenceInFlow(src *source, line int) (at place, written string) {
 		return place{src, n, len([]rune(before)) + 1}, s[m[0]:m[1]]
 	}
 	return place{}, ""
+}
+
+var flowQuestion = regexp.MustCompile(`[\[{,:]\s*([^\[{,:"'\s][^\[{,:"']*\?)\s*[,}\]]`)
+
+// maxFlowLine bounds the lines that are searched for a slip, in bytes.
+const maxFlowLine = 4 << 10
+
+// questionInFlow looks for an unquoted text that ends in a ? between braces,
+// around the line that the parser names.
+func questionInFlow(src *source, line int) (place, bool) {
+	for _, n := range []int{line, line - 1, line + 1, line + 2} {
+		s := src.line(n)
+		if len(s) > maxFlowLine {
+			continue
+		}
+		if m := flowQuestion.FindStringSubmatchIndex(s); m != nil && strings.ContainsAny(s[:m[2]], "[{") && !strings.Contains(s[:m[2]], "#") {
+			return place{src, n, len([]rune(s[:m[2]])) + 1}, true
+		}
+	}
+	return place{}, false
 }
 
 // angled is a reference in the spelling that flow style leaves alone.

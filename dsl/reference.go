@@ -30,6 +30,8 @@ func (c *compiler) reference(v *value, path string, tag reflect.StructTag, to re
 			t.Text = v.text
 			t.Bind(c.template(v, tag).Render)
 		}
+	case anyValueType:
+		c.valueRef(v, tag, to.Addr().Interface().(*component.Value))
 	case schemaRefType:
 		c.schemaRef(v, path, to.Addr().Interface().(*component.SchemaRef))
 	case guardRefType:
@@ -63,6 +65,9 @@ func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *co
 		p.Use = name
 		if source = c.namedPrompt(v, name); source == nil {
 			return
+		}
+		if c.inlines {
+			*v = *source
 		}
 	default:
 		if !c.asPrompt(v, path) {

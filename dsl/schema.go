@@ -7,19 +7,21 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of specs, for editors: made of the
-// same structs that the decoder fills, so it knows every component of the
-// catalogue. The same catalogue gives the same bytes.
-func Schema(catalog engine.Catalog) []byte {
-	s := &schemer{catalog: catalog, defs: object()}
-	root := object("$schema", word("https://json-schema.org/draft/2020-12/schema"), "title", word("A pexctl spec ("+apiVersion+")"))
+// Schema is the JSON Schema (draft 2020-12) of files of every kind, for
+// editors: made of the same structs that the decoder fills, so it knows every
+// component of the catalogue and every kind of check. The same ones give the
+// same bytes.
+func Schema(catalog engine.Catalog, checks component.Blueprints) []byte {
+	s := &schemer{catalog: catalog, checks: checks, defs: object()}
+	root := object("$schema", word("https://json-schema.org/draft/2020-12/schema"), "title", word("A file of pexctl ("+apiVersion+")"), "type", word("object"))
 	doc := defaultDocument()
 	body := s.structs(reflect.ValueOf(&doc).Elem())
 	s.sections(body.find("properties").val)
-	root.entries = append(root.entries, body.entries...)
-	root.set("allOf", place{}, array(when("kind", "Agent", object("required", texts("metadata")))))
+	body.set("allOf", place{}, array(when("kind", kindAgent, object("required", texts("metadata")))))
+	root.entries = append(root.entries, s.byKind(body).entries...)
 	root.set("$defs", place{}, s.defs)
 	var b bytes.Buffer
 	if err := json.Indent(&b, root.appendJSON(nil), "", "  "); err != nil {
@@ -32,6 +34,7 @@ func Schema(catalog engine.Catalog) []byte {
 // schemer builds the schema as a value, whose keys keep their order.
 type schemer struct {
 	catalog engine.Catalog
+	checks  component.Blueprints
 	defs    *value
 }
 
@@ -134,9 +137,7 @@ func (s *schemer) of(v reflect.Value, tag reflect.StructTag) *value {
 		return typed("string")
 	case durationType:
 		return object("type", texts("string", "integer"), "pattern", word(`^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$`))
-	case valueType:
-		return object()
-	case rawType:
+	case valueType, rawType, anyValueType:
 		return object()
 	}
 	return s.ofKind(v, tag)
@@ -155,7 +156,7 @@ func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *value {
 		return object("type", word("object"), "additionalProperties", s.of(reflect.New(v.Type().Elem()).Elem(), tag))
 	case reflect.String:
 		if enum := tag.Get("enum"); enum != "" {
-			return object("enum", texts(strings.Split(enum, "|")...))
+			return object("enum", enumerated(enum))
 		}
 		return typed("string", "number")
 	case reflect.Bool:
@@ -167,6 +168,18 @@ func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *value {
 	default:
 		return bounded(typed("integer"), tag, "minimum", "maximum")
 	}
+}
+
+// enumerated are the words of an enum; one that YAML takes for a number is
+// that, too.
+func enumerated(enum string) *value {
+	out := array()
+	for w := range strings.SplitSeq(enum, "|") {
+		if out.items = append(out.items, word(w)); plainKind(w) == integer {
+			out.items = append(out.items, number(w))
+		}
+	}
+	return out
 }
 
 func typed(types ...string) *value {

@@ -8,14 +8,11 @@ import (
 
 // sections fills in what components decode, and what holds named entries.
 func (s *schemer) sections(properties *value) {
-	put := func(key string, v *value) {
-		doc := properties.get(key).get("description")
-		v.set("description", place{}, doc)
-		properties.set(key, place{}, v)
-	}
+	put := func(key string, v *value) { put(properties, key, v) }
 	put("parameters", named(object("type", texts("object", "null"))))
 	put("prompts", named(s.of(reflect.ValueOf(&component.PromptRef{}).Elem(), "")))
-	put("llms", named(s.llms()))
+	s.defs.set("llm", place{}, s.llms())
+	put("llms", named(refTo("llm")))
 	put("tools", s.tools())
 	for _, f := range s.catalog.Nodes {
 		s.defs.set("node."+f.Type, place{}, opened(s.config(f.Config())))
@@ -32,7 +29,9 @@ func (s *schemer) sections(properties *value) {
 	memory := properties.get("memory").get("properties")
 	compaction.set("description", place{}, memory.get("compaction").get("description"))
 	memory.set("compaction", place{}, compaction)
-	properties.set("kind", place{}, object("enum", texts("Agent", "Library"), "description", properties.get("kind").get("description")))
+	put("kind", object("enum", texts(kinds...)))
+	put("tests", object("type", texts("array", "null"), "items", refTo("case")))
+	put("evals", object("type", texts("array", "null"), "items", typed("string")))
 }
 
 func (s *schemer) structOf(p any) *value { return s.structs(target(p)) }

@@ -18,7 +18,7 @@ func specSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
-	if err := c.AddResource("pex:///spec", bytes.NewReader(dsl.Schema(catalog))); err != nil {
+	if err := c.AddResource("pex:///spec", bytes.NewReader(dsl.Schema(catalog, checks))); err != nil {
 		t.Fatal(err)
 	}
 	s, err := c.Compile("pex:///spec")
@@ -66,6 +66,9 @@ func TestSchemaRefusesWhatTheCompilerRefuses(t *testing.T) {
 		"an option of another":        `"llms": {"main": {"provider": "scripted", "options": {"reasoning_effort": "low"}}}`,
 		"a bound":                     `"limits": {"max_steps": 0}`,
 		"a node's type":               `"graph": {"nodes": [{"id": "a", "type": "planer"}], "edges": [{"from": "a", "to": "end"}]}`,
+		"a test without a name":       `"tests": [{"render": "planner"}]`,
+		"an unknown key of a test":    `"tests": [{"name": "a", "rendr": "planner"}]`,
+		"suites that are no paths":    `"evals": {"a": "b"}`,
 		"a node's key":                `"graph": {"nodes": [{"id": "a", "type": "planner", "argv": []}], "edges": [{"from": "a", "to": "end"}]}`,
 	}
 	for name, part := range cases {
@@ -81,24 +84,98 @@ func TestSchemaRefusesWhatTheCompilerRefuses(t *testing.T) {
 	}
 }
 
+// TestSchemaTakesTestsAndSuites: what is read without a complaint fits.
+func TestSchemaTakesTestsAndSuites(t *testing.T) {
+	s := specSchema(t)
+	golden.Each(t, "../testdata/tests/*.txtar", func(t *testing.T, a *golden.Archive) {
+		for _, name := range a.Names() {
+			if filepath.Ext(name) != ".yaml" || name == "state.yaml" || name == "replies.yaml" {
+				continue
+			}
+			if err := s.Validate(decoded(t, name, a.Input(t, name))); err != nil {
+				t.Errorf("%s: %#v", name, err)
+			}
+		}
+	})
+}
+
+// decoded is a YAML text as JSON has it.
+func decoded(t *testing.T, name, text string) any {
+	t.Helper()
+	doc, found := dsl.JSON(name, []byte(text))
+	if found.Failed() {
+		t.Fatal(found)
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestSchemaRefusesBrokenTestsAndSuites(t *testing.T) {
+	s := specSchema(t)
+	oneCase := func(part string) string { return testsHead + "tests:\n  - {name: a, run: {}, " + part + "}\n" }
+	suite := func(part string) string {
+		return suiteHead + "dataset: x.csv\nchecks: [true]\n" + part + "\n"
+	}
+	cases := map[string]string{
+		"a kind that there is not":             "apiVersion: pex/v1\nkind: Suit\nmetadata: {name: x}\n",
+		"tests without tests":                  testsHead,
+		"a test without a name":                testsHead + "tests: [{render: planner}]\n",
+		"an unknown key of a case":             oneCase("expct: [true]"),
+		"an unknown key of a run":              testsHead + "tests: [{name: a, run: {tape: x}}]\n",
+		"an unknown key of a reply":            testsHead + "tests: [{name: a, run: {replies: [{txt: x}]}}]\n",
+		"a fault":                              oneCase("inject: [{tool: a, error: 503}]"),
+		"an unknown check":                     oneCase("checks: [{type: contain}]"),
+		"an unknown key of a check":            oneCase("checks: [{type: contains, valu: x}]"),
+		"a check without a type":               oneCase("checks: [{value: x}]"),
+		"an unknown key of a trajectory":       oneCase("trajectory: {tols: [a]}"),
+		"an expression that is a list":         oneCase("expect: [[a]]"),
+		"a case.yaml with an unknown key":      "render: planner\nrunn: {}\n",
+		"a case.yaml of tests":                 testsHead + "run: {}\nrunn: {}\n",
+		"a suite without a name":               strings.Replace(suite(""), "metadata: {name: nightly}", "", 1),
+		"a suite without checks":               suiteHead + "dataset: x.csv\n",
+		"an unknown key of a suite":            suite("repeats: 3"),
+		"an unknown key of a dataset":          suiteHead + "dataset: {fil: x.csv}\nchecks: [true]\n",
+		"a bound of a suite":                   suite("repeat: 0"),
+		"a variant's key":                      suite("variants: {a: {sets: {}}}"),
+		"a gate's key":                         suite("gates: [{eachs: x}]"),
+		"errors that are no share":             suite("max_errors: many"),
+		"a provider of the judge":              suite("llms: {a: {provider: opnai}}"),
+		"an unknown key of an expression":      suiteHead + "dataset: x.csv\nchecks: [{type: expr, this: x}]\n",
+		"quarantine that nobody is to end":     suite("quarantine: [{case: a, owner: b}]"),
+		"a baseline that is no ref and no map": suite("baseline: [a]"),
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			if s.Validate(decoded(t, name, text)) == nil {
+				t.Error("the schema takes it")
+			}
+		})
+	}
+}
+
 func TestSchemaAndReferenceAreDeterministic(t *testing.T) {
-	if !bytes.Equal(dsl.Schema(catalog), dsl.Schema(catalog)) {
+	if !bytes.Equal(dsl.Schema(catalog, checks), dsl.Schema(catalog, checks)) {
 		t.Error("two schemas differ")
 	}
-	if !bytes.Equal(dsl.Reference(catalog), dsl.Reference(catalog)) {
+	if !bytes.Equal(dsl.Reference(catalog, checks), dsl.Reference(catalog, checks)) {
 		t.Error("two references differ")
 	}
 }
 
 func TestReferenceListsEveryKey(t *testing.T) {
-	golden.File(t, "reference.md", string(dsl.Reference(catalog)))
-	if got := string(dsl.Reference(catalog)); !strings.Contains(got, "| `planner_prompt_template` | prompt |") {
+	golden.File(t, "reference.md", string(dsl.Reference(catalog, checks)))
+	if got := string(dsl.Reference(catalog, checks)); !strings.Contains(got, "| `planner_prompt_template` | prompt |") {
 		t.Error("a key is missing")
 	}
 }
 
 func TestEveryKeyOfTheLanguageIsDocumented(t *testing.T) {
-	for line := range strings.Lines(string(dsl.Reference(catalog))) {
+	for line := range strings.Lines(string(dsl.Reference(catalog, checks))) {
 		if strings.HasPrefix(line, "| `") && strings.HasSuffix(strings.TrimSpace(line), "|  |") {
 			t.Errorf("without a sentence: %s", line)
 		}

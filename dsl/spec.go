@@ -5,11 +5,14 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // Options is what Load and Compile are told beside the file.
 type Options struct {
 	Catalog engine.Catalog
+	// Checks are the kinds of checks that tests and suites may name.
+	Checks component.Blueprints
 	// Root is the folder that no file leaves; "" = the nearest ancestor of the
 	// spec with .git or pex.lock, else the spec's folder.
 	Root string
@@ -20,6 +23,9 @@ type Options struct {
 	Environ []string
 	// AllowPaths are folders outside Root that tools may use.
 	AllowPaths []string
+	// Programs are the specs that tests and suites are of, compiled; nil = each
+	// call compiles its own.
+	Programs *Programs
 }
 
 // Spec is a spec as its author wrote it, with the overrides applied. It is
@@ -36,6 +42,7 @@ type Spec struct {
 	defaults []Origin
 	program  *engine.Program
 	found    diag.List
+	models   []string // llms that are used
 }
 
 // Load reads a spec (a folder means its spec.yaml) and reports all that is

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
-// Reference is the language in Markdown tables: every section, provider, tool
-// and node type of the catalogue, from the same structs as Schema.
-func Reference(catalog engine.Catalog) []byte {
+// Reference is the language in Markdown tables: every section, and every
+// provider, tool, node and check that there is, from the same structs as Schema.
+func Reference(catalog engine.Catalog, checks component.Blueprints) []byte {
 	var b strings.Builder
 	doc, entry := defaultDocument(), defaultLLM()
 	b.WriteString("# The language (" + apiVersion + ")\n\nMade from the code; `pexctl schema` prints the same as JSON Schema.\n")
@@ -21,6 +22,7 @@ func Reference(catalog engine.Catalog) []byte {
 	table(&b, "## `memory.compaction`", "The rules that are written are tried in this order, each when its condition holds on what the ones before it left.", &compactionKeys{})
 	table(&b, "## `graph`", "", &graphKeys{})
 	table(&b, "### `graph.nodes[]`", "With the keys of the node's type.", &nodeKeys{})
+	testTables(&b)
 	b.WriteString("\n## Roles and nodes\n")
 	for _, f := range catalog.Nodes {
 		table(&b, "### `"+f.Type+"`", f.Doc, f.Config())
@@ -33,7 +35,27 @@ func Reference(catalog engine.Catalog) []byte {
 	for _, f := range catalog.Tools {
 		table(&b, "### `"+f.Type+"`", f.Doc, f.Config())
 	}
+	b.WriteString("\n## Checks\n")
+	for _, k := range checks {
+		table(&b, "### `type: "+k.Type+"`", k.Doc, k.Config())
+	}
 	return []byte(b.String())
+}
+
+// testTables are the keys of tests and suites.
+func testTables(b *strings.Builder) {
+	suite, dataset, held, check := defaultSuite(), datasetKeys{}, defaultBaseline(), defaultCheck()
+	table(b, "## A file of kind: Tests", "Tests stand in the spec (`tests`), in files of kind: Tests beside it or in `tests/`, and in `tests/<case>/case.yaml`, which holds one case.", &testsKeys{})
+	table(b, "### `tests[]`", "A case; it renders prompts, runs the agent offline, or both.", &caseKeys{})
+	table(b, "### `case.yaml`", "The keys of a case, and:", &caseFileKeys{})
+	table(b, "## A file of kind: Suite", "", &suite)
+	table(b, "### `dataset`", "Text alone is the file.", &dataset)
+	table(b, "### `variants.<name>`", "", &variantKeys{})
+	table(b, "### `judge`", "", &judgeKeys{})
+	table(b, "### `embed`", "", &embedKeys{})
+	table(b, "### `gates[]`", "Text alone is an expression over `stats` and `baseline`.", &gateKeys{})
+	table(b, "### `baseline`", "Text alone is the ref.", &held)
+	table(b, "## `checks[]`", "Keys of every check of tests and suites; those of its type stand beside them. Text alone is an expression: `{type: expr, that: ...}`.", &check)
 }
 
 // table writes the keys of one struct, those of structs in it with their path.
@@ -89,7 +111,7 @@ func addRowsBelow(rows []string, path string, v reflect.Value) []string {
 // knownByName says that the decoder knows a type by name.
 func knownByName(t reflect.Type) bool {
 	switch t {
-	case promptRefType, schemaRefType, guardRefType, templateType, filterRefType, agentRefType, modelRefType, durationType, valueType, rawType:
+	case promptRefType, schemaRefType, guardRefType, templateType, filterRefType, agentRefType, modelRefType, durationType, valueType, rawType, anyValueType:
 		return true
 	}
 	return false
@@ -99,6 +121,9 @@ func knownByName(t reflect.Type) bool {
 func kindOf(f field) string {
 	if enum := f.tag.Get("enum"); enum != "" {
 		return "`" + strings.ReplaceAll(enum, "|", "`, `") + "`"
+	}
+	if takes := f.tag.Get("takes"); takes != "" {
+		return takes
 	}
 	if words := f.tag.Get("words"); words != "" {
 		return "`" + strings.ReplaceAll(words, "|", "`, `") + "`, or an expression"
@@ -124,6 +149,8 @@ func typeWord(t reflect.Type) string {
 		return "name of an llm"
 	case durationType:
 		return "duration"
+	case anyValueType:
+		return "any value, texts as templates"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -21,7 +21,7 @@ func unpack(t *testing.T, a *golden.Archive) dsl.Options {
 			t.Fatal(err)
 		}
 	}
-	o := dsl.Options{Catalog: catalog}
+	o := dsl.Options{Catalog: catalog, Checks: checks}
 	for line := range strings.Lines(a.Comment()) {
 		if s, ok := strings.CutPrefix(line, "set: "); ok {
 			o.Set = append(o.Set, strings.TrimSpace(s))
@@ -33,6 +33,16 @@ func unpack(t *testing.T, a *golden.Archive) dsl.Options {
 	return o
 }
 
+// directive is the value of a line "name: value" in an archive's comment.
+func directive(a *golden.Archive, name string) string {
+	for line := range strings.Lines(a.Comment()) {
+		if s, ok := strings.CutPrefix(line, name+": "); ok {
+			return strings.TrimSpace(s)
+		}
+	}
+	return ""
+}
+
 func TestBrokenSpecs(t *testing.T) {
 	golden.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *golden.Archive) {
 		home, err := os.Getwd()
@@ -40,7 +50,12 @@ func TestBrokenSpecs(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := unpack(t, a)
-		_, found := dsl.Load("spec.yaml", o)
+		var found diag.List
+		if name := directive(a, "vet"); name != "" {
+			_, found = dsl.Vet(name, o)
+		} else {
+			_, found = dsl.Load("spec.yaml", o)
+		}
 		if len(found) == 0 {
 			t.Fatal("nothing is wrong with it")
 		}

@@ -70,13 +70,13 @@ func (b *budget) room(input, wanted int, last bool, price *Cost) int {
 func worst(input, output int, price *Cost) reservation {
 	w := reservation{tokens: input + output}
 	if price != nil {
-		w.cost = price.of(Tokens{Input: input, Output: output})
+		w.cost = price.Of(Tokens{Input: input, Output: output})
 	}
 	return w
 }
 
-// of is the price of a call in USD.
-func (c *Cost) of(t Tokens) float64 {
+// Of is the price of a call in USD; a nil Cost is free.
+func (c *Cost) Of(t Tokens) float64 {
 	if c == nil {
 		return 0
 	}

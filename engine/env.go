@@ -29,15 +29,15 @@ type PlanEnv struct {
 
 // StepEnv is `step`.
 type StepEnv struct {
-	ID        string   `expr:"id"`
-	Goal      string   `expr:"goal"`
-	Status    string   `expr:"status"`
-	Attempts  int      `expr:"attempts"`
-	Result    string   `expr:"result"`
-	Output    any      `expr:"output"` // Result parsed as JSON where it is JSON, else the text
-	Error     string   `expr:"error"`
-	Tools     []string `expr:"tools"`
-	ToolCalls int      `expr:"tool_calls"`
+	ID        string   `expr:"id" json:"id"`
+	Goal      string   `expr:"goal" json:"goal"`
+	Status    string   `expr:"status" json:"status"`
+	Attempts  int      `expr:"attempts" json:"attempts"`
+	Result    string   `expr:"result" json:"result"`
+	Output    any      `expr:"output" json:"output"` // Result parsed as JSON where it is JSON, else the text
+	Error     string   `expr:"error" json:"error"`
+	Tools     []string `expr:"tools" json:"tools"`
+	ToolCalls int      `expr:"tool_calls" json:"tool_calls"`
 }
 
 // ToolEnv is `tool`.
@@ -63,34 +63,34 @@ type MemoryEnv struct {
 	Messages int `expr:"messages"`
 }
 
-// TraceEnv is `trace`, in tests and checks.
+// TraceEnv is `trace`, in tests and checks; as JSON it has the same names.
 type TraceEnv struct {
-	Steps      []StepEnv           `expr:"steps"`
-	Tools      map[string]ToolUses `expr:"tools"`
-	Calls      []CallEnv           `expr:"calls"` // of tools, step by step
-	ModelCalls int                 `expr:"model_calls"`
-	ToolCalls  int                 `expr:"tool_calls"`
-	Replans    int                 `expr:"replans"`
-	Prompts    []string            `expr:"prompts"`
-	Status     string              `expr:"status"`
-	StopReason string              `expr:"stop_reason"`
-	Response   string              `expr:"response"`
-	Warnings   []string            `expr:"warnings"`
-	Cost       float64             `expr:"cost"`
-	Tokens     int                 `expr:"tokens"`
+	Steps      []StepEnv           `expr:"steps" json:"steps"`
+	Tools      map[string]ToolUses `expr:"tools" json:"tools"`
+	Calls      []CallEnv           `expr:"calls" json:"calls"` // of tools, step by step
+	ModelCalls int                 `expr:"model_calls" json:"model_calls"`
+	ToolCalls  int                 `expr:"tool_calls" json:"tool_calls"`
+	Replans    int                 `expr:"replans" json:"replans"`
+	Prompts    []string            `expr:"prompts" json:"prompts,omitempty"`
+	Status     string              `expr:"status" json:"status"`
+	StopReason string              `expr:"stop_reason" json:"stop_reason"`
+	Response   string              `expr:"response" json:"response"`
+	Warnings   []string            `expr:"warnings" json:"warnings"`
+	Cost       float64             `expr:"cost" json:"cost"`
+	Tokens     int                 `expr:"tokens" json:"tokens"`
 }
 
 // CallEnv is one tool call of a trace.
 type CallEnv struct {
-	Step   string         `expr:"step"` // its id
-	Tool   string         `expr:"tool"`
-	Args   map[string]any `expr:"args"`
-	Status string         `expr:"status"`
-	Result any            `expr:"result"`
+	Step   string         `expr:"step" json:"step"` // its id
+	Tool   string         `expr:"tool" json:"tool"`
+	Args   map[string]any `expr:"args" json:"args"`
+	Status string         `expr:"status" json:"status"`
+	Result any            `expr:"result" json:"result"`
 }
 
 // ToolUses counts the calls of one tool.
 type ToolUses struct {
-	Calls  int `expr:"calls"`
-	Errors int `expr:"errors"`
+	Calls  int `expr:"calls" json:"calls"`
+	Errors int `expr:"errors" json:"errors"`
 }

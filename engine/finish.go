@@ -135,7 +135,10 @@ func (r *run) result(began time.Time) *Result {
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.open, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages,
-		Wrote: r.wrote, Miss: r.missed, Resumes: r.unkept,
+		Wrote: r.wrote, Miss: r.missed, Failure: r.unanswered, Resumes: r.unkept,
+	}
+	if r.traced() {
+		r.trace(Ended{r.reason})
 	}
 	res.Usage.ByModel = r.spent
 	res.Summary.Replans = st.Replans

@@ -23,6 +23,9 @@ func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (V
 			continue
 		}
 		fires, err := g.When.Eval(env(g.When.Source))
+		if s.r.traced() {
+			s.r.trace(GuardTried{g.Index, fires && err == nil})
+		}
 		if err != nil {
 			return s.blind(g, err)
 		}
@@ -39,7 +42,7 @@ func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (V
 // blind is what a guard does whose condition fails on the values there are.
 func (s *Scope) blind(g *Guard, err error) (Verdict, error) {
 	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, err)
-	s.Record(Warned{text})
+	s.Record(Warned{Text: text})
 	if g.At == BeforeTool {
 		return Verdict{Deny: true, Message: text}, nil
 	}

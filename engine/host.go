@@ -86,6 +86,7 @@ type Options struct {
 	Version      string                     // of the program; prompts of another one may differ from the recorded ones
 	Conversation bool                       // keep every message for the result
 	Stream       bool                       // ask models to stream, for the sinks
+	Tracer       Tracer                     // hears which ways the run takes; nil = nobody
 }
 
 // ToolInfos is what models and guards know of the tools, in spec order.

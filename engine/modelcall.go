@@ -43,7 +43,7 @@ func (s *Scope) Model(name string, c ModelCall) (*Reply, error) {
 		if err == nil || !errors.As(err, &me) || !me.fallsBack() {
 			break
 		}
-		s.Record(Warned{fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", c.LLM, other, me)})
+		s.Record(Warned{Text: fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", c.LLM, other, me), Repair: FellBack})
 		reply, err = s.call(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, r.models[other], c)
 	}
 	return reply, err
@@ -69,6 +69,9 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 		Role: c.Role, Call: nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
 		ParallelTools: c.Parallel, Schema: c.Schema, Params: m.spec.Params,
 	}
+	if r.traced() {
+		r.trace(Requested{req})
+	}
 	var held reservation
 	budgeted := r.budgeted()
 	if budgeted {
@@ -90,9 +93,9 @@ func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, e
 		r.settle(held, used)
 		return nil, s.modelError(m.spec.Name, err)
 	}
-	cost := m.spec.Cost.of(reply.Usage)
+	cost := m.spec.Cost.Of(reply.Usage)
 	if r.settle(held, reservation{reply.Usage.Total(), cost}) && budgeted {
-		s.Record(Warned{fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
+		s.Record(Warned{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
 	}
 	s.Record(ModelCalled{Model: m.spec.Name, Tokens: reply.Usage, Cost: cost})
 	if r.emit.on() {
@@ -219,13 +222,16 @@ func (s *Scope) modelError(llm string, err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
+	return fmt.Errorf("llm %s: %w", llm, keptModelError(f))
+}
+
+// keptModelError is the error that failure made what a journal keeps.
+func keptModelError(f *journal.Failure) *ModelError {
 	me := &ModelError{Kind: BadReply, Message: f.Message}
-	if len(f.Data) > 0 {
-		if err := json.Unmarshal(f.Data, me); err != nil {
-			me.Message = f.Message
-		}
+	if len(f.Data) > 0 && json.Unmarshal(f.Data, me) != nil {
+		me.Message = f.Message
 	}
-	return fmt.Errorf("llm %s: %w", llm, me)
+	return me
 }
 
 // modelFailure finds the model's error in err, or nil.
@@ -280,7 +286,7 @@ func (s *Scope) drifted() bool {
 	}
 	if !r.outdated {
 		r.outdated = true
-		s.Record(Warned{fmt.Sprintf("the run was begun by version %s, whose prompts differ from those of %s: what was answered stands", r.input.Origin.Version, r.opts.Version)})
+		s.Record(Warned{Text: fmt.Sprintf("the run was begun by version %s, whose prompts differ from those of %s: what was answered stands", r.input.Origin.Version, r.opts.Version)})
 	}
 	return true
 }

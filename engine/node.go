@@ -16,6 +16,12 @@ type Prompter interface {
 	Prompt(v View) []Message
 }
 
+// Caller is a capability of a Prompter: the whole call it would make in a
+// state, the messages of Prompt among it.
+type Caller interface {
+	Call(v View) ModelCall
+}
+
 // NodeSettings is what the compiler passes to a node's factory.
 type NodeSettings struct {
 	ID   string

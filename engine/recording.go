@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"bytes"
-	"slices"
-
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
@@ -27,6 +24,7 @@ type Recording struct {
 	entries  map[string]*recorded
 	order    []*recorded // as they were asked for
 	unused   int         // entries that count and were not asked for
+	drifts   []Drifted
 }
 
 // RecordingOptions say what of a recording counts.
@@ -37,14 +35,13 @@ type RecordingOptions struct {
 	// Secrets are taken out of what is asked for before it is held against a
 	// recording that holds none; nil = there are none.
 	Secrets *secret.Values
-}
-
-// recorded is an effect of a recording.
-type recorded struct {
-	intent, result *journal.Record // result: nil = none came
-	layer          string
-	asked          bool
-	notBegun       bool // a write that its run never came to
+	// Tolerate are the classes in which a request may differ from the recorded
+	// one and still be answered by it; Drifts tells of each that does.
+	Tolerate []drift.Class
+	// Aside is asked about each effect as it is issued, on the run's own
+	// goroutine. One that it takes aside is performed: the recording does not
+	// answer it, and has answered it as far as Unused goes. Nil = none is.
+	Aside func(kernel.Asked) bool
 }
 
 // NewRecording indexes the records of a run.
@@ -73,23 +70,16 @@ func NewRecording(recs []journal.Record, o RecordingOptions) *Recording {
 	return r
 }
 
-// ended notes an outcome. A write that was in doubt, or not begun, when its run
-// was cancelled is so again for a fork, which goes on.
-func (e *recorded) ended(rec *journal.Record, fork bool) {
-	var code string
-	if fork && rec.Status == journal.Failed && e.intent.Class == journal.Write {
-		code = journal.DecodeFailure(rec.Body).Code
-	}
-	e.notBegun = code == kernel.FailureNotBegun
-	if code != kernel.FailureUnknown && !e.notBegun {
-		e.result = rec
-	}
-}
-
 var _ kernel.Recorded = (*Recording)(nil)
 
 // Find answers an effect. An error is a *Miss.
 func (r *Recording) Find(a kernel.Asked) (kernel.Found, error) {
+	if r.o.Aside != nil && r.o.Aside(a) {
+		if e := r.entries[a.Path]; e != nil {
+			r.ask(e)
+		}
+		return kernel.Found{}, nil
+	}
 	if !r.covers(a.Layer) || r.o.Until != 0 && remembers(a.Layer, a.Class) {
 		return kernel.Found{}, nil
 	}
@@ -101,7 +91,7 @@ func (r *Recording) Find(a kernel.Asked) (kernel.Found, error) {
 	switch {
 	case r.o.Until != 0 && e.intent.Seq >= r.o.Until, e.notBegun:
 		return kernel.Found{}, nil
-	case e.intent.Class != a.Class || !r.same(a, e):
+	case e.intent.Class != a.Class || !r.same(a, e) && !r.tolerates(a, e):
 		return r.miss(a, e)
 	case r.counts(e):
 		return kernel.Found{Result: e.result}, nil
@@ -129,52 +119,6 @@ func (r *Recording) ask(e *recorded) {
 	e.asked = true
 }
 
-// same says that a request is the recorded one. Ids of memory are derived from
-// the run's, a cassette leaves out the digest that it cannot make anew, and how
-// much a model may say can be a budget's. A decision of a person is bound to all
-// of its question.
-func (r *Recording) same(a kernel.Asked, e *recorded) bool {
-	if e.intent.Digest == a.Digest || a.Layer == LayerMemory {
-		return true
-	}
-	m := r.difference(a, e)
-	switch {
-	case m.Model != nil && m.Model.Bounded:
-	case r.o.Secrets == nil && e.intent.Digest != [32]byte{}:
-		return false
-	case a.Layer == kernel.LayerPerson:
-		return bytes.Equal(encoded(decoded(m.call())), encoded(decoded(e.intent.Body)))
-	}
-	return len(m.Differences()) == 0
-}
-
-func (r *Recording) difference(a kernel.Asked, e *recorded) *Miss {
-	m := &Miss{Path: a.Path, Layer: a.Layer, Class: kernel.DriftExtra, Request: a.Request, recording: r}
-	m.Model, _ = a.Detail.(*Request)
-	if e != nil {
-		m.Class, m.Recorded = kernel.DriftRequest, e.intent.Path
-	}
-	return m
-}
-
-// counts says that the recording has an answer: of a fork, one that came before
-// its point. A write that was begun before it happened all the same.
-func (r *Recording) counts(e *recorded) bool {
-	if e.result == nil || !r.covers(e.layer) || r.o.Until != 0 && remembers(e.layer, e.intent.Class) {
-		return false
-	}
-	return r.o.Until == 0 || e.result.Seq < r.o.Until || e.intent.Class == journal.Write && e.intent.Seq < r.o.Until
-}
-
-// remembers says that an effect adds to a conversation: no fork takes that over.
-func remembers(layer string, class journal.Class) bool {
-	return layer == LayerMemory && class == journal.Idempotent
-}
-
-func (r *Recording) covers(layer string) bool {
-	return len(r.o.Layers) == 0 || slices.Contains(r.o.Layers, layer)
-}
-
 // miss is an effect for which there is no answer. Questions are asked again,
 // and time passes again; a fork has left what was recorded behind when none of
 // it is left.
@@ -196,22 +140,4 @@ func (r *Recording) Unused() []string {
 		}
 	}
 	return out
-}
-
-// layerOf tells what a recorded effect touched.
-func layerOf(rec *journal.Record) string {
-	switch rec.Class {
-	case journal.Question:
-		return kernel.LayerPerson
-	case journal.Timer:
-		return kernel.LayerTimer
-	case journal.Read, journal.Idempotent, journal.Write:
-	}
-	switch {
-	case bytes.HasPrefix(rec.Body, []byte(`{"tool":`)):
-		return LayerTool
-	case len(rec.Body) > 0:
-		return LayerLLM
-	}
-	return LayerMemory
 }

@@ -29,7 +29,7 @@ func (r *run) remember(s *Scope) error {
 	})
 	if err != nil {
 		// The answer is there and paid for: losing it for its conversation's sake helps nobody.
-		s.Record(Warned{"the conversation was not kept: " + err.Error()})
+		s.Record(Warned{Text: "the conversation was not kept: " + err.Error()})
 		return nil
 	}
 	r.ids.interaction = turn.ID

@@ -110,8 +110,9 @@ type Result struct {
 	Error                 string          `json:"error"`
 	Conversation          []Message       `json:"conversation,omitempty"`
 
-	Miss    *Miss  `json:"-"` // what its recording lacked, where that ended it
-	Resumes bool   `json:"-"` // the journal could not be appended to: once it can, the run goes on
-	Limit   uint64 `json:"-"` // of a run that is looked at: seq of the record behind the limit it ended at; 0 = it met none
-	Wrote   bool   `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
+	Failure *ModelError `json:"-"` // what a provider_error was
+	Miss    *Miss       `json:"-"` // what its recording lacked, where that ended it
+	Resumes bool        `json:"-"` // the journal could not be appended to: once it can, the run goes on
+	Limit   uint64      `json:"-"` // of a run that is looked at: seq of the record behind the limit it ended at; 0 = it met none
+	Wrote   bool        `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
 }

@@ -40,38 +40,39 @@ func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 // budget, journal and events. Only the run's own coroutines touch it, one at
 // a time, so it needs no lock.
 type run struct {
-	program  *Program
-	host     Host
-	input    Input
-	opts     Options
-	state    State
-	models   map[string]boundModel
-	tools    map[string]*HostTool
-	infos    []ToolInfo
-	calls    map[callKey]int
-	counts   map[string]int
-	consumed *budget
-	stopping *StopError
-	underway int // tool calls begun and not ended
-	wrote    bool
-	missed   *Miss
-	unkept   bool // the journal could not be appended to
-	outdated bool // another version's prompts were met
-	closing  bool // the finalizer runs: effects are allowed, the reserve is open
-	walk     *kernel.Scope
-	reason   StopReason
-	err      string
-	open     []Question
-	emit     *emitter
-	started  time.Time
-	elapsed  time.Duration
-	ids      identity
-	spent    map[string]ModelUsage
-	segments *journal.Segments // what the journal's requests are made of; of the whole tree of runs
-	defs     toolsJSON
-	parent   *run // of a nested agent
-	depth    int
-	agent    string // path of a nested run
+	program    *Program
+	host       Host
+	input      Input
+	opts       Options
+	state      State
+	models     map[string]boundModel
+	tools      map[string]*HostTool
+	infos      []ToolInfo
+	calls      map[callKey]int
+	counts     map[string]int
+	consumed   *budget
+	stopping   *StopError
+	underway   int // tool calls begun and not ended
+	wrote      bool
+	missed     *Miss
+	unanswered *ModelError // what ended it
+	unkept     bool        // the journal could not be appended to
+	outdated   bool        // another version's prompts were met
+	closing    bool        // the finalizer runs: effects are allowed, the reserve is open
+	walk       *kernel.Scope
+	reason     StopReason
+	err        string
+	open       []Question
+	emit       *emitter
+	started    time.Time
+	elapsed    time.Duration
+	ids        identity
+	spent      map[string]ModelUsage
+	segments   *journal.Segments // what the journal's requests are made of; of the whole tree of runs
+	defs       toolsJSON
+	parent     *run // of a nested agent
+	depth      int
+	agent      string // path of a nested run
 }
 
 type callKey struct{ role, step string }
@@ -219,9 +220,12 @@ func (r *run) next(s *Scope, at string) (string, error) {
 	for _, e := range r.program.Graph.From(at) {
 		ok, err := r.holds(s, e.Label, e.Guard, e.Each)
 		if err != nil {
-			s.Record(Warned{fmt.Sprintf("edge %s -> %s: its condition fails on the values there are: %v", at, e.To, err)})
+			s.Record(Warned{Text: fmt.Sprintf("edge %s -> %s: its condition fails on the values there are: %v", at, e.To, err)})
 		}
 		if ok {
+			if s.r.traced() {
+				s.r.trace(EdgeTaken{at, e.To})
+			}
 			return e.To, nil
 		}
 	}
@@ -269,6 +273,7 @@ func (r *run) conclude(s *Scope, err error) error {
 	default:
 		if m := modelFailure(err); m != nil {
 			r.reason = StopReason{Code: StopProviderError, Status: Failed, Message: err.Error()}
+			r.unanswered = m
 			break
 		}
 		return err
@@ -310,7 +315,7 @@ func (r *run) finalize(s *Scope) error {
 			return err
 		}
 		if err != nil {
-			s.Record(Warned{"the finalizer gave no answer: " + err.Error()})
+			s.Record(Warned{Text: "the finalizer gave no answer: " + err.Error(), Repair: AnswerMissing})
 		}
 	}
 	if r.state.Answer == nil {

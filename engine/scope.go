@@ -108,6 +108,9 @@ func (s *Scope) Record(f Fact) {
 		return
 	}
 	s.r.state = s.r.state.Apply(f)
+	if s.r.traced() {
+		s.r.trace(Recorded{f})
+	}
 	switch f := f.(type) {
 	case ModelCalled:
 		s.r.spend(f)

@@ -167,7 +167,7 @@ func (r *run) readSession(s *Scope) error {
 	var f *journal.Failure
 	switch {
 	case errors.As(err, &f):
-		s.Record(Warned{"what earlier runs kept for this conversation could not be read: " + f.Message})
+		s.Record(Warned{Text: "what earlier runs kept for this conversation could not be read: " + f.Message})
 	case err != nil:
 		return err
 	case !view.Empty():

@@ -85,8 +85,12 @@ type (
 	ToolCalled struct{ Record ToolRecord }
 	// Answered says what the run answers.
 	Answered struct{ Answer Answer }
-	// Warned adds a warning to the result.
-	Warned struct{ Text string }
+	// Warned adds a warning to the result. Repair says which way out was taken
+	// where something went wrong; "" = the warning is of something else.
+	Warned struct {
+		Text   string
+		Repair Repair
+	}
 	// Said adds messages to the conversation a result can include.
 	Said struct{ Messages []Message }
 	// Recapped says that the beginning of a conversation was summed up.

@@ -92,6 +92,9 @@ type ToolSettings struct {
 	// nobody does.
 	Guard func(mark string) (watch func(leader int) (release func()))
 	Now   func() time.Time // nil = time.Now
+	// Offline forbids the network: a tool that needs it gives an error that the
+	// model sees.
+	Offline bool
 }
 
 // RetryPolicy is how often and how patiently a call is repeated.

@@ -164,7 +164,7 @@ func (c *toolRun) asks() bool {
 	}
 	ask, err := t.Spec.Approval.Eval(c.env(t.Spec.Approval.Source))
 	if err != nil {
-		c.s.Record(Warned{fmt.Sprintf("tools.%s.approval cannot be evaluated, so a person is asked: %v", c.rec.Tool, err)})
+		c.s.Record(Warned{Text: fmt.Sprintf("tools.%s.approval cannot be evaluated, so a person is asked: %v", c.rec.Tool, err)})
 	}
 	return ask || err != nil
 }

@@ -170,7 +170,7 @@ func (t *HostTool) once(ctx context.Context, c *Call) (*ToolOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out, err := t.Tool.Call(ctx, c)
-	if err != nil && ctx.Err() == context.DeadlineExceeded {
+	if err != nil && (ctx.Err() == context.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)) {
 		return nil, &journal.Failure{Code: "timeout", Message: fmt.Sprintf("the tool took longer than %s: %v", timeout, err)}
 	}
 	if err != nil {

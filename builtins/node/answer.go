@@ -34,7 +34,7 @@ func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answe
 	case wrong != "":
 		return a, wrong
 	case repaired:
-		s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended"})
+		s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended", Repair: engine.AnswerMended})
 	}
 	a = engine.Answer{Text: string(value), Output: compactJSON(v)}
 	if text, ok := v.(string); ok {

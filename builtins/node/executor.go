@@ -57,6 +57,7 @@ type executor struct {
 var (
 	_ engine.Node     = (*executor)(nil)
 	_ engine.Prompter = (*executor)(nil)
+	_ engine.Caller   = (*executor)(nil)
 )
 
 // Run runs as much of the plan as one visit takes: one step, a round of those
@@ -112,7 +113,10 @@ func (x *executor) cutShort(s *engine.Scope) error {
 }
 
 // Prompt is what the executor would send for the next step.
-func (x *executor) Prompt(v engine.View) []engine.Message {
+func (x *executor) Prompt(v engine.View) []engine.Message { return x.Call(v).Messages }
+
+// Call is what the executor would ask for the next step.
+func (x *executor) Call(v engine.View) engine.ModelCall {
 	st := engine.Step{ID: "s1", Goal: "(the step's goal)"}
 	if remaining := v.State.Remaining(); len(remaining) > 0 {
 		st = remaining[0]
@@ -120,11 +124,13 @@ func (x *executor) Prompt(v engine.View) []engine.Message {
 			st = f
 		}
 	}
-	opening := x.opening(v, st)
+	c := engine.ModelCall{Role: "executor", LLM: x.cfg.LLM.Name, StepID: st.ID, Step: st.Goal, Parallel: x.cfg.ParallelToolCalls}
+	var p protocol = &native{}
 	if x.cfg.Mode == reactText {
-		opening, _ = (&textual{}).open(opening, x.visible(v))
+		p = &textual{}
 	}
-	return opening
+	c.Messages, c.Tools = p.open(x.opening(v, st), x.visible(v))
+	return c
 }
 
 // visible is the tools that steps can use, in spec order.

@@ -31,6 +31,7 @@ type finalizer struct {
 var (
 	_ engine.Node     = (*finalizer)(nil)
 	_ engine.Prompter = (*finalizer)(nil)
+	_ engine.Caller   = (*finalizer)(nil)
 )
 
 // Run asks for the answer, and again with what is wrong with it where a schema
@@ -39,21 +40,15 @@ func (f *finalizer) Run(s *engine.Scope) error {
 	s = s.Child(s.Nth("final"))
 	v := s.View()
 	left := 0
-	var schema *engine.ReplySchema
 	if out := v.Program.Output; out != nil {
 		left = out.MaxAttempts
-		if !out.Schema.IsZero() {
-			schema = &engine.ReplySchema{Name: "answer", Schema: out.Schema.JSON}
-		}
 	}
 	messages, err := compacted(s, v, f.Prompt)
 	if err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
-		r, err := s.Model(numbered("model", n), engine.ModelCall{
-			Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages, Schema: schema,
-		})
+		r, err := s.Model(numbered("model", n), f.call(v, messages))
 		if err != nil {
 			return err
 		}
@@ -75,11 +70,22 @@ func (f *finalizer) Run(s *engine.Scope) error {
 			return engine.Fail(engine.StopOutputInvalid, "output.repair.max_attempts", "the finalizer's answer was not usable: %s\nThe answer was:\n%s", wrong, r.Text)
 		}
 		left--
-		s.Record(engine.Warned{Text: "the finalizer's answer was not usable and it was asked again: " + wrong})
+		s.Record(engine.Warned{Text: "the finalizer's answer was not usable and it was asked again: " + wrong, Repair: engine.FinalizerReasked})
 		messages = append(messages, said, engine.Message{
 			Role: engine.User, Text: engine.Text{"That answer cannot be used:\n", wrong, "\nAnswer again."},
 		})
 	}
+}
+
+// Call is what the finalizer would ask now.
+func (f *finalizer) Call(v engine.View) engine.ModelCall { return f.call(v, f.Prompt(v)) }
+
+func (f *finalizer) call(v engine.View, messages []engine.Message) engine.ModelCall {
+	c := engine.ModelCall{Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages}
+	if out := v.Program.Output; out != nil && !out.Schema.IsZero() {
+		c.Schema = &engine.ReplySchema{Name: "answer", Schema: out.Schema.JSON}
+	}
+	return c
 }
 
 // Prompt is what the finalizer would send now.

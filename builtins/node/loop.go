@@ -48,7 +48,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		calls := got.calls
 		switch {
 		case got.retry != "":
-			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry})
+			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry, Repair: engine.ExecutorReasked})
 			d.grow(append(d.sent, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
 				engine.Message{Role: engine.User, Text: engine.Text{got.retry}}))
 			continue

@@ -45,6 +45,7 @@ type planner struct {
 var (
 	_ engine.Node     = (*planner)(nil)
 	_ engine.Prompter = (*planner)(nil)
+	_ engine.Caller   = (*planner)(nil)
 )
 
 // Run asks for a plan until it is usable and allowed, and takes it over.
@@ -124,6 +125,11 @@ func takeAnswer(s *engine.Scope, at engine.GuardPlace, a engine.Answer) (again s
 
 // Prompt is what the planner would send now.
 func (p *planner) Prompt(v engine.View) []engine.Message { return p.prompt(v, "") }
+
+// Call is what the planner would ask now.
+func (p *planner) Call(v engine.View) engine.ModelCall {
+	return planCall(v, "planner", p.cfg.LLM.Name, p.cfg.PlanFormat, p.Prompt(v))
+}
 
 func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 	template := p.cfg.PlannerPromptTemplate

@@ -55,6 +55,7 @@ type reflector struct {
 var (
 	_ engine.Node     = (*reflector)(nil)
 	_ engine.Prompter = (*reflector)(nil)
+	_ engine.Caller   = (*reflector)(nil)
 	_ engine.Wiring   = ReflectorConfig{}
 )
 
@@ -145,6 +146,11 @@ func (x *reflector) lastTurn(v engine.View, rejected int) error {
 // Prompt is what the reflector would send now.
 func (x *reflector) Prompt(v engine.View) []engine.Message {
 	return x.prompt(v, x.lastTurn(v, 0) != nil)
+}
+
+// Call is what the reflector would ask now.
+func (x *reflector) Call(v engine.View) engine.ModelCall {
+	return planCall(v, "reflector", x.cfg.LLM.Name, plannerOf(v).PlanFormat, x.Prompt(v))
 }
 
 func (x *reflector) prompt(v engine.View, last bool) []engine.Message {

@@ -32,6 +32,7 @@ type router struct {
 var (
 	_ engine.Node     = (*router)(nil)
 	_ engine.Prompter = (*router)(nil)
+	_ engine.Caller   = (*router)(nil)
 )
 
 // Run asks the model for a choice where there is a prompt.
@@ -40,9 +41,7 @@ func (x *router) Run(s *engine.Scope) error {
 		return nil
 	}
 	s = s.Child(s.Nth(x.id))
-	r, err := s.Model("model", engine.ModelCall{
-		Role: "judge", LLM: x.cfg.LLM.Name, Messages: x.Prompt(s.View()), Schema: choiceSchema,
-	})
+	r, err := s.Model("model", x.Call(s.View()))
 	if err != nil {
 		return err
 	}
@@ -76,6 +75,11 @@ func (x *router) choose(text string) (choice, why string) {
 		return fallback, ""
 	}
 	return x.cfg.Choices[i], ""
+}
+
+// Call is what the router would ask now.
+func (x *router) Call(v engine.View) engine.ModelCall {
+	return engine.ModelCall{Role: "judge", LLM: x.cfg.LLM.Name, Messages: x.Prompt(v), Schema: choiceSchema}
 }
 
 // Prompt is what the router would send now.

@@ -43,9 +43,7 @@ func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) 
 		answers = out.MaxAttempts
 	}
 	for n := 1; ; n++ {
-		r, err := s.Model(numbered("model", n), engine.ModelCall{
-			Role: role, LLM: llm, Messages: messages, Schema: planSchema(t.format, s.View().Program.Output),
-		})
+		r, err := s.Model(numbered("model", n), planCall(s.View(), role, llm, t.format, messages))
 		if err != nil {
 			return outcome{}, err
 		}
@@ -63,11 +61,16 @@ func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) 
 			return outcome{}, unusable(role, bad, r.Text)
 		}
 		*left--
-		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, bad.text)})
+		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, bad.text), Repair: engine.PlannerReasked})
 		messages = append(slices.Clip(messages), said, engine.Message{
 			Role: engine.User, Text: engine.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},
 		})
 	}
+}
+
+// planCall is the call that asks for a plan or an answer.
+func planCall(v engine.View, role, llm, format string, messages []engine.Message) engine.ModelCall {
+	return engine.ModelCall{Role: role, LLM: llm, Messages: messages, Schema: planSchema(format, v.Program.Output)}
 }
 
 func numbered(name string, n int) string {
@@ -95,7 +98,7 @@ func (t turn) read(s *engine.Scope, r *engine.Reply) (outcome, complaint, error)
 	}
 	p := reply.Parse(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
 	if p.Repaired {
-		s.Record(engine.Warned{Text: "a reply was not valid JSON as it stood; mended: " + strings.Join(p.Repairs, ", ")})
+		s.Record(engine.Warned{Text: "a reply was not valid JSON as it stood; mended: " + strings.Join(p.Repairs, ", "), Repair: engine.ReplyMended})
 	}
 	for _, w := range p.Warnings {
 		s.Record(engine.Warned{Text: "a planning reply is " + strings.ReplaceAll(w, "_", " ")})
@@ -127,7 +130,7 @@ func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcom
 		if len(given) == 0 && !t.last {
 			return outcome{}, complaint{text: "every step of it is done: give the steps that remain, or the result"}, nil
 		}
-		s.Record(engine.Warned{Text: "a reply repeats steps that are done, they do not run again: " + strings.Join(done, ", ")})
+		s.Record(engine.Warned{Text: "a reply repeats steps that are done, they do not run again: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
 	}
 	steps := number(s.View(), given)
 	if !t.last {

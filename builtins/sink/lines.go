@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -51,7 +52,7 @@ func (l *Lines) Send(ev engine.Event) {
 	l.b.apply(ev)
 	switch ev.Type {
 	case engine.RunStarted:
-		l.print("run %s: %s", ev.Run, OneLine(ev.Question, lineWidth))
+		l.print("run %s: %s", ev.Run, tty.OneLine(ev.Question, lineWidth))
 	case engine.PlanCreated:
 		l.plan()
 	case engine.StepCompleted:
@@ -62,7 +63,7 @@ func (l *Lines) Send(ev engine.Event) {
 		l.print("%s", ending(ev, l.b.usage))
 	default:
 		if text := remark(ev); text != "" {
-			l.print("%s", OneLine(text, 2*lineWidth))
+			l.print("%s", tty.OneLine(text, 2*lineWidth))
 		}
 	}
 }
@@ -77,7 +78,7 @@ func (l *Lines) resume() {
 		l.print("resumed: no plan yet")
 		return
 	}
-	l.print("resumed: %d of %s done", l.b.done(), plural(len(l.b.steps), "step"))
+	l.print("resumed: %d of %s done", l.b.done(), tty.Plural(len(l.b.steps), "step"))
 }
 
 // Note writes a line of the program's own.
@@ -90,22 +91,22 @@ func (l *Lines) Note(text string) {
 
 // print drops errors: progress that nobody can read is no failure of the run.
 func (l *Lines) print(format string, args ...any) {
-	fmt.Fprintln(l.w, Safe(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(l.w, tty.Safe(fmt.Sprintf(format, args...)))
 }
 
 func (l *Lines) plan() {
-	l.print("plan v%d: %s to do", l.b.version, plural(len(l.b.steps)-l.b.done(), "step"))
+	l.print("plan v%d: %s to do", l.b.version, tty.Plural(len(l.b.steps)-l.b.done(), "step"))
 	for i := range l.b.steps {
 		if s := &l.b.steps[i]; s.status == "" {
-			l.print("  %s %s", flat(s.id), OneLine(s.goal, lineWidth))
+			l.print("  %s %s", tty.Flat(s.id), tty.OneLine(s.goal, lineWidth))
 		}
 	}
 }
 
 func (l *Lines) step(s *stepRow) {
-	line := fmt.Sprintf("%s %s (%s, %s tokens)", flat(s.id), s.status, Span(s.took), amount(s.tokens))
+	line := fmt.Sprintf("%s %s (%s, %s tokens)", tty.Flat(s.id), s.status, tty.Span(s.took), tty.Amount(s.tokens))
 	if s.note != "" {
-		line += ": " + OneLine(s.note, lineWidth)
+		line += ": " + tty.OneLine(s.note, lineWidth)
 	}
 	l.print("%s", line)
 }
@@ -113,12 +114,12 @@ func (l *Lines) step(s *stepRow) {
 func (l *Lines) tool(ev engine.Event) {
 	line := "  "
 	if ev.Step != nil {
-		line += flat(ev.Step.ID) + " "
+		line += tty.Flat(ev.Step.ID) + " "
 	}
-	line += OneLine(ev.Tool+" "+argsText(ev.Args), lineWidth/2)
-	line += fmt.Sprintf(" %s (%s)", ev.Status, Span(milliseconds(ev.Duration)))
+	line += tty.OneLine(ev.Tool+" "+argsText(ev.Args), lineWidth/2)
+	line += fmt.Sprintf(" %s (%s)", ev.Status, tty.Span(milliseconds(ev.Duration)))
 	if ev.Status != string(engine.CallOK) {
-		line += ": " + OneLine(ev.Text, lineWidth)
+		line += ": " + tty.OneLine(ev.Text, lineWidth)
 	}
 	l.print("%s", line)
 }
@@ -145,5 +146,5 @@ func ending(ev engine.Event, u engine.Usage) string {
 	if ev.Stop != nil && string(ev.Stop.Code) != how {
 		how += ": " + string(ev.Stop.Code)
 	}
-	return fmt.Sprintf("%s in %s, %s", how, Span(milliseconds(ev.Duration)), tally(u))
+	return fmt.Sprintf("%s in %s, %s", how, tty.Span(milliseconds(ev.Duration)), tally(u))
 }

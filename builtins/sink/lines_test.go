@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -68,7 +69,7 @@ func TestLinesCannotBeDriven(t *testing.T) {
 	l := sink.NewLines(&b)
 	hostile(story{l})
 	l.Note("x\x1b[2J")
-	if got := b.String(); got != sink.Safe(got) {
+	if got := b.String(); got != tty.Safe(got) {
 		t.Errorf("%q", got)
 	}
 	for line := range strings.Lines(b.String()) {

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
 // painter makes a picture of a board: lines of text for a terminal.
 type painter struct {
 	now   func() time.Time
-	color bool
+	pen   tty.Pen
 	frame int // of the spinner
 }
 
@@ -44,22 +45,22 @@ func (p *painter) head(b *board, columns int) string {
 		parts = append(parts, fmt.Sprintf("plan v%d", b.version), fmt.Sprintf("%d/%d steps", b.done(), len(b.steps)))
 	}
 	if n := b.usage.Total(); n > 0 {
-		parts = append(parts, amount(n)+" tok")
+		parts = append(parts, tty.Amount(n)+" tok")
 	}
 	if !b.began.IsZero() {
-		parts = append(parts, Span(p.now().Sub(b.began)))
+		parts = append(parts, tty.Span(p.now().Sub(b.began)))
 	}
-	return p.spread(bold, "", b.spec, strings.Join(parts, " · "), columns)
+	return p.spread(tty.Bold, "", b.spec, strings.Join(parts, " · "), columns)
 }
 
 // spread puts a mark and a text on the left, figures on the right of a line.
-func (p *painter) spread(c ink, mark, text, figures string, columns int) string {
-	text = OneLine(text, columns-Width(mark)-Width(figures)-2)
-	gap := strings.Repeat(" ", max(1, columns-Width(mark)-Width(text)-Width(figures)-1))
+func (p *painter) spread(c tty.Ink, mark, text, figures string, columns int) string {
+	text = tty.OneLine(text, columns-tty.Width(mark)-tty.Width(figures)-2)
+	gap := strings.Repeat(" ", max(1, columns-tty.Width(mark)-tty.Width(text)-tty.Width(figures)-1))
 	if mark == "" {
-		text = p.ink(c, text)
+		text = p.pen.Ink(c, text)
 	}
-	return p.ink(c, mark) + text + gap + p.ink(dim, figures)
+	return p.pen.Ink(c, mark) + text + gap + p.pen.Ink(tty.Dim, figures)
 }
 
 func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []string {
@@ -69,10 +70,10 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 		mark = p.spin()
 	}
 	figures := p.figures(s)
-	if Width(figures) > columns/2 {
+	if tty.Width(figures) > columns/2 {
 		figures = ""
 	}
-	out := []string{p.spread(color, fmt.Sprintf("  %s %s ", mark, OneLine(s.id, columns/4)), s.goal, figures, columns)}
+	out := []string{p.spread(color, fmt.Sprintf("  %s %s ", mark, tty.OneLine(s.id, columns/4)), s.goal, figures, columns)}
 	switch {
 	case running:
 		for _, c := range s.tools {
@@ -84,9 +85,9 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 			}
 		}
 	case s.note != "":
-		out = append(out, p.ink(red, "      "+OneLine(s.note, columns-7)))
+		out = append(out, p.pen.Ink(tty.Red, "      "+tty.OneLine(s.note, columns-7)))
 	case results && s.result != "":
-		out = append(out, p.ink(dim, "      "+OneLine(s.result, columns-7)))
+		out = append(out, p.pen.Ink(tty.Dim, "      "+tty.OneLine(s.result, columns-7)))
 	}
 	return out
 }
@@ -95,28 +96,28 @@ func (p *painter) stepLines(b *board, s *stepRow, columns int, results bool) []s
 func (p *painter) turnLine(t turn, indent string, columns int) string {
 	text := t.role + " is thinking"
 	if t.saying != "" {
-		text = t.role + ": " + tail(t.saying, columns-len(indent)-len(t.role)-5)
+		text = t.role + ": " + tty.Tail(t.saying, columns-len(indent)-len(t.role)-5)
 	}
-	return p.ink(dim, indent+p.spin()+" "+OneLine(text, columns-len(indent)-3))
+	return p.pen.Ink(tty.Dim, indent+p.spin()+" "+tty.OneLine(text, columns-len(indent)-3))
 }
 
 func (p *painter) toolLine(c toolRow, columns int) string {
-	mark, color, right := "✗", red, c.status
+	mark, color, right := "✗", tty.Red, c.status
 	switch c.status {
 	case "":
-		mark, color = p.spin(), dim
+		mark, color = p.spin(), tty.Dim
 	case string(engine.CallOK):
-		mark, color, right = "✓", dim, Span(c.took)
+		mark, color, right = "✓", tty.Dim, tty.Span(c.took)
 	}
 	text := c.name
 	if c.args != "" {
 		text += " " + c.args
 	}
 	if c.note != "" { // why it failed matters more than all it was given
-		text = OneLine(text, columns/2) + ": " + c.note
+		text = tty.OneLine(text, columns/2) + ": " + c.note
 	}
-	text = OneLine(text, columns-12-Width(right))
-	return p.ink(color, "      "+mark+" "+text+"  "+right)
+	text = tty.OneLine(text, columns-12-tty.Width(right))
+	return p.pen.Ink(color, "      "+mark+" "+text+"  "+right)
 }
 
 // figures is a step's tools, tokens and time.
@@ -126,16 +127,16 @@ func (p *painter) figures(s *stepRow) string {
 		parts = append(parts, fmt.Sprintf("attempt %d", s.attempts))
 	}
 	if len(s.tools) > 0 && s.status != engine.StepRunning {
-		parts = append(parts, plural(len(s.tools), "tool"))
+		parts = append(parts, tty.Plural(len(s.tools), "tool"))
 	}
 	if s.tokens > 0 {
-		parts = append(parts, amount(s.tokens)+" tok")
+		parts = append(parts, tty.Amount(s.tokens)+" tok")
 	}
 	switch {
 	case s.status == engine.StepRunning:
-		parts = append(parts, Span(p.now().Sub(s.began)))
+		parts = append(parts, tty.Span(p.now().Sub(s.began)))
 	case s.took > 0:
-		parts = append(parts, Span(s.took))
+		parts = append(parts, tty.Span(s.took))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -149,42 +150,20 @@ func (p *painter) crop(lines []string, moving, n int) []string {
 	to := min(len(lines), max(moving+2, room+1))
 	from := max(1, to-room)
 	hidden := fmt.Sprintf("  … %d lines above, %d below", from-1, len(lines)-to)
-	return append([]string{lines[0], p.ink(dim, hidden)}, lines[from:to]...)
+	return append([]string{lines[0], p.pen.Ink(tty.Dim, hidden)}, lines[from:to]...)
 }
 
-// ink is how a text is written.
-type ink string
-
-const (
-	bold   ink = "\x1b[1m"
-	dim    ink = "\x1b[2m"
-	red    ink = "\x1b[31m"
-	green  ink = "\x1b[32m"
-	yellow ink = "\x1b[33m"
-	reset      = "\x1b[0m"
-)
-
-func (p *painter) ink(c ink, s string) string {
-	if !p.color || s == "" {
-		return s
-	}
-	return string(c) + s + reset
-}
-
-// stripped is a line without what ink put into it.
-var stripped = strings.NewReplacer(string(bold), "", string(dim), "", string(red), "", string(green), "", string(yellow), "", reset, "").Replace
-
-func glyph(s engine.StepStatus) (string, ink) {
+func glyph(s engine.StepStatus) (string, tty.Ink) {
 	switch s {
 	case "":
-		return "○", dim
+		return "○", tty.Dim
 	case engine.StepOK:
-		return "✓", green
+		return "✓", tty.Green
 	case engine.StepSkipped, engine.StepCancelled:
-		return "⊘", dim
+		return "⊘", tty.Dim
 	case engine.StepRunning:
-		return "◐", yellow
+		return "◐", tty.Yellow
 	default:
-		return "✗", red
+		return "✗", tty.Red
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty/ttytest"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -38,7 +39,7 @@ func firstHalf(s story) {
 }
 
 func TestTreeOfAResumedRunShowsWhatWasDoneBefore(t *testing.T) {
-	s := newScreen(t, 60, 24)
+	s := ttytest.New(t, 60, 24)
 	tree, c := newTree(s)
 	c.at = began.Add(26 * time.Hour) // nobody ran it for a day
 	firstHalf(story{&past{tree, 4 * time.Second}})
@@ -62,7 +63,7 @@ demo  plan v1 · 1/3 steps · 500 tok · 2.0s
 }
 
 func TestTreeThatHeardOnlyThePastLeavesItStanding(t *testing.T) {
-	s := newScreen(t, 60, 24)
+	s := ttytest.New(t, 60, 24)
 	tree, _ := newTree(s)
 	firstHalf(story{&past{to: tree}})
 	tree.Close()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -22,18 +23,21 @@ type Report struct {
 	HowTo    func(engine.Question) string // the command that answers a question
 }
 
+// narrowest is the width that reports are written for at least.
+const narrowest = 20
+
 // resultLines is how much of a step's result a report shows.
 const resultLines = 12
 
 // String is the report, safe for a terminal.
 func (r *Report) String() string {
-	w := &writing{p: painter{color: r.Color}, columns: max(r.Columns, narrowest), running: r.Running}
+	w := &writing{p: painter{pen: tty.Pen{Color: r.Color}}, columns: max(r.Columns, narrowest), running: r.Running}
 	r.head(w)
 	r.plan(w)
 	r.answer(w)
 	r.questions(w)
 	for _, text := range r.Result.Warnings {
-		w.line("warning: %s", flat(text))
+		w.line("warning: %s", tty.Flat(text))
 	}
 	return w.b.String()
 }
@@ -49,13 +53,13 @@ type writing struct {
 func (w *writing) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
 // cut is a line that takes no more than the columns there are.
-func (w *writing) cut(c ink, indent, text string) {
-	w.line("%s", w.p.ink(c, indent+OneLine(text, w.columns-Width(indent))))
+func (w *writing) cut(c tty.Ink, indent, text string) {
+	w.line("%s", w.p.pen.Ink(c, indent+tty.OneLine(text, w.columns-tty.Width(indent))))
 }
 
 // block is lines under each other, indented and whole, but at most n of them; 0 = all.
 func (w *writing) block(indent, text string, n int) {
-	lines := strings.Split(strings.TrimRight(Safe(text), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(tty.Safe(text), "\n"), "\n")
 	more := 0
 	if n > 0 && len(lines) > n {
 		lines, more = lines[:n], len(lines)-n
@@ -64,22 +68,22 @@ func (w *writing) block(indent, text string, n int) {
 		w.line("%s", strings.TrimRight(indent+line, " "))
 	}
 	if more > 0 {
-		w.line("%s", w.p.ink(dim, fmt.Sprintf("%s… %s more; -o json has all", indent, plural(more, "line"))))
+		w.line("%s", w.p.pen.Ink(tty.Dim, fmt.Sprintf("%s… %s more; -o json has all", indent, tty.Plural(more, "line"))))
 	}
 }
 
 func (r *Report) head(w *writing) {
 	res := r.Result
-	spec := flat(res.Spec.Name)
+	spec := tty.Flat(res.Spec.Name)
 	if res.Spec.Version != "" {
-		spec += " " + flat(res.Spec.Version)
+		spec += " " + tty.Flat(res.Spec.Version)
 	}
-	w.line("%s  %s", w.p.ink(bold, "run "+flat(res.RunID)), spec)
-	w.line("%s", w.p.ink(r.tone(), flat(r.standing())))
-	w.line("started %s (%s), %s of work", res.StartedAt.UTC().Format(time.RFC3339), Ago(r.Now.Sub(res.StartedAt)), Span(milliseconds(res.DurationMS)))
+	w.line("%s  %s", w.p.pen.Ink(tty.Bold, "run "+tty.Flat(res.RunID)), spec)
+	w.line("%s", w.p.pen.Ink(r.tone(), tty.Flat(r.standing())))
+	w.line("started %s (%s), %s of work", res.StartedAt.UTC().Format(time.RFC3339), tty.Ago(r.Now.Sub(res.StartedAt)), tty.Span(milliseconds(res.DurationMS)))
 	w.line("%s", tally(res.Usage))
 	if r.Question != "" {
-		w.line("\n%s", w.p.ink(bold, "Question"))
+		w.line("\n%s", w.p.pen.Ink(tty.Bold, "Question"))
 		w.block("  ", r.Question, 0)
 	}
 }
@@ -107,16 +111,16 @@ func (r *Report) standing() string {
 	return text
 }
 
-func (r *Report) tone() ink {
+func (r *Report) tone() tty.Ink {
 	switch {
 	case r.Running:
-		return yellow
+		return tty.Yellow
 	case r.Result.Status == engine.Completed:
-		return green
+		return tty.Green
 	case r.Result.Status == engine.Failed, r.Result.Status == engine.Cancelled:
-		return red
+		return tty.Red
 	}
-	return yellow
+	return tty.Yellow
 }
 
 // plan is the steps of the plan, and those of earlier plans, with what they did.
@@ -129,7 +133,7 @@ func (r *Report) plan(w *writing) {
 	for i := range res.Steps {
 		records[res.Steps[i].ID] = &res.Steps[i]
 	}
-	w.line("\n%s", w.p.ink(bold, fmt.Sprintf("Plan v%d", res.Plan.Version)))
+	w.line("\n%s", w.p.pen.Ink(tty.Bold, fmt.Sprintf("Plan v%d", res.Plan.Version)))
 	for _, st := range res.Plan.Steps {
 		rec := records[st.ID]
 		delete(records, st.ID)
@@ -148,13 +152,13 @@ func (r *Report) plan(w *writing) {
 func (w *writing) step(rec *engine.StepRecord) {
 	mark, color := glyph(rec.Status)
 	figures := w.figures(rec)
-	text := OneLine(rec.Goal, max(narrowest, w.columns-Width(rec.ID)-Width(figures)-7))
-	w.line("  %s %s%s", w.p.ink(color, mark+" "+flat(rec.ID)), text, w.p.ink(dim, figures))
+	text := tty.OneLine(rec.Goal, max(narrowest, w.columns-tty.Width(rec.ID)-tty.Width(figures)-7))
+	w.line("  %s %s%s", w.p.pen.Ink(color, mark+" "+tty.Flat(rec.ID)), text, w.p.pen.Ink(tty.Dim, figures))
 	for _, c := range rec.ToolCalls {
 		w.call(c)
 	}
 	if rec.Error != "" {
-		w.cut(red, "      ", rec.Error)
+		w.cut(tty.Red, "      ", rec.Error)
 	}
 	if rec.Result != "" {
 		w.block("      ", rec.Result, resultLines)
@@ -174,13 +178,13 @@ func (w *writing) figures(rec *engine.StepRecord) string {
 		parts = append(parts, string(rec.Status))
 	}
 	if rec.Attempts > 1 {
-		parts = append(parts, plural(rec.Attempts, "attempt"))
+		parts = append(parts, tty.Plural(rec.Attempts, "attempt"))
 	}
 	if n := rec.Usage.Total(); n > 0 {
-		parts = append(parts, amount(n)+" tok")
+		parts = append(parts, tty.Amount(n)+" tok")
 	}
 	if rec.DurationMS > 0 {
-		parts = append(parts, Span(milliseconds(rec.DurationMS)))
+		parts = append(parts, tty.Span(milliseconds(rec.DurationMS)))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -190,13 +194,13 @@ func (w *writing) figures(rec *engine.StepRecord) string {
 
 // call is a tool call with its result, on one line.
 func (w *writing) call(c engine.ToolRecord) {
-	mark, color := "✓", dim
+	mark, color := "✓", tty.Dim
 	if c.Status != engine.CallOK {
-		mark, color = "✗", red
+		mark, color = "✗", tty.Red
 	}
-	text := flat(c.Tool)
+	text := tty.Flat(c.Tool)
 	if args := argsText(c.Args); args != "" {
-		text += " " + OneLine(args, w.columns/2)
+		text += " " + tty.OneLine(args, w.columns/2)
 	}
 	if c.Status != engine.CallOK {
 		text += " " + string(c.Status)
@@ -228,7 +232,7 @@ func (r *Report) answer(w *writing) {
 	if len(r.Result.Output) > 0 && json.Indent(&indented, r.Result.Output, "", "  ") == nil {
 		text = indented.String()
 	}
-	w.line("\n%s", w.p.ink(bold, "Answer"))
+	w.line("\n%s", w.p.pen.Ink(tty.Bold, "Answer"))
 	w.block("  ", text, 0)
 }
 
@@ -237,9 +241,9 @@ func (r *Report) questions(w *writing) {
 	if len(r.Result.Interrupts) == 0 {
 		return
 	}
-	w.line("\n%s", w.p.ink(bold, "Waiting for a person"))
+	w.line("\n%s", w.p.pen.Ink(tty.Bold, "Waiting for a person"))
 	for _, q := range r.Result.Interrupts {
-		w.line("  %s  %s", w.p.ink(yellow, flat(q.Path)), flat(fmt.Sprintf("%s %s", q.Kind, q.Tool)))
+		w.line("  %s  %s", w.p.pen.Ink(tty.Yellow, tty.Flat(q.Path)), tty.Flat(fmt.Sprintf("%s %s", q.Kind, q.Tool)))
 		if len(q.Args) > 0 {
 			w.block("    ", string(q.Args), 0)
 		}
@@ -247,7 +251,7 @@ func (r *Report) questions(w *writing) {
 			w.block("    ", q.Question, 0)
 		}
 		if r.HowTo != nil && !r.Running {
-			w.line("    %s", w.p.ink(dim, flat(r.HowTo(q))))
+			w.line("    %s", w.p.pen.Ink(tty.Dim, tty.Flat(r.HowTo(q))))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -115,7 +116,7 @@ func TestReportCannotBeDriven(t *testing.T) {
 	}}}
 	res.Interrupts = []engine.Question{{Path: evil, Kind: engine.AskUser, Tool: evil, Question: evil, Args: json.RawMessage(`"` + "\x1b" + `"`)}}
 	r := sink.Report{Result: res, Question: evil, Now: began, Columns: 60, HowTo: func(engine.Question) string { return evil }}
-	if got := r.String(); got != sink.Safe(got) {
+	if got := r.String(); got != tty.Safe(got) {
 		t.Errorf("%q", got)
 	}
 }
@@ -134,7 +135,7 @@ func TestAgo(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {
-			if got := sink.Ago(tt.past); got != tt.want {
+			if got := tty.Ago(tt.past); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -1,12 +1,11 @@
 package sink
 
 import (
-	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -15,15 +14,13 @@ import (
 // use.
 type Tree struct {
 	mu     sync.Mutex
-	w      io.Writer
-	size   func() (columns, rows int)
+	screen *tty.Canvas
 	clock  func() time.Time
 	behind time.Duration // how far the run's time is behind the clock's
 	heard  bool          // an event came
 	p      painter
 	b      board
-	drawn  []int // width of each line on the screen that the next picture replaces
-	unseen bool  // the board has what was never drawn
+	unseen bool // the board has what was never drawn
 	paused bool
 	closed bool
 }
@@ -36,8 +33,8 @@ var (
 // NewTree draws on w, a terminal of the size that size tells. Without color it
 // moves the cursor and nothing else.
 func NewTree(w io.Writer, size func() (columns, rows int), now func() time.Time, color bool) *Tree {
-	t := &Tree{w: w, size: size, clock: now}
-	t.p = painter{now: t.now, color: color}
+	t := &Tree{screen: tty.NewCanvas(w, size), clock: now}
+	t.p = painter{now: t.now, pen: tty.Pen{Color: color}}
 	return t
 }
 
@@ -78,12 +75,12 @@ func (t *Tree) Send(ev engine.Event) {
 	case engine.ModelDelta, engine.ToolProgress, engine.InterruptRaised:
 		return
 	case engine.RunCompleted:
-		t.finish(t.p.ink(dim, ending(ev, t.b.usage)) + "\n\n")
+		t.finish(t.p.pen.Ink(tty.Dim, ending(ev, t.b.usage)) + "\n\n")
 		return
 	default:
 	}
 	if text := remark(ev); text != "" {
-		t.draw(t.p.ink(yellow, t.note(text)))
+		t.draw(t.p.pen.Ink(tty.Yellow, t.note(text)))
 		return
 	}
 	t.draw()
@@ -94,7 +91,7 @@ func (t *Tree) Tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.p.frame++
-	if len(t.drawn) > 0 || t.unseen {
+	if t.screen.Standing() || t.unseen {
 		t.draw()
 	}
 }
@@ -105,10 +102,10 @@ func (t *Tree) Note(text string) {
 	defer t.mu.Unlock()
 	switch {
 	case t.closed:
-		t.write(flat(text) + "\n")
+		t.screen.Write(tty.Flat(text) + "\n")
 		return
 	case t.paused: // the cursor stands behind a question
-		t.write("\n" + flat(text) + "\n")
+		t.screen.Write("\n" + tty.Flat(text) + "\n")
 		return
 	}
 	t.draw(t.note(text))
@@ -120,7 +117,8 @@ func (t *Tree) Note(text string) {
 func (t *Tree) Pause(f func()) {
 	t.mu.Lock()
 	t.draw()
-	t.drawn, t.paused = nil, true
+	t.screen.Leave()
+	t.paused = true
 	t.mu.Unlock()
 	f()
 	t.mu.Lock()
@@ -133,7 +131,7 @@ func (t *Tree) Pause(f func()) {
 func (t *Tree) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.drawn) > 0 || t.unseen {
+	if t.screen.Standing() || t.unseen {
 		t.finish("")
 	}
 	t.closed = true
@@ -141,8 +139,7 @@ func (t *Tree) Close() {
 
 // note is a text of at most three lines of the screen.
 func (t *Tree) note(text string) string {
-	columns, _ := t.size()
-	return OneLine(text, 3*max(columns, narrowest))
+	return tty.OneLine(text, 3*t.screen.Columns())
 }
 
 // finish draws the whole picture, also what is higher than the screen, and a
@@ -151,66 +148,21 @@ func (t *Tree) finish(last string) {
 	if t.closed {
 		return
 	}
-	columns, _ := t.size()
-	lines, _ := t.p.picture(&t.b, max(columns, narrowest), true)
-	t.write(t.back() + over(lines) + "\x1b[J" + last)
-	t.closed, t.drawn = true, nil
+	lines, _ := t.p.picture(&t.b, t.screen.Columns(), true)
+	t.screen.Finish(lines, last)
+	t.closed = true
 }
 
-// narrowest is the width that pictures are made for at least.
-const narrowest = 20
-
-// draw replaces the picture, after lines that stay. It is one write, so that
-// nothing flickers; lines that are too long after all are cut by the terminal.
+// draw replaces the picture, after lines that stay.
 func (t *Tree) draw(above ...string) {
 	if t.closed || t.paused {
 		return
 	}
 	t.unseen = false
-	columns, rows := t.size()
-	columns = max(columns, narrowest)
-	most := max(rows-1, 5) // what scrolls away cannot be redrawn
+	columns, most := t.screen.Columns(), t.screen.Rows()
 	lines, moving := t.p.picture(&t.b, columns, true)
 	if len(lines) > most {
 		lines, moving = t.p.picture(&t.b, columns, false)
 	}
-	lines = t.p.crop(lines, moving, most)
-	t.write(t.back() + over(above) + "\x1b[?7l" + over(lines) + "\x1b[?7h\x1b[J")
-	t.drawn = t.drawn[:0]
-	for _, line := range lines {
-		t.drawn = append(t.drawn, min(Width(stripped(line)), columns))
-	}
-}
-
-// over writes lines over others. The screen is not cleared before: it would
-// flicker, and tmux keeps a cleared screen in its history.
-func over(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(line + "\x1b[K\n")
-	}
-	return b.String()
-}
-
-// back moves to the top of the picture.
-func (t *Tree) back() string {
-	if len(t.drawn) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\r\x1b[%dA", t.height())
-}
-
-// height is how many lines of the screen the picture takes now: a terminal
-// that became narrower has broken its lines.
-func (t *Tree) height() int {
-	columns, _ := t.size()
-	n := 0
-	for _, w := range t.drawn {
-		n += max(1, (w+columns-1)/max(columns, 1))
-	}
-	return n
-}
-
-func (t *Tree) write(s string) {
-	_, _ = io.WriteString(t.w, s) // a terminal that went away is not an error of the run
+	t.screen.Draw(above, t.p.crop(lines, moving, most))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty/ttytest"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -18,16 +19,16 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func newTree(s *screen) (*sink.Tree, *clock) {
+func newTree(s *ttytest.Screen) (*sink.Tree, *clock) {
 	c := &clock{began}
-	return sink.NewTree(s, s.size, c.now, true), c
+	return sink.NewTree(s, s.Size, c.now, true), c
 }
 
 // aligned is the space between a text and the figures at the right margin.
 var aligned = regexp.MustCompile(`(\S) {2,}(\S)`)
 
 // wantScreen compares what stands on the screen; alignment has its own test.
-func wantScreen(t *testing.T, s *screen, want string) {
+func wantScreen(t *testing.T, s *ttytest.Screen, want string) {
 	t.Helper()
 	got := aligned.ReplaceAllString(s.String(), "$1  $2")
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), got); diff != "" {
@@ -36,7 +37,7 @@ func wantScreen(t *testing.T, s *screen, want string) {
 }
 
 func TestTreeShowsTheRunUnfold(t *testing.T) {
-	s := newScreen(t, 60, 24)
+	s := ttytest.New(t, 60, 24)
 	tree, c := newTree(s)
 	run := story{tree}
 	run.start("?")
@@ -76,7 +77,7 @@ demo  plan v1 · 1/3 steps · 500 tok · 2.0s
 }
 
 func TestTreeLeavesTheWholePictureStanding(t *testing.T) {
-	s := newScreen(t, 90, 24)
+	s := ttytest.New(t, 90, 24)
 	tree, _ := newTree(s)
 	story{tree}.whole()
 	tree.Tick()
@@ -96,7 +97,7 @@ stopped: max_steps in 2.5s, 4 model calls, 1 tool call, 1.2k tokens, $0.0012
 }
 
 func TestTreeOfALongPlanFollowsTheWork(t *testing.T) {
-	s := newScreen(t, 40, 8)
+	s := ttytest.New(t, 40, 8)
 	tree, _ := newTree(s)
 	run := story{tree}
 	run.start("?")
@@ -128,13 +129,13 @@ demo  plan v1 · 19/30 steps · 0ms
 }
 
 func TestTreeRedrawsAfterTheWindowBecameNarrow(t *testing.T) {
-	s := newScreen(t, 80, 24)
+	s := ttytest.New(t, 80, 24)
 	fmt.Fprintln(s, "$ pexctl run")
 	tree, _ := newTree(s)
 	run := story{tree}
 	run.start("?")
 	run.plan(1, strings.Repeat("word ", 30), "b")
-	s.narrow(40)
+	s.Narrow(40)
 	tree.Tick()
 	wantScreen(t, s, `
 $ pexctl run
@@ -147,7 +148,7 @@ demo  plan v1 · 0/2 steps · 0ms
 func TestTreeNeverBreaksALine(t *testing.T) {
 	for _, columns := range []int{1, 10, 20, 21, 40, 60, 80, 200} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
-			s := newScreen(t, columns, 50)
+			s := ttytest.New(t, columns, 50)
 			tree, _ := newTree(s)
 			run := story{tree}
 			run.start("?")
@@ -158,15 +159,15 @@ func TestTreeNeverBreaksALine(t *testing.T) {
 			run.tool("s1", strings.Repeat("tool", 30), `{"a":"`+strings.Repeat("b", 300)+`"}`)
 			tree.Tick()
 			tree.Tick()
-			if len(s.lines) != 5 {
-				t.Errorf("%d lines:\n%s", len(s.lines), s)
+			if s.Height() != 5 {
+				t.Errorf("%d lines:\n%s", s.Height(), s)
 			}
 		})
 	}
 }
 
 func TestTreeCannotBeDriven(t *testing.T) {
-	s := newScreen(t, 60, 24) // fails at a control character
+	s := ttytest.New(t, 60, 24) // fails at a control character
 	tree, _ := newTree(s)
 	hostile(story{tree})
 	tree.Note("x\x1b[5m\r")
@@ -182,7 +183,7 @@ func TestTreeWithoutColorHasNone(t *testing.T) {
 }
 
 func TestTreeStandsAboveAQuestion(t *testing.T) {
-	s := newScreen(t, 60, 24)
+	s := ttytest.New(t, 60, 24)
 	tree, _ := newTree(s)
 	run := story{tree}
 	run.start("?")
@@ -206,7 +207,7 @@ demo  plan v1 · 0/1 steps · 0ms
 }
 
 func TestTreeForgetsACallThatFailed(t *testing.T) {
-	s := newScreen(t, 60, 24)
+	s := ttytest.New(t, 60, 24)
 	tree, _ := newTree(s)
 	run := story{tree}
 	run.start("?")
@@ -227,7 +228,7 @@ func TestTreeForgetsACallThatFailed(t *testing.T) {
 }
 
 func TestTreeAlignsFiguresAtTheRight(t *testing.T) {
-	s := newScreen(t, 50, 24)
+	s := ttytest.New(t, 50, 24)
 	tree, c := newTree(s)
 	run := story{tree}
 	run.start("?")

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/process"
 	"github.com/pexctl/pex/builtins/tool/folder"
-	"github.com/pexctl/pex/builtins/tool/process"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )

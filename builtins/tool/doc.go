@@ -5,8 +5,8 @@
 //
 // Each tool stands in the file of its name; what is more than a page of code
 // has a folder of its own: folder (files below a root), grep (lines in
-// streams), process (a child and its group), page (HTML to text), table (rows
-// and exact sums). Failures are sentences that tell a model the way out.
+// streams), page (HTML to text), table (rows and exact sums). Failures are
+// sentences that tell a model the way out.
 //
 // It must not know specs, plans, models, or how the engine calls it: retries,
 // approvals, timeouts and the cut of long output are the engine's.

@@ -37,11 +37,14 @@ const (
 	maxFetch   = 10 * time.Minute // the engine's timeout, in the context, is the shorter one
 )
 
+var errOffline = errors.New("offline: pexctl test makes no network calls; give run.tools.http_get or a cassette")
+
 type httpGet struct {
 	info    engine.ToolInfo
 	client  *http.Client
 	headers map[string]component.Template
 	env     func(string) string
+	offline bool
 }
 
 var _ engine.Tool = (*httpGet)(nil)
@@ -50,7 +53,7 @@ func newHTTPGet(c *HTTPGetConfig, s engine.ToolSettings) (engine.Tool, error) {
 	if len(c.Headers) > 0 && (len(c.AllowHosts) == 0 || slices.ContainsFunc(c.AllowHosts, anyHost)) {
 		return nil, errors.New("headers would go to any host that a model names: list the hosts they are for under allow_hosts")
 	}
-	t := &httpGet{headers: c.Headers, env: s.Env, client: wire.NewGuarded(wire.GuardSettings{
+	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: wire.NewGuarded(wire.GuardSettings{
 		AllowHosts: c.AllowHosts, MaxBody: c.MaxBytes, Timeout: maxFetch, UserAgent: s.UserAgent,
 	})}
 	where := "Reaches public addresses only."
@@ -81,6 +84,9 @@ func (t *httpGet) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	u, err := address(args.URL)
 	if err != nil {
 		return nil, err
+	}
+	if t.offline {
+		return nil, errOffline
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {

@@ -21,6 +21,20 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
+// Offline nothing is asked, and the model is told the way out.
+func TestHTTPGetOffline(t *testing.T) {
+	base, asked := site(t)
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := made(t, tool.HTTPGet, engine.ToolSettings{Offline: true}, func(c *tool.HTTPGetConfig) { c.AllowHosts = []string{u.Host} })
+	_, err = get.Call(t.Context(), &engine.Call{Args: json.RawMessage(`{"url":"` + base + `/page"}`)})
+	if err == nil || !strings.Contains(err.Error(), "offline") || !strings.Contains(err.Error(), "run.tools.http_get") || asked.Load() != 0 {
+		t.Errorf("%v, asked %d times", err, asked.Load())
+	}
+}
+
 // site serves one answer a path.
 func site(t *testing.T) (base string, asked *atomic.Int32) {
 	t.Helper()

@@ -7,53 +7,29 @@ import (
 	"maps"
 	"path"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/process"
 	"github.com/pexctl/pex/engine/component"
 )
 
-// passed are the variables of the machine that every command gets.
-var passed = []string{"PATH", "HOME", "LANG", "TMPDIR"}
-
-// passedOnWindows are those without which hardly a program starts there.
-var passedOnWindows = []string{"SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE"}
-
 const (
 	keyVariable = "PEX_IDEMPOTENCY_KEY"
-	plainPath   = "/usr/local/bin:/usr/bin:/bin"
 	maxLineText = 200 // bytes of a command line in a description
 )
 
 // environment is the whole environment of the child, sorted, and its PATH.
 func (t *command) environment(look component.Lookup, key string) (env []string, path string, err error) {
-	names := passed
-	if runtime.GOOS == "windows" {
-		names = slices.Concat(passed, passedOnWindows)
-	}
-	values := map[string]string{}
-	for _, name := range names {
-		if v := machine(t.env)(name); v != "" {
-			values[name] = v
-		}
-	}
-	if values["PATH"] == "" {
-		values["PATH"] = plainPath
-	}
+	values := process.Inherited(machine(t.env))
 	if key != "" {
 		values[keyVariable] = key
 	}
 	for name, value := range t.config.Env {
 		values[name] = value.Render(look)
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if strings.ContainsRune(values[name], 0) {
-			return nil, "", fmt.Errorf("environment variable %s holds a NUL byte, which no program can be given", name)
-		}
-		env = append(env, name+"="+values[name])
-	}
-	return env, values["PATH"], nil
+	env, err = process.Environ(values)
+	return env, values["PATH"], err
 }
 
 // check refuses commands in which a model would choose what is run.

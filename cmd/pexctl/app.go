@@ -20,7 +20,7 @@ func newApp(io streams) *cli.App {
 		CommandNotFound:           func(*cli.Context, string) {},
 		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 		Commands: []*cli.Command{
-			runCommand(), resumeCommand(), runsCommand(), vetCommand(), explainCommand(), fmtCommand(), graphCommand(), renderCommand(),
+			runCommand(), resumeCommand(), runsCommand(), vetCommand(), explainCommand(), fmtCommand(), graphCommand(), renderCommand(), testCommand(), evalCommand(),
 			memoryCommand(), storeCommand(), listCommand(), schemaCommand(), completionCommand(), versionCommand(), docsCommand(), guardCommand(),
 		},
 	}

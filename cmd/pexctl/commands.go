@@ -23,7 +23,9 @@ func adopt(app *cli.App, above string, commands []*cli.Command) {
 	}
 }
 
-func isGroup(c *cli.Command) bool { return len(c.Subcommands) > 0 }
+// isGroup says that a command is only the commands below it. One that takes
+// arguments of its own besides (`eval SUITE`, `eval diff A B`) is no group.
+func isGroup(c *cli.Command) bool { return len(c.Subcommands) > 0 && c.ArgsUsage == "" }
 
 // whichCommand is the action of a group, which has none.
 func whichCommand(c *cli.Context) error {
@@ -43,6 +45,9 @@ func find(app *cli.App, words []string) (found, error) {
 	commands := app.Commands
 	for len(f.rest) > 0 && len(commands) > 0 && !strings.HasPrefix(f.rest[0], "-") {
 		c := named(commands, f.rest[0])
+		if c == nil && f.Command != nil && !isGroup(f.Command) {
+			return f, nil // its argument
+		}
 		if c == nil {
 			return f, unknownCommand(f.path, f.rest[0], commands)
 		}

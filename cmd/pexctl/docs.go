@@ -56,8 +56,8 @@ func reference(c *cli.Context) ([]page, error) {
 		return nil, err
 	}
 	pages := []page{
-		{"language.md", "The language: every key of a spec", language},
-		{"components.md", "Components: nodes, providers and tools with their keys", components},
+		{"language.md", "The language: every key of a spec, of tests and of suites", language},
+		{"components.md", "Components: nodes, providers, tools and checks with their keys", components},
 		{"expressions.md", "Expressions: the names that each place has", expressionsPage()},
 		{"diagnostics.md", "Diagnostics: what each code means and the way out", diagnosticsPage()},
 		{"commands.md", "Commands, flags and exit codes", commandsPage(c.App)},
@@ -74,7 +74,7 @@ const componentsStart = "\n## Roles and nodes\n"
 
 // languagePages are the tables of the language, and of the components.
 func languagePages() (language, components []byte, err error) {
-	before, after, ok := bytes.Cut(dsl.Reference(catalog()), []byte(componentsStart))
+	before, after, ok := bytes.Cut(dsl.Reference(catalog(), checkKinds().Blueprints("check")), []byte(componentsStart))
 	if !ok {
 		return nil, nil, fmt.Errorf("the language's reference has no part %q", componentsStart)
 	}
@@ -111,7 +111,7 @@ func commandParts(b *bytes.Buffer, commands []*cli.Command) {
 func graphPages(c *cli.Context) ([]page, error) {
 	var pages []page
 	for _, path := range c.Args().Tail() {
-		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog()})
+		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")})
 		if err := show(c, found); err != nil {
 			return nil, err
 		}

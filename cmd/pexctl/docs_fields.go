@@ -62,7 +62,11 @@ var roots = []struct {
 	{"reply", engine.ReplyEnv{}},
 	{"memory", engine.MemoryEnv{}},
 	{"trace", engine.TraceEnv{}},
+	{"stats", engine.StatsEnv{}},
 }
+
+// caseEnv is `case` in gates that look at each; elsewhere it is a row.
+var caseEnv = reflect.TypeFor[engine.CaseEnv]()
 
 // places says where each environment of an expression is used.
 var places = map[string]string{
@@ -72,6 +76,7 @@ var places = map[string]string{
 	"approval": "`tools.<name>.approval`", "plan_approval": "`planner.approval`", "verify": "`executor.verify`",
 	"reflector_when": "`reflector.when`", "ensures": "`output.ensures`", "compaction": "`memory.compaction.<rule>.when`",
 	"tests": "`tests[].expect`", "checks": "the checks of a Suite", "gates": "the gates of a Suite",
+	"gates_each": "`gates[].each` of a Suite",
 }
 
 func expressionsPage() []byte {
@@ -85,7 +90,9 @@ func expressionsPage() []byte {
 	for _, r := range roots {
 		fieldRows(&b, r.name, reflect.TypeOf(r.value), "expr")
 	}
-	b.WriteString("| `output` | the validated answer |\n| `stats`, `baseline` | figures over the cases of a Suite |\n")
+	b.WriteString("| `baseline` | the same fields as `stats`, of the baseline |\n| `output` | the validated answer |\n" +
+		"| `case` in checks | the row of the dataset |\n| `case` in `gates[].each` | what the trials of a case under a variant come to: |\n")
+	fieldRows(&b, "case", caseEnv, "expr")
 	fmt.Fprintf(&b, "\n## Functions\n\n`%s`\n", strings.Join(guard.Functions(), "`, `"))
 	return b.Bytes()
 }
@@ -93,7 +100,7 @@ func expressionsPage() []byte {
 // namesAt are the names that compile at a place.
 func namesAt(place string) []string {
 	env, _ := guard.Place(place, map[string]any{})
-	candidates := []string{"output", "stats", "baseline"}
+	candidates := []string{"output", "case", "baseline"}
 	for _, r := range roots {
 		candidates = append(candidates, r.name)
 	}

@@ -167,7 +167,7 @@ func TestSpecsInPagesCompile(t *testing.T) {
 			if err := os.WriteFile(spec, m[1], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, found := dsl.Load(spec, dsl.Options{Catalog: catalog()}); len(found) > 0 {
+			if _, found := dsl.Load(spec, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")}); len(found) > 0 {
 				t.Errorf("%s: yaml block %d:\n%s", path, i+1, found)
 			}
 		}
@@ -176,7 +176,7 @@ func TestSpecsInPagesCompile(t *testing.T) {
 
 func TestSchemaTakesTheSpecs(t *testing.T) {
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("pex:///spec", bytes.NewReader(dsl.Schema(catalog()))); err != nil {
+	if err := c.AddResource("pex:///spec", bytes.NewReader(dsl.Schema(catalog(), checkKinds().Blueprints("check")))); err != nil {
 		t.Fatal(err)
 	}
 	schema, err := c.Compile("pex:///spec")

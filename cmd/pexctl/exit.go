@@ -14,7 +14,8 @@ const (
 	exitNegative = 1 // run failed, test failed, gate failed
 	exitUsage    = 2 // usage or spec invalid
 	exitInfra    = 3 // provider, store, tool server
-	// 4 and 5 are a run's: engine.StopReason.ExitCode.
+	exitLimited  = 4 // stopped by a limit, or inconclusive; of a run: engine.StopReason.ExitCode
+	// 5 is a run's alone.
 	exitInterrupted = 130 // suspended by Ctrl-C
 	exitTerminated  = 143 // suspended by SIGTERM
 )
@@ -51,8 +52,8 @@ func invalid(found diag.List) error {
 	return nil
 }
 
-// report tells what went wrong and gives the exit code.
-func report(err error, w io.Writer) int {
+// exitCode tells what went wrong and gives the exit code.
+func exitCode(err error, w io.Writer) int {
 	if err == nil {
 		return exitOK
 	}

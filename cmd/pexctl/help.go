@@ -46,6 +46,10 @@ func commandHelp(c *cli.Command) string {
 	}
 	b.WriteString("\nFlags:\n")
 	flagRows(&b, c.Flags)
+	if len(c.Subcommands) > 0 {
+		fmt.Fprintf(&b, "\nCommands (pexctl %s COMMAND --help says more about one):\n", c.HelpName)
+		commandRows(&b, c.Subcommands)
+	}
 	return b.String()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/given"
 )
 
 // hint shows, in dim lines on a terminal, what to try next.
@@ -53,7 +54,7 @@ func prompted(p *engine.Program) string {
 			return name
 		}
 	}
-	return prompters(p)[0]
+	return given.Nodes(p)[0]
 }
 
 // scriptedProvider plays replies that the spec holds.

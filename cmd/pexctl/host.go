@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine"
@@ -24,6 +25,10 @@ type hostSettings struct {
 	env     func(string) string
 	// parameters are the run's, for the addresses of llms.
 	parameters map[string]any
+	// offline leaves out the models that need somebody, and closes the network
+	// to tools; their clock is now, where that is not nil.
+	offline bool
+	now     func() time.Time
 }
 
 // newHost connects a program to live models, tools and memory. It opens
@@ -31,6 +36,9 @@ type hostSettings struct {
 func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
 	h := engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.env}
 	for i := range p.Models {
+		if s.offline && p.Models[i].Provider != scriptedProvider {
+			continue
+		}
 		m, err := newModel(&p.Models[i], s)
 		if err != nil {
 			return h, fmt.Errorf("llms.%s: %w", p.Models[i].Name, err)
@@ -137,7 +145,7 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	}
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
-		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready,
+		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, Now: s.now,
 	})
 	if err != nil {
 		return engine.HostTool{}, err

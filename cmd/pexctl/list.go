@@ -7,13 +7,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/component"
 )
 
 func listCommand() *cli.Command {
 	return &cli.Command{
-		Name: "list", Usage: "list the components specs can name, by kind", ArgsUsage: "[KIND]",
+		Name: "list", Usage: "list the components there are, by kind", ArgsUsage: "[KIND]",
 		Description: examples("pexctl list", "pexctl list tool", "pexctl list -o json"),
 		Flags:       []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
@@ -26,7 +27,7 @@ func listCommand() *cli.Command {
 			}
 			found := []component.Info{}
 			kind := c.Args().First()
-			for _, info := range catalog().List() {
+			for _, info := range components() {
 				if kind == "" || info.Kind == kind {
 					found = append(found, info)
 				}
@@ -48,10 +49,15 @@ func listCommand() *cli.Command {
 	}
 }
 
+// components is everything that specs, tests, suites and flags can name.
+func components() []component.Info {
+	return slices.Concat(catalog().List(), checkKinds().List("check"), report.All().List("report"))
+}
+
 // kinds are the kinds of components, in the order they are listed.
 func kinds() []string {
 	var out []string
-	for _, info := range catalog().List() {
+	for _, info := range components() {
 		out = append(out, info.Kind)
 	}
 	return slices.Compact(out)
@@ -65,7 +71,7 @@ func schemaCommand() *cli.Command {
 			if err := atMost(c, 0); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(c.App.Writer, "%s\n", dsl.Schema(catalog()))
+			_, err := fmt.Fprintf(c.App.Writer, "%s\n", dsl.Schema(catalog(), checkKinds().Blueprints("check")))
 			return err
 		},
 	}

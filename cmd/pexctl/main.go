@@ -33,9 +33,9 @@ func run(args []string, io streams) int {
 	if err == nil {
 		err = app.Run(append([]string{"pexctl"}, arranged...))
 	}
-	code := report(err, io.err)
+	code := exitCode(err, io.err)
 	if e := out.failed(); e != nil && code == exitOK {
-		return report(infra(e), io.err)
+		return exitCode(infra(e), io.err)
 	}
 	return code
 }

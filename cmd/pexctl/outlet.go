@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 )
 
 // outlet is stdout with a memory: the first error of writing is kept, what
@@ -49,7 +49,7 @@ func terminal(stream any) (*os.File, bool) {
 // would drive it, a file or a pipe gets the text as it is.
 func fitFor(stream any, s string) string {
 	if _, ok := terminal(stream); ok {
-		return sink.Safe(s)
+		return tty.Safe(s)
 	}
 	return s
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -53,7 +53,7 @@ func (p *person) decision(ctx context.Context, kind engine.InterruptKind) (engin
 		if wrong == "" {
 			return d, nil
 		}
-		fmt.Fprint(p.out, "  "+sink.Safe(wrong)+"\n"+choices(kind))
+		fmt.Fprint(p.out, "  "+tty.Safe(wrong)+"\n"+choices(kind))
 	}
 }
 
@@ -79,14 +79,14 @@ func unclear(kind engine.InterruptKind, line string, d engine.Decision) string {
 }
 
 func (p *person) show(q engine.Question) {
-	text := "\n" + sink.Safe(q.Question) + "\n"
+	text := "\n" + tty.Safe(q.Question) + "\n"
 	if q.Tool != "" {
-		text += "  " + sink.Safe(q.Tool) + "\n"
+		text += "  " + tty.Safe(q.Tool) + "\n"
 	}
 	if steps := plan(q); steps != "" {
 		text += steps
 	} else if len(q.Args) > 0 {
-		text += "  " + sink.Safe(string(q.Args)) + "\n"
+		text += "  " + tty.Safe(string(q.Args)) + "\n"
 	}
 	fmt.Fprint(p.out, text+choices(q.Kind))
 }
@@ -107,7 +107,7 @@ func plan(q engine.Question) string {
 	}
 	var b strings.Builder
 	for _, s := range p.Steps {
-		fmt.Fprintf(&b, "  %s %s\n", sink.Safe(s.ID), strings.ReplaceAll(sink.Safe(s.Goal), "\n", "\n    "))
+		fmt.Fprintf(&b, "  %s %s\n", tty.Safe(s.ID), strings.ReplaceAll(tty.Safe(s.Goal), "\n", "\n    "))
 	}
 	return b.String()
 }

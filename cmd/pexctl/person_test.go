@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -52,7 +52,7 @@ func TestPersonIsAskedWhatExactlyWouldHappen(t *testing.T) {
 					t.Errorf("%q does not show %q", out.String(), want)
 				}
 			}
-			if got := out.String(); got != sink.Safe(got) {
+			if got := out.String(); got != tty.Safe(got) {
 				t.Errorf("%q drives the terminal", got)
 			}
 		})
@@ -107,7 +107,7 @@ func TestPersonIsAskedAgainUntilItIsADecision(t *testing.T) {
 					t.Errorf("%q does not show %q", out.String(), want)
 				}
 			}
-			if got := out.String(); got != sink.Safe(got) {
+			if got := out.String(); got != tty.Safe(got) {
 				t.Errorf("%q drives the terminal", got)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
@@ -197,7 +197,7 @@ func printAnswer(c *cli.Context, res *engine.Result) {
 		fmt.Fprintln(c.App.Writer, strings.TrimRight(fitFor(c.App.Writer, text), "\n"))
 	}
 	if res.Status != engine.Completed {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", res.Status, sink.Safe(reasonText(res)))
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", res.Status, tty.Safe(reasonText(res)))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 )
@@ -120,7 +120,7 @@ func compare(c *cli.Context, a, b *past) (*runDiff, error) {
 }
 
 func took(res *engine.Result) string {
-	return sink.Span(time.Duration(res.DurationMS) * time.Millisecond)
+	return tty.Span(time.Duration(res.DurationMS) * time.Millisecond)
 }
 
 // line is a text that ends with a line end; "" stays "".
@@ -191,7 +191,7 @@ func short(s string) string {
 	if hex, ok := strings.CutPrefix(s, "sha256:"); ok && len(hex) > 12 {
 		return hex[:12]
 	}
-	return sink.OneLine(cmp.Or(s, "-"), 60)
+	return tty.OneLine(cmp.Or(s, "-"), 60)
 }
 
 // printDiff writes a unified diff, in color on a terminal.

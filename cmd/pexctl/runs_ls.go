@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -173,7 +173,7 @@ func startedText(c *cli.Context, at time.Time) string {
 		return "-"
 	}
 	if _, ok := terminal(c.App.Writer); ok {
-		return sink.Ago(time.Since(at))
+		return tty.Ago(time.Since(at))
 	}
 	return at.UTC().Format(time.RFC3339)
 }

@@ -23,7 +23,7 @@ func specFlags() []cli.Flag {
 
 func specOptions(c *cli.Context) dsl.Options {
 	return dsl.Options{
-		Catalog: catalog(), Root: c.String("root"), Set: c.StringSlice("set"),
+		Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Set: c.StringSlice("set"),
 		Environ: os.Environ(), AllowPaths: c.StringSlice("allow-path"),
 	}
 }

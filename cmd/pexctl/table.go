@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/builtins/tty"
 )
 
 // widest is how many columns a line may take where no terminal says so.
@@ -40,8 +40,8 @@ func table(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = sink.OneLine(cell, columns)
-			widths[i] = max(widths[i], sink.Width(row[i]))
+			row[i] = tty.OneLine(cell, columns)
+			widths[i] = max(widths[i], tty.Width(row[i]))
 		}
 	}
 	for _, row := range rows {
@@ -49,10 +49,10 @@ func table(w io.Writer, rows [][]string) {
 		left := columns
 		for i, cell := range row {
 			if i == len(row)-1 {
-				line.WriteString(sink.OneLine(cell, max(left, 10)))
+				line.WriteString(tty.OneLine(cell, max(left, 10)))
 				break
 			}
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-sink.Width(cell)+2))
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-tty.Width(cell)+2))
 			left -= widths[i] + 2
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))

@@ -14,8 +14,8 @@ import (
 
 func vetCommand() *cli.Command {
 	return &cli.Command{
-		Name: "vet", Usage: "find everything that is wrong with specs; runs nothing", ArgsUsage: "SPEC...",
-		Description: examples("pexctl vet spec.yaml", "pexctl vet specs/*/ -o json", "pexctl vet spec.yaml --explain   # where each value comes from"),
+		Name: "vet", Usage: "find everything that is wrong with specs, tests and suites; runs nothing", ArgsUsage: "FILE...",
+		Description: examples("pexctl vet spec.yaml", "pexctl vet specs/*/ -o json", "pexctl vet tests/refund/case.yaml evals/suite.yaml", "pexctl vet spec.yaml --explain   # where each value comes from"),
 		Flags: append(specFlags(), outputFlag(),
 			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}),
 		Action: vet,
@@ -33,10 +33,10 @@ func vet(c *cli.Context) error {
 	var all diag.List
 	values := []specValues{}
 	for _, path := range c.Args().Slice() {
-		spec, found := dsl.Load(path, specOptions(c))
+		origins, found := dsl.Vet(path, specOptions(c))
 		all = append(all, found...)
-		if spec != nil {
-			values = append(values, specValues{path, spec.Explain()})
+		if origins != nil {
+			values = append(values, specValues{path, origins})
 		}
 	}
 	all = all.Sort()
@@ -54,7 +54,7 @@ func vet(c *cli.Context) error {
 	return invalid(all)
 }
 
-// specValues are the values of one spec, with their origins.
+// specValues are the values of one file, with their origins.
 type specValues struct {
 	File   string       `json:"file"`
 	Values []dsl.Origin `json:"values"`

@@ -40,12 +40,39 @@ func everything() map[string]any {
 		"reply":  engine.ReplyEnv{Text: "x", Steps: []string{"a", "b"}, Result: ""},
 		"output": map[string]any{"answer": "42", "items": []any{map[string]any{"id": json.Number("1")}, map[string]any{"id": json.Number("2")}}, "n": 4.0},
 		"memory": engine.MemoryEnv{Tokens: 9000, Messages: 40},
-		"trace":  engine.TraceEnv{Steps: steps, Tools: map[string]engine.ToolUses{"search": {Calls: 2, Errors: 1}}, StopReason: "answered", ModelCalls: 4},
-		"stats": map[string]any{
-			"n": 100, "pass_rate": 0.93, "ci_low": 0.88, "errors": 0, "cost": map[string]any{"mean": 0.01, "p95": 0.03},
-			"by_group": map[string]any{"math": map[string]any{"pass_rate": 0.8}},
+		"trace": engine.TraceEnv{
+			Steps: steps, Tools: map[string]engine.ToolUses{"search": {Calls: 2, Errors: 1}}, StopReason: "answered", ModelCalls: 4,
+			Calls: []engine.CallEnv{
+				{Step: "s1", Tool: "search", Args: map[string]any{"query": "x", "limit": json.Number("5")}, Status: "ok", Result: map[string]any{"hits": json.Number("3")}},
+				{Step: "s2", Tool: "fetch", Status: "error", Result: "no such page"},
+			},
+			Status: "completed", ToolCalls: 2, Replans: 1, Response: "It is 42.", Warnings: []string{"a plan was repaired"}, Cost: 0.02, Tokens: 900,
 		},
-		"baseline": map[string]any{"pass_rate": 0.95},
+		"stats": engine.StatsEnv{
+			N: 100, PassRate: 0.93, CILow: 0.88, Cost: engine.SpreadEnv{Mean: 0.01, P95: 0.03}, PassAll: map[string]float64{"3": 0.9},
+			ByGroup: map[string]engine.GroupStats{"math": {PassRate: 0.8}},
+		},
+		"baseline": engine.StatsEnv{PassRate: 0.95},
+		"case":     map[string]any{"answer": "42", "n": json.Number("4")},
+	}
+}
+
+// TestCaseOfGatesIsWhatItsTrialsComeTo: the name case is a row in checks, and
+// a case's figures in gates that look at each.
+func TestCaseOfGatesIsWhatItsTrialsComeTo(t *testing.T) {
+	env, _ := guard.Place("gates_each", parameters)
+	values := map[string]any{
+		"case": engine.CaseEnv{ID: "a", PassRate: 0.8, Flaky: true}, "stats": engine.StatsEnv{PassRate: 0.9}, "baseline": engine.StatsEnv{},
+	}
+	g, p := guard.Compile(`case.id == "a" and case.flaky and case.pass_rate < stats.pass_rate`, env)
+	if p != nil {
+		t.Fatal(p)
+	}
+	if ok, err := g.Eval(values); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	if _, p := guard.Compile(`case.answer == "x"`, env); messageOf(p) != "case has no field answer" {
+		t.Errorf("problem %v", p)
 	}
 }
 
@@ -97,6 +124,12 @@ func TestEvalByPlace(t *testing.T) {
 		{"gates", `stats.pass_rate >= 0.9 and stats.cost.p95 < 0.05`, true},
 		{"gates", `stats.pass_rate >= baseline.pass_rate - 0.01`, false},
 		{"gates", `stats.by_group.math.pass_rate > 0.7`, true},
+		{"gates", `stats.pass_all["3"] >= 0.9 and stats.by_variant.small.n == 0`, true},
+		{"checks", `trace.response contains case.answer and output.n == case.n`, true},
+		{"tests", `trace.calls[0].result.hits == 3 and trace.calls[0].args.limit % 2 == 1`, true},
+		{"tests", `trace.calls[1].args.path == nil and trace.calls[1].result contains "no such"`, true},
+		{"tests", `any(trace.calls, .tool == "search" and .args.query == "x") and trace.cost < 0.05`, true},
+		{"checks", `len(trace.warnings) == 1 and trace.status == "completed" and trace.replans + trace.tool_calls == 3`, true},
 	}
 	for _, c := range cases {
 		t.Run(c.place+" "+c.src, func(t *testing.T) {

@@ -86,6 +86,7 @@ func typeHint(message string) string {
 var typeNames = strings.NewReplacer(
 	"engine.RunEnv", "run", "engine.PlanEnv", "plan", "engine.StepEnv", "step", "engine.ToolEnv", "tool",
 	"engine.ReplyEnv", "reply", "engine.MemoryEnv", "memory", "engine.TraceEnv", "trace", "engine.ToolUses", "tool calls",
+	"engine.CallEnv", "call", "engine.StatsEnv", "stats", "engine.GroupStats", "group", "engine.SpreadEnv", "spread", "engine.CaseEnv", "case",
 	"map[string]interface {}", "object", "[]interface {}", "list", "interface {}", "any", "float64", "number",
 )
 

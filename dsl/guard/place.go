@@ -25,27 +25,31 @@ var places = map[string][]string{
 	"ensures":        {"run", "plan", "output"},
 	"compaction":     {"run", "plan", "memory"},
 	"tests":          {"output", "trace"},
-	"checks":         {"output", "trace"},
+	"checks":         {"output", "trace", "case"},
 	"gates":          {"stats", "baseline"},
+	"gates_each":     {"case", "stats", "baseline"},
 }
 
 // structs are the engine's own names.
 var structs = map[string]any{
-	"run":    engine.RunEnv{},
-	"plan":   engine.PlanEnv{},
-	"step":   engine.StepEnv{},
-	"tool":   engine.ToolEnv{},
-	"reply":  engine.ReplyEnv{},
-	"memory": engine.MemoryEnv{},
-	"trace":  engine.TraceEnv{},
+	"run":      engine.RunEnv{},
+	"plan":     engine.PlanEnv{},
+	"step":     engine.StepEnv{},
+	"tool":     engine.ToolEnv{},
+	"reply":    engine.ReplyEnv{},
+	"memory":   engine.MemoryEnv{},
+	"trace":    engine.TraceEnv{},
+	"case":     engine.CaseEnv{},
+	"stats":    engine.StatsEnv{},
+	"baseline": engine.StatsEnv{},
 }
 
 // Place is the environment of a place. parameters holds the JSON Schema
 // property of each declared parameter; names that are not in it are errors.
 // With nil parameters any name may be used. ok is false for an unknown place.
 //
-// A name keeps its Go type (engine.RunEnv, ...) in the values of Eval; stats
-// and baseline may be maps, or structs with expr tags.
+// A name keeps its Go type (engine.RunEnv, ...) in the values of Eval; output,
+// and case where it is a row of a dataset, are JSON values.
 func Place(name string, parameters map[string]any) (e Env, ok bool) {
 	more, ok := places[name]
 	if !ok {
@@ -60,14 +64,11 @@ func Place(name string, parameters map[string]any) (e Env, ok bool) {
 	}
 	e = e.with("parameters", declared, types.Any)
 	for _, n := range more {
-		switch n {
-		case "output":
+		if n == "output" || n == "case" && name == "checks" {
 			e = e.with(n, types.Any, types.Any)
-		case "stats", "baseline":
-			e = e.with(n, statsType(), types.Any)
-		default:
-			e = e.withStruct(n, structs[n])
+			continue
 		}
+		e = e.withStruct(n, structs[n])
 	}
 	return e, true
 }
@@ -84,20 +85,4 @@ func placesOf(name string) string {
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-// statsType is what gates know of a run of cases, and of each group and case
-// of it.
-func statsType() types.Type {
-	spread := types.Map{"mean": types.Float64, "p50": types.Float64, "p95": types.Float64}
-	of := func() types.Map {
-		return types.Map{
-			"n": types.Int, "pass_rate": types.Float64, "ci_low": types.Float64, "ci_high": types.Float64,
-			"errors": types.Int, "cost": spread, "latency": spread, "tokens": spread,
-		}
-	}
-	all := of()
-	all["by_group"] = types.Map{types.Extra: of()}
-	all["by_case"] = types.Map{types.Extra: of()}
-	return all
 }

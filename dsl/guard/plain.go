@@ -45,8 +45,10 @@ func plain(v any) (out any, changed bool) {
 			return v, true
 		}
 	case engine.TraceEnv:
-		if steps, changed := plainSteps(v.Steps); changed {
-			v.Steps = steps
+		steps, a := plainSteps(v.Steps)
+		calls, b := plainCalls(v.Calls)
+		if a || b {
+			v.Steps, v.Calls = steps, calls
 			return v, true
 		}
 	}
@@ -89,6 +91,22 @@ func plainSteps(v []engine.StepEnv) ([]engine.StepEnv, bool) {
 			}
 			v[i].Output = o
 		}
+	}
+	return v, copied
+}
+
+func plainCalls(v []engine.CallEnv) ([]engine.CallEnv, bool) {
+	copied := false
+	for i := range v {
+		args, a := plainObject(v[i].Args)
+		result, b := plain(v[i].Result)
+		if !a && !b {
+			continue
+		}
+		if !copied {
+			v, copied = slices.Clone(v), true
+		}
+		v[i].Args, v[i].Result = args, result
 	}
 	return v, copied
 }

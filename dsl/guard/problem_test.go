@@ -43,6 +43,11 @@ func TestProblems(t *testing.T) {
 		{"a bad pattern", "after_step", `step.goal matches "("`, "1:11 error parsing regexp: missing closing ): `(` | "},
 		{"on the third line, after an accent", "after_step", "step.goal == 'é' and\n  step.error == ''\n  and x", "3:7 unknown name x | there are: parameters, plan, run, step"},
 		{"gates", "gates", `stats.passrate > 0.9`, "1:7 stats has no field passrate | did you mean pass_rate?"},
+		{"a gate's spread", "gates", `stats.cost.p99 < 1`, "1:12 stats.cost has no field p99 | did you mean p95?"},
+		{"a case's figure in a gate of the whole", "gates", `case.pass_rate > 0.8`, "1:1 unknown name case | case is there in: checks, gates_each"},
+		{"a row in a test", "tests", `output == case.answer`, "1:11 unknown name case | case is there in: checks, gates_each"},
+		{"a call", "checks", `trace.calls[0].tools == "x"`, "1:16 unknown field tools | did you mean tool?"},
+		{"a spread compared", "gates", `stats.cost < 1`, "1:12 invalid operation: < (mismatched types spread and int) | both sides must have the same type; int(x), float(x) and string(x) convert"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,37 +1,10 @@
 package journal
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"sync"
-
-	"github.com/pexctl/pex/engine/failpoint"
 )
-
-// group is the appends that share one write and one sync.
-type group struct {
-	ticket Ticket
-	lines  *lines
-}
-
-// lines is a buffer of encoded records, to be used again.
-type lines struct{ b []byte }
-
-var spareLines = sync.Pool{New: func() any { return &lines{make([]byte, 0, 4<<10)} }}
-
-func newLines() *lines {
-	l, _ := spareLines.Get().(*lines)
-	return l
-}
-
-// done gives the buffer back; one that grew large is not kept.
-func (l *lines) done() {
-	if cap(l.b) <= maxKept {
-		l.b = l.b[:0]
-		spareLines.Put(l)
-	}
-}
 
 // Append encodes one tick on the caller's goroutine. Under Sync a commit is
 // begun if none is under way; else the tick is written at once.
@@ -49,18 +22,11 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 		}
 		return nil, f.write(l.b)
 	}
-	if f.next == nil {
-		f.next = &group{ticket: Ticket{done: make(chan struct{})}, lines: newLines()}
-	}
-	if err := f.encode(f.next.lines, recs); err != nil {
+	g := f.waiting()
+	if err := f.encode(g.lines, recs); err != nil {
 		return nil, err
 	}
-	f.last = &f.next.ticket
-	if !f.busy {
-		f.busy = true
-		go f.commits()
-	}
-	return f.last, nil
+	return f.begin(true), nil
 }
 
 // encode adds records to l, or none of them.
@@ -91,112 +57,6 @@ func (f *File) write(b []byte) error {
 		f.made = false
 	}
 	return nil
-}
-
-// commits makes group after group durable until none is waiting. A group is
-// written at once; what is appended until there is room for its sync shares it.
-func (f *File) commits() {
-	for more := true; more; {
-		c := commit{f: f}
-		c.write()
-		f.home.lanes <- struct{}{}
-		c.write()
-		c.sync()
-		<-f.home.lanes
-		more = c.end()
-	}
-}
-
-// commit is groups that are made durable together.
-type commit struct {
-	f       *File
-	tickets []*Ticket
-	size    int64
-	made    bool
-	err     error
-}
-
-// write writes the group that waits, if there is one.
-func (c *commit) write() {
-	f := c.f
-	f.mu.Lock()
-	g := f.next
-	f.next, c.made = nil, f.made
-	if c.err == nil {
-		c.err = f.err
-	}
-	f.mu.Unlock()
-	if g == nil {
-		return
-	}
-	c.tickets = append(c.tickets, &g.ticket)
-	if c.err == nil {
-		failpoint.At(failpoint.CommitBefore)
-		c.err = writeAll(f.disk, g.lines.b)
-		failpoint.At(failpoint.CommitWritten)
-		c.size += int64(len(g.lines.b))
-	}
-	g.lines.done()
-}
-
-// sync makes durable what was written.
-func (c *commit) sync() {
-	if c.err == nil {
-		c.err = c.f.sync(c.made)
-	}
-	if c.err == nil {
-		failpoint.At(failpoint.CommitSynced)
-	}
-}
-
-// end fulfils the tickets, and says whether another group waits. Behind a
-// failure nothing is synced again, for what a second sync says is not to be
-// trusted: the file is cut back to what is durable, and the next Open verifies it.
-func (c *commit) end() (more bool) {
-	f := c.f
-	f.mu.Lock()
-	switch {
-	case c.err == nil:
-		f.good += c.size
-		f.made = false
-	case f.err == nil:
-		_ = f.disk.Truncate(f.good)
-		f.err = appendError(f.run, c.err)
-	}
-	err := f.err
-	f.busy = f.next != nil
-	more = f.busy
-	f.mu.Unlock()
-	for _, t := range c.tickets {
-		t.err = err
-		close(t.done)
-	}
-	return more
-}
-
-// sync makes what was written durable, and the names of a file that is new: side
-// by side, for a file system that journals makes one commit of it then.
-func (f *File) sync(made bool) error {
-	if !made {
-		return f.disk.Sync()
-	}
-	names := make(chan error, 1)
-	go func() { names <- f.home.syncNames(f.path) }()
-	return errors.Join(f.disk.Sync(), <-names)
-}
-
-// writeAll writes b: at one go, but for the tests that die half way.
-func writeAll(d disk, b []byte) error {
-	if failpoint.On {
-		n, err := d.Write(b[:len(b)/2])
-		if err != nil {
-			return err
-		}
-		failpoint.At(failpoint.CommitHalf)
-		b = b[n:]
-	}
-	_, err := d.Write(b)
-	return err
 }
 
 // leave is what is left to sync when a file is closed. A failure that Append

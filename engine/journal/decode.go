@@ -23,18 +23,9 @@ func Decode(b []byte) (c Contents, err error) {
 	c.Records = make([]Record, 0, bytes.Count(b, []byte{'\n'})+1)
 	for seq := uint64(1); c.Good < len(b); seq++ {
 		line, _, ended := bytes.Cut(b[c.Good:], []byte{'\n'})
-		next, ok := verify(line, c.Tail)
-		if !ok && !ended && torn(line, c.Tail) {
+		r, next, err := readRecord(line, seq, c.Tail)
+		if err != nil && !ended && torn(line, c.Tail) {
 			break
-		}
-		r, err := parse(line)
-		switch {
-		case !ok:
-			err = damage(seq, r.Seq)
-		case err == nil && r.Seq != seq:
-			err = fmt.Errorf("%w: the line says seq %d", ErrCorrupt, r.Seq)
-		case err != nil && !errors.Is(err, ErrNewer):
-			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 		if err != nil {
 			return c, fmt.Errorf("line %d (byte %d): %w", seq, c.Good, err)
@@ -45,6 +36,22 @@ func Decode(b []byte) (c Contents, err error) {
 		}
 	}
 	return c, nil
+}
+
+// readRecord verifies and reads a line that is to be the seq-th behind tail; its
+// body is a piece of the line.
+func readRecord(line []byte, seq uint64, tail Chain) (Record, Chain, error) {
+	next, ok := verify(line, tail)
+	rec, err := parse(line)
+	switch {
+	case !ok:
+		err = damage(seq, rec.Seq)
+	case err == nil && rec.Seq != seq:
+		err = fmt.Errorf("%w: the line says seq %d", ErrCorrupt, rec.Seq)
+	case err != nil && !errors.Is(err, ErrNewer):
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return rec, next, err
 }
 
 func damage(want, got uint64) error {

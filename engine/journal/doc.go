@@ -10,6 +10,8 @@
 //	File.Close -> head (run.json): how far the journal went, and a summary
 //	Open, Read, List: the journal held against its head; damage is named, never hidden
 //	Check, Repair, Remove, Sweep, Snapshot, Adopt: care of the home
+//	OpenPool -> Pool.Run(id): the journals of many runs in one file
+//	OpenLog -> Log: lines of another kind in a file of the same care
 //	Segments: requests that share text with earlier ones, as references
 //
 // The package knows nothing of plans, models or tools, and does not decide what

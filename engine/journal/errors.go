@@ -8,18 +8,24 @@ import (
 // ErrFull says that the disk, or the quota on it, is full.
 var ErrFull = errors.New("disk full")
 
-// HeldError says that another process, or this one, has the run open.
+// HeldError says that another process, or this one, has the run open, or the
+// file of many runs.
 type HeldError struct {
-	Run string
-	PID int // 0 = unknown
+	Run  string
+	PID  int    // 0 = unknown
+	File string // not "": what is held in place of a run
 }
 
 // Error names the run and the holder.
 func (e *HeldError) Error() string {
-	if e.PID == 0 {
-		return fmt.Sprintf("run %s is held by another process", e.Run)
+	what := "run " + e.Run
+	if e.File != "" {
+		what = e.File
 	}
-	return fmt.Sprintf("run %s is held by pid %d", e.Run, e.PID)
+	if e.PID == 0 {
+		return what + " is held by another process"
+	}
+	return fmt.Sprintf("%s is held by pid %d", what, e.PID)
 }
 
 // ExistsError says that a new run was to take the id of one that exists.
@@ -31,11 +37,13 @@ func (e *ExistsError) Error() string {
 }
 
 // appendError is what ends a file journal.
-func appendError(run string, err error) error {
+func appendError(run string, err error) error { return cannotAppend("journal of run "+run, err) }
+
+func cannotAppend(what string, err error) error {
 	if isFull(err) {
-		return fmt.Errorf("journal of run %s cannot append, free some space and resume: %w: %w", run, ErrFull, err)
+		return fmt.Errorf("%s cannot append, free some space and resume: %w: %w", what, ErrFull, err)
 	}
-	return fmt.Errorf("journal of run %s cannot append: %w", run, err)
+	return fmt.Errorf("%s cannot append: %w", what, err)
 }
 
 // full marks an error of a full disk as ErrFull.

@@ -5,3 +5,14 @@ type Disk = disk
 
 // Through has every file that the home opens written through f.
 func (h *Home) Through(f func(Disk) Disk) { h.wrap = f }
+
+// OpenPoolThrough is OpenPool with its file written through f.
+func OpenPoolThrough(path string, o PoolOptions, f func(Disk) Disk) (*Pool, error) {
+	o.wrap = f
+	return OpenPool(path, o)
+}
+
+// OpenLogThrough is OpenLog with its file written through f.
+func OpenLogThrough(path string, line func(Line) error, f func(Disk) Disk) (*Log, error) {
+	return openLog(path, line, f)
+}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/pexctl/pex/engine/failpoint"
 )
@@ -28,7 +27,6 @@ type File struct {
 	path    string
 	lock    *os.File
 	file    *os.File // to read from
-	disk    disk     // the same file, to write to
 	records []Record // read when the file was opened, for the first Load
 	fresh   bool     // records are still those of the file
 	tail    Chain
@@ -38,13 +36,7 @@ type File struct {
 	dropped int
 	summary []byte // for the head
 
-	mu   sync.Mutex // guards what follows
-	next *group
-	last *Ticket
-	busy bool
-	made bool  // the file is new: its folders are not yet synced
-	good int64 // durable length
-	err  error // the first failure ends the journal: nothing is written behind a hole
+	appender // to the same file
 }
 
 var _ Journal = (*File)(nil)
@@ -58,6 +50,7 @@ func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 		return nil, err
 	}
 	f := &File{home: h, run: run, path: filepath.Join(dir, fileName), lock: lock}
+	f.lanes, f.owner = h.lanes, f
 	if err := f.openFile(dir, taken); err != nil {
 		release(lock)
 		return nil, err
@@ -174,12 +167,11 @@ func (f *File) Close() error {
 	return err
 }
 
-func (f *File) settle() {
-	f.mu.Lock()
-	t := f.last
-	f.mu.Unlock()
-	_ = t.Wait() // whoever appended was told
-}
+// syncNames makes the names of a new run durable.
+func (f *File) syncNames() error { return f.home.syncNames(f.path) }
+
+// cannot is what ends the journal.
+func (f *File) cannot(err error) error { return appendError(f.run, err) }
 
 // begun says whether a file holds more than the torn beginning of its first
 // line: a whole record, or a damaged one.

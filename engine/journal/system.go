@@ -54,7 +54,7 @@ func take(lock *os.File, run string) error {
 		}
 		pid := holder(lock.Name())
 		if n >= patience || n > 0 && pid != 0 {
-			return &HeldError{run, pid}
+			return &HeldError{Run: run, PID: pid}
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

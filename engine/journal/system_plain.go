@@ -26,7 +26,7 @@ func acquire(path, run string) (*os.File, error) {
 		b, _ := os.ReadFile(path)
 		_, _ = fmt.Sscan(string(b), &pid)
 		if _, err := os.FindProcess(pid); pid == 0 || err == nil {
-			return nil, &HeldError{run, pid}
+			return nil, &HeldError{Run: run, PID: pid}
 		}
 		_ = os.Remove(path)
 	}

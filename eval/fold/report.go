@@ -60,7 +60,7 @@ type Report struct {
 	Comparison  *Comparison     `json:"baseline,omitempty"` // nil = held against nothing
 	Gates       []GateResult    `json:"gates"`
 	Errors      []ErrorCount    `json:"errors,omitempty"` // by kind
-	Cases       []CaseStats     `json:"-"`                // order of the dataset, then of the variants
+	Cases       Cases           `json:"-"`                // order of the dataset, then of the variants
 	FlakyCases  []string        `json:"flaky,omitempty"`
 	Quarantined []string        `json:"quarantined,omitempty"`
 	Missing     int             `json:"missing"` // trials that were to run and have no row

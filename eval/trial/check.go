@@ -26,6 +26,12 @@ type Paired interface {
 	Against() string // name of the variant
 }
 
+// Prompted is a capability of a Check that looks at the texts of the run's
+// requests: only then are they kept.
+type Prompted interface {
+	Prompts() bool
+}
+
 // CheckSettings is what our code passes to a check when it is built.
 type CheckSettings struct {
 	Name      string              // as reports call it
@@ -33,9 +39,9 @@ type CheckSettings struct {
 	Root      string              // project root
 	Env       func(string) string // environment variables; nil = none
 	UserAgent string
-	Judge     Grader          // the suite's judge; nil = it has none
-	Rubric    string          // the judge's rubric, where the check has none of its own
-	Embedder  engine.Embedder // nil = the suite names no llm that embeds
+	Judge     Grader              // the suite's judge; nil = it has none
+	Rubric    component.PromptRef // the judge's rubric, where the check has none of its own
+	Embedder  engine.Embedder     // nil = the suite names no llm that embeds
 	// Guard is that of engine.ToolSettings.
 	Guard func(mark string) (watch func(leader int) (release func()))
 }
@@ -43,8 +49,9 @@ type CheckSettings struct {
 // Grader asks a model for a judgement.
 type Grader interface {
 	// Grade returns the reply to a prompt; it is JSON of the schema if one is
-	// given. The same question is asked only once by a process. An error says
-	// that no judgement could be had.
+	// given. The same question is asked only once as long as the grader
+	// remembers it; what is remembered takes no tokens. An error says that no
+	// judgement could be had.
 	Grade(ctx context.Context, q Question) (Judgement, error)
 }
 
@@ -53,6 +60,10 @@ type Question struct {
 	System string
 	Prompt string
 	Schema []byte // JSON Schema of the reply; nil = text
+	// Vote numbers questions that are alike and want an answer each, from 1: they
+	// are asked at the model's own temperature unless the author set one. 0 = the
+	// only one, asked at temperature 0.
+	Vote int
 }
 
 // Judgement is what a judge replied.

@@ -78,6 +78,7 @@ type Run struct {
 	Output     json.RawMessage     `json:"output,omitempty"`
 	Plan       engine.Plan         `json:"plan"`
 	Steps      []engine.StepRecord `json:"steps,omitempty"`
+	Replans    int                 `json:"replans,omitempty"`
 	Tokens     int                 `json:"tokens"`
 	Cost       float64             `json:"cost_usd"`
 	ModelCalls int                 `json:"model_calls"`

@@ -4,6 +4,7 @@
 //	engine.Request --params--> SDK request --wire.Client--> server
 //	whole body  --answer--> engine.Reply
 //	event stream --gather--> engine.Reply, with deltas on the way
+//	texts --Embed, in batches--> vectors
 //	whatever fails --failure--> *engine.ModelError
 //
 // The SDK writes requests and reads events. Repeats, time limits, caps, rate

@@ -24,13 +24,14 @@ const defaultBaseURL = "https://api.openai.com/v1"
 
 // model is one llm at one server.
 type model struct {
-	config  Config
-	name    string
-	base    string
-	keyless bool // no key, and the server is known to want one
-	legacy  bool // the server knows max_tokens only
-	chat    sdk.ChatCompletionService
-	wire    *wire.Client
+	config     Config
+	name       string
+	base       string
+	keyless    bool // no key, and the server is known to want one
+	legacy     bool // the server knows max_tokens only
+	chat       sdk.ChatCompletionService
+	embeddings sdk.EmbeddingService
+	wire       *wire.Client
 }
 
 var _ engine.Model = (*model)(nil)
@@ -69,7 +70,8 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if c.LegacyMaxTokens != nil {
 		m.legacy = *c.LegacyMaxTokens
 	}
-	m.chat = sdk.NewChatCompletionService(options(m, s, c, headers)...)
+	opts := options(m, s, c, headers)
+	m.chat, m.embeddings = sdk.NewChatCompletionService(opts...), sdk.NewEmbeddingService(opts...)
 	return m, nil
 }
 

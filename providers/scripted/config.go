@@ -10,7 +10,7 @@ import (
 // Scripted is the provider `scripted`.
 var Scripted = component.New[Config, engine.ModelSettings, engine.Model](
 	"scripted",
-	"Replies from a script, chosen by role and condition; for demos, tests and benchmarks. It is not a language model.",
+	"Replies from a script, chosen by role and condition; for demos, tests and benchmarks. It is not a language model, and its vectors only count words.",
 	func() Config { return Config{} },
 	New,
 )

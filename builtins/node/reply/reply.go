@@ -3,6 +3,8 @@ package reply
 import (
 	"encoding/json"
 	"reflect"
+
+	"github.com/pexctl/pex/builtins/refusal"
 )
 
 // Kind says what a reply turned out to be.
@@ -110,7 +112,7 @@ func (o Options) parse(text string, unwrapped int) Result {
 func (src *source) blame(o Options) {
 	switch {
 	case src.code == TooLarge:
-	case (src.code == NotJSON || src.code == "") && refuses(src.text):
+	case (src.code == NotJSON || src.code == "") && refusal.Is(src.text):
 		src.code = Refusal
 	case o.Truncated:
 		src.code = Truncated

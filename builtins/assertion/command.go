@@ -1,0 +1,158 @@
+package assertion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/builtins/process"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// CommandConfig is the keys of command.
+type CommandConfig struct {
+	Argv    []component.Template          `yaml:"argv" required:"true" min:"1" vars:"case,parameters" doc:"Program and arguments; no shell is in between. It runs in the folder of the file that names it."`
+	Env     map[string]component.Template `yaml:"env" vars:"case,parameters" doc:"Environment variables on top of PATH, HOME, LANG and TMPDIR; nothing else of the machine's environment is passed on."`
+	Timeout time.Duration                 `yaml:"timeout" min:"1ms" doc:"How long it may take."`
+}
+
+// Command has a program grade an answer.
+var Command = component.New("command", "A program grades the answer. It reads {case, parameters, response, output, trace, result} as JSON from its standard input and ends with exit status 0 (pass) or 1 (fail), or prints {\"pass\": true, \"score\": 0.8, \"message\": \"...\"}. Any other exit status is its own failure, and so is JSON that is none.",
+	func() CommandConfig { return CommandConfig{Timeout: 30 * time.Second} }, newCommand)
+
+type command struct {
+	config   CommandConfig
+	settings trial.CheckSettings
+}
+
+var _ trial.Check = (*command)(nil)
+
+func newCommand(c *CommandConfig, s trial.CheckSettings) (trial.Check, error) {
+	if len(c.Argv) == 0 || c.Argv[0].Text == "" {
+		return nil, errors.New("argv must name a program")
+	}
+	if refers(c.Argv[0]) {
+		return nil, errors.New("argv[0] must not come from the dataset: name the program, and pass values behind it")
+	}
+	return &command{*c, s}, nil
+}
+
+// Check implements trial.Check.
+func (c *command) Check(ctx context.Context, s *trial.Subject) (trial.Mark, error) {
+	child, err := c.child(s)
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	defer cancel()
+	res, err := process.Run(bounded, child)
+	switch {
+	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
+		return trial.Mark{}, fmt.Errorf("%s did not end within %s%s", child.Argv[0], c.config.Timeout, said(res))
+	case err != nil:
+		return trial.Mark{}, err
+	case res.Signal != "":
+		return trial.Mark{}, fmt.Errorf("%s was ended by signal %s%s", child.Argv[0], res.Signal, said(res))
+	case res.Code != 0 && res.Code != 1:
+		return trial.Mark{}, fmt.Errorf("%s ended with exit status %d%s", child.Argv[0], res.Code, said(res))
+	}
+	m, err := graded(res)
+	if err != nil {
+		return trial.Mark{}, fmt.Errorf("%s %w", child.Argv[0], err)
+	}
+	m.Actual = short(s.Result.Response)
+	return m, nil
+}
+
+// child is the command with its values.
+func (c *command) child(s *trial.Subject) (process.Command, error) {
+	out := process.Command{Dir: c.settings.Dir, Guard: c.settings.Guard}
+	for _, arg := range c.config.Argv {
+		text, err := filled(arg, s)
+		if err != nil {
+			return out, err
+		}
+		out.Argv = append(out.Argv, text)
+	}
+	machine := c.settings.Env
+	if machine == nil {
+		machine = func(string) string { return "" }
+	}
+	values := process.Inherited(machine)
+	for _, name := range slices.Sorted(maps.Keys(c.config.Env)) {
+		text, err := filled(c.config.Env[name], s)
+		if err != nil {
+			return out, err
+		}
+		values[name] = text
+	}
+	var err error
+	if out.Env, err = process.Environ(values); err != nil {
+		return out, err
+	}
+	out.Path = values["PATH"]
+	stdin, err := json.Marshal(input(s))
+	text := string(stdin)
+	out.Stdin = &text
+	return out, err
+}
+
+// input is what the program reads.
+func input(s *trial.Subject) any {
+	return struct {
+		Case       map[string]any   `json:"case"`
+		Parameters map[string]any   `json:"parameters"`
+		Response   string           `json:"response"`
+		Output     any              `json:"output"`
+		Trace      *engine.TraceEnv `json:"trace"`
+		Result     *engine.Result   `json:"result"`
+	}{s.Case, s.Parameters, s.Result.Response, s.Output, &s.Trace, s.Result}
+}
+
+// graded reads how a program that ended with 0 or 1 graded.
+func graded(res process.Result) (trial.Mark, error) {
+	printed := strings.TrimSpace(res.Stdout)
+	if !strings.HasPrefix(printed, "{") {
+		return says(res.Code == 0, "", "", fmt.Sprintf("exit status %d", res.Code)+said(res)), nil
+	}
+	var g struct {
+		Pass    *bool    `json:"pass"`
+		Score   *float64 `json:"score"`
+		Message string   `json:"message"`
+	}
+	if err := json.Unmarshal([]byte(printed), &g); err != nil {
+		return trial.Mark{}, fmt.Errorf("printed JSON that cannot be read: %w: %s", err, brief(printed))
+	}
+	switch {
+	case g.Pass == nil:
+		return trial.Mark{}, fmt.Errorf("printed a JSON object without pass: %s", brief(printed))
+	case *g.Pass && res.Code != 0:
+		return trial.Mark{}, fmt.Errorf("printed pass: true and ended with exit status %d%s", res.Code, said(res))
+	case g.Score != nil && !(*g.Score >= 0 && *g.Score <= 1):
+		return trial.Mark{}, fmt.Errorf("printed a score of %s; it goes from 0 to 1", figure(*g.Score))
+	}
+	m := says(*g.Pass, "", "", g.Message)
+	if g.Score != nil {
+		m.Score = *g.Score
+	}
+	return m, nil
+}
+
+// said is what a program said of itself: its errors, else its output.
+func said(res process.Result) string {
+	text := strings.TrimSpace(res.Stderr)
+	if text == "" {
+		text = strings.TrimSpace(res.Stdout)
+	}
+	if text == "" {
+		return ""
+	}
+	return ": " + short(text)
+}

@@ -1,0 +1,80 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// ContainsConfig is the keys of contains.
+type ContainsConfig struct {
+	Value      component.Template   `yaml:"value" vars:"case,parameters" doc:"A text that must be in the answer."`
+	Any        []component.Template `yaml:"any" vars:"case,parameters" doc:"Texts of which at least one must be in the answer."`
+	All        []component.Template `yaml:"all" vars:"case,parameters" doc:"Texts that must all be in the answer; the score is the share of them that are."`
+	Path       component.FilterRef  `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+	IgnoreCase bool                 `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+}
+
+// Contains wants texts in an answer.
+var Contains = component.New("contains", "The answer contains a text, any of several, or all of them.",
+	func() ContainsConfig { return ContainsConfig{} }, newContains)
+
+func newContains(c *ContainsConfig, _ trial.CheckSettings) (trial.Check, error) {
+	texts, all := c.All, true
+	switch {
+	case c.Value.Text != "" && len(c.Any)+len(c.All) == 0:
+		texts = []component.Template{c.Value}
+	case c.Value.Text == "" && len(c.Any) > 0 && len(c.All) == 0:
+		texts, all = c.Any, false
+	case c.Value.Text != "" || len(c.Any) > 0 || len(c.All) == 0:
+		return nil, errors.New("contains wants one of value, any and all")
+	}
+	return onText{c.Path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
+		searched := foldedIf(c.IgnoreCase, text)
+		var found, lacking []string
+		for _, t := range texts {
+			want, err := wanted(t, s)
+			if err != nil {
+				return trial.Mark{}, err
+			}
+			if strings.Contains(searched, foldedIf(c.IgnoreCase, want)) {
+				found = append(found, want)
+			} else {
+				lacking = append(lacking, want)
+			}
+		}
+		return containing(text, found, lacking, all), nil
+	}}, nil
+}
+
+// containing is the mark of an answer that contains some texts and lacks others.
+func containing(text string, found, lacking []string, all bool) trial.Mark {
+	expected := strings.Join(append(append([]string(nil), found...), lacking...), "\n")
+	switch {
+	case !all && len(found) > 0:
+		return says(true, expected, text, "the answer contains "+listed(found))
+	case !all:
+		return says(false, expected, text, "the answer contains none of "+listed(lacking))
+	case len(lacking) == 0:
+		return says(true, expected, text, "the answer contains "+listed(found))
+	}
+	share := float64(len(found)) / float64(len(found)+len(lacking))
+	return scored(false, share, expected, text, "the answer does not contain "+listed(lacking))
+}
+
+// listed is texts within a sentence, the first few of them.
+func listed(texts []string) string {
+	const most = 5
+	out := make([]string, 0, most)
+	for _, t := range texts[:min(len(texts), most)] {
+		out = append(out, brief(t))
+	}
+	if n := len(texts) - most; n > 0 {
+		return strings.Join(out, ", ") + " and " + strconv.Itoa(n) + " more"
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,23 @@
+package assertion
+
+import (
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// EndsWithConfig is the keys of ends_with.
+type EndsWithConfig struct {
+	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"What the answer ends with, blanks behind it aside."`
+	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+}
+
+// EndsWith wants an answer to end with a text.
+var EndsWith = component.New("ends_with", "The answer ends with a text.",
+	func() EndsWithConfig { return EndsWithConfig{} }, newEndsWith)
+
+func newEndsWith(c *EndsWithConfig, _ trial.CheckSettings) (trial.Check, error) {
+	return onEdge(c.Value, c.Path, c.IgnoreCase, "end", strings.HasSuffix)
+}

@@ -1,0 +1,50 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/eval/value"
+)
+
+// ExprConfig is the keys of expr.
+type ExprConfig struct {
+	That component.GuardRef `yaml:"that" required:"true" env:"@checks" doc:"An expression over output, trace, parameters and case that must be true. A text in a list of checks is one."`
+}
+
+// Expr wants an expression to be true.
+var Expr = component.New("expr", "An expression holds, such as output contains \"yes\" or trace.tools.search.calls <= 2.",
+	func() ExprConfig { return ExprConfig{} }, newExpr)
+
+type expression struct{ that component.GuardRef }
+
+var (
+	_ trial.Check    = expression{}
+	_ trial.Prompted = expression{}
+)
+
+func newExpr(c *ExprConfig, _ trial.CheckSettings) (trial.Check, error) {
+	if c.That.IsZero() {
+		return nil, errors.New("expr wants an expression under that")
+	}
+	return expression{c.That}, nil
+}
+
+// Prompts implements trial.Prompted.
+func (e expression) Prompts() bool { return strings.Contains(e.that.Source, "prompts") }
+
+// Check implements trial.Check. An expression that cannot be evaluated, because
+// the output has not what it names, is not true.
+func (e expression) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
+	ok, err := e.that.Eval(map[string]any{"output": s.Output, "trace": s.Trace, "parameters": s.Parameters, "case": s.Case})
+	switch {
+	case err != nil:
+		return says(false, e.that.Source, value.Text(s.Output), err.Error()), nil
+	case !ok:
+		return says(false, e.that.Source, value.Text(s.Output), e.that.Source+" is false"), nil
+	}
+	return says(true, e.that.Source, value.Text(s.Output), e.that.Source+" is true"), nil
+}

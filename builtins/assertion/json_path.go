@@ -1,0 +1,165 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/eval/value"
+)
+
+// JSONPathConfig is the keys of json_path.
+type JSONPathConfig struct {
+	Path   component.FilterRef `yaml:"path" required:"true" doc:"JSONPath (RFC 9535) into the output; without output.schema in the spec, into the response, which must be JSON."`
+	Equals component.Value     `yaml:"equals" vars:"case,parameters" doc:"What the one selected value is, or, where several are selected, the list of them. A text also stands for the JSON it holds."`
+	Exists *bool               `yaml:"exists" doc:"true: at least one value is selected (the default where nothing else is wanted); false: none is."`
+	Count  *int                `yaml:"count" min:"0" doc:"How many values are selected."`
+	Min    *float64            `yaml:"min" doc:"Least value: each selected value must be a number that is not below it."`
+	Max    *float64            `yaml:"max" doc:"Greatest value: each selected value must be a number that is not above it."`
+}
+
+// JSONPath looks at values within an answer.
+var JSONPath = component.New("json_path", "What a JSONPath selects of the output: that it is there, how many, equal to a value, or numbers within bounds.",
+	func() JSONPathConfig { return JSONPathConfig{} }, newJSONPath)
+
+type jsonPath struct{ config *JSONPathConfig }
+
+var _ trial.Check = jsonPath{}
+
+func newJSONPath(c *JSONPathConfig, _ trial.CheckSettings) (trial.Check, error) {
+	wants := c.Count != nil || c.Min != nil || c.Max != nil || !c.Equals.IsZero()
+	switch {
+	case c.Path.IsZero():
+		return nil, errors.New("json_path wants a path")
+	case c.Exists != nil && !*c.Exists && wants:
+		return nil, errors.New("exists: false stands beside equals, count, min or max; only one of both can be")
+	case c.Min != nil && c.Max != nil && *c.Min > *c.Max:
+		return nil, fmt.Errorf("min %s is above max %s", figure(*c.Min), figure(*c.Max))
+	case !wants && c.Exists == nil:
+		there := true
+		out := *c
+		out.Exists = &there
+		c = &out
+	}
+	return jsonPath{c}, nil
+}
+
+// Check implements trial.Check.
+func (j jsonPath) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
+	values, missing, err := selection(s, j.config.Path)
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	if missing != "" {
+		return says(false, "", s.Result.Response, missing), nil
+	}
+	wrong, expected, err := j.wrong(s, values)
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	if wrong != "" {
+		return says(false, expected, shown(values), wrong), nil
+	}
+	return says(true, expected, shown(values), j.config.Path.Source+" selects what is wanted"), nil
+}
+
+// wrong says what is wrong with the selected values, "" where nothing is.
+func (j jsonPath) wrong(s *trial.Subject, values []any) (wrong, expected string, err error) {
+	c, at := j.config, j.config.Path.Source
+	switch {
+	case c.Exists != nil && *c.Exists != (len(values) > 0):
+		return fmt.Sprintf("%s selects %s", at, count(len(values), "value")), "", nil
+	case c.Count != nil && *c.Count != len(values):
+		return fmt.Sprintf("%s selects %s", at, count(len(values), "value")), count(*c.Count, "value"), nil
+	}
+	if !c.Equals.IsZero() {
+		want, err := filledValue(c.Equals, s)
+		if err != nil {
+			return "", "", err
+		}
+		if expected = value.JSON(want); !selects(values, want) {
+			return at + " selects something else", expected, nil
+		}
+	}
+	if c.Min != nil || c.Max != nil {
+		expected = strings.TrimPrefix(expected+", "+bounds(c.Min, c.Max), ", ")
+		if len(values) == 0 {
+			return at + " selects nothing", expected, nil
+		}
+		for _, v := range values {
+			if wrong := outside(v, c.Min, c.Max); wrong != "" {
+				return at + " selects " + wrong, expected, nil
+			}
+		}
+	}
+	return "", expected, nil
+}
+
+// selects says whether the selected values are a value: the one of them, or all
+// of them as a list.
+func selects(values []any, want any) bool {
+	if len(values) == 1 && same(want, values[0]) {
+		return true
+	}
+	return len(values) != 1 && value.Equal(want, values)
+}
+
+// same says whether a selected value is as wanted. A text is also what it stands
+// for as JSON, since templates give text.
+func same(want, got any) bool {
+	if value.Equal(want, got) {
+		return true
+	}
+	text, isText := want.(string)
+	if _, bothText := got.(string); !isText || bothText {
+		return false
+	}
+	return alike(text, value.JSON(got), false)
+}
+
+// outside says how a value is not within bounds, "" where it is.
+func outside(v any, least, most *float64) string {
+	n, ok := value.Number(v)
+	switch {
+	case !ok:
+		return brief(value.JSON(v)) + ", which is no number"
+	case least != nil && n.Cmp(exactly(*least)) < 0:
+		return value.Text(v) + ", below " + figure(*least)
+	case most != nil && n.Cmp(exactly(*most)) > 0:
+		return value.Text(v) + ", above " + figure(*most)
+	}
+	return ""
+}
+
+// exactly is the number that an author wrote: 0.1, and not what is stored of it.
+func exactly(x float64) *big.Rat {
+	if n, ok := value.Number(x); ok {
+		return n
+	}
+	n := new(big.Rat)
+	n.SetFloat64(x) // beyond 1e400 there is no float64
+	return n
+}
+
+// bounds is a range for people.
+func bounds(least, most *float64) string {
+	switch {
+	case most == nil:
+		return "at least " + figure(*least)
+	case least == nil:
+		return "at most " + figure(*most)
+	}
+	return figure(*least) + " to " + figure(*most)
+}
+
+// shown is selected values for people.
+func shown(values []any) string {
+	if len(values) == 1 {
+		return value.JSON(values[0])
+	}
+	return value.JSON(values)
+}

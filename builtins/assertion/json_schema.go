@@ -1,0 +1,49 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/eval/value"
+)
+
+// JSONSchemaConfig is the keys of json_schema.
+type JSONSchemaConfig struct {
+	Schema component.SchemaRef `yaml:"schema" required:"true" doc:"JSON Schema: inline, {file: ...} or {use: name}."`
+	Path   component.FilterRef `yaml:"path" doc:"Check the one value that this JSONPath selects instead of the whole output."`
+}
+
+// JSONSchema wants an answer to be JSON of a schema.
+var JSONSchema = component.New("json_schema", "The output satisfies a JSON Schema. Without output.schema in the spec, the response must be JSON, all of it or all of the one fence in it.",
+	func() JSONSchemaConfig { return JSONSchemaConfig{} }, newJSONSchema)
+
+type jsonSchema struct{ config *JSONSchemaConfig }
+
+var _ trial.Check = jsonSchema{}
+
+func newJSONSchema(c *JSONSchemaConfig, _ trial.CheckSettings) (trial.Check, error) {
+	if c.Schema.IsZero() {
+		return nil, errors.New("json_schema wants a schema")
+	}
+	return jsonSchema{c}, nil
+}
+
+// Check implements trial.Check.
+func (j jsonSchema) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
+	v, missing := document(s)
+	if missing == "" && !j.config.Path.IsZero() {
+		var err error
+		if v, missing, err = selected(s, j.config.Path); err != nil {
+			return trial.Mark{}, err
+		}
+	}
+	if missing != "" {
+		return says(false, "", s.Result.Response, missing), nil
+	}
+	if err := j.config.Schema.Validate(v); err != nil {
+		return says(false, "", value.JSON(v), "the output does not fit the schema: "+err.Error()), nil
+	}
+	return says(true, "", value.JSON(v), "the output fits the schema"), nil
+}

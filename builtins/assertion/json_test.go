@@ -1,0 +1,100 @@
+package assertion_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+func TestJSONSchema(t *testing.T) {
+	const total = `{"type":"object","properties":{"total":{"type":"integer"}},"required":["total"]}`
+	for _, c := range []struct {
+		name, schema, path string
+		subject            *trial.Subject
+		want               expect
+	}{
+		{name: "the output", schema: total, subject: gave(`{"total":3}`), want: expect{pass: true, message: "fits the schema"}},
+		{name: "long digits are whole numbers", schema: total, subject: gave(`{"total":12345678901234567890}`), want: pass},
+		{name: "the output does not fit", schema: total, subject: gave(`{"total":"3"}`), want: expect{message: "total"}},
+		{name: "the response as JSON", schema: total, subject: answered(` {"total":3} `), want: pass},
+		{name: "the response in a fence", schema: total, subject: answered("```\n{\"total\":3}\n```"), want: pass},
+		{name: "two fences", schema: total, subject: answered("```\n{\"total\":3}\n```\n```\n{}\n```"), want: expect{message: "the answer is not JSON"}},
+		{name: "prose", schema: total, subject: answered("three"), want: expect{message: "the answer is not JSON"}},
+		{name: "an empty answer", schema: total, subject: answered(""), want: expect{message: "the answer is not JSON: the JSON ends too early"}},
+		{name: "a part", schema: `{"type":"integer"}`, path: "$.total", subject: gave(`{"total":3}`), want: pass},
+		{name: "no such part", schema: `{"type":"integer"}`, path: "$.sum", subject: gave(`{"total":3}`), want: expect{message: "$.sum selects 0 values"}},
+		{name: "nested very deep", schema: total, subject: answered(strings.Repeat("[", 9000) + strings.Repeat("]", 9000)), want: expect{message: "nested more than 1000 deep"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			check(t, made(t, assertion.JSONSchema, none, func(k *assertion.JSONSchemaConfig) {
+				if k.Schema = schemaRef(t, c.schema); c.path != "" {
+					k.Path = path(t, c.path)
+				}
+			}), c.subject, c.want)
+		})
+	}
+	refused(t, assertion.JSONSchema, "wants a schema", func(*assertion.JSONSchemaConfig) {})
+}
+
+func TestJSONPath(t *testing.T) {
+	yes, no, two := true, false, 2
+	tenth, three := 0.1, 3.0
+	const output = `{"n":0.1,"big":9007199254740993,"s":"3","ok":true,"nil":null,"list":[1,2,3],"users":[{"name":"Ana"},{"name":"Bo"}]}`
+	for _, c := range []struct {
+		name, path string
+		edit       func(*assertion.JSONPathConfig)
+		equals     string
+		want       expect
+	}{
+		{name: "there", path: "$.n", want: expect{pass: true, message: "selects what is wanted"}},
+		{name: "not there", path: "$.m", want: expect{message: "$.m selects 0 values"}},
+		{name: "exists", path: "$.nil", edit: func(k *assertion.JSONPathConfig) { k.Exists = &yes }, want: pass},
+		{name: "must not exist", path: "$.m", edit: func(k *assertion.JSONPathConfig) { k.Exists = &no }, want: pass},
+		{name: "exists and must not", path: "$.n", edit: func(k *assertion.JSONPathConfig) { k.Exists = &no }, want: expect{message: "selects 1 value"}},
+		{name: "count", path: "$.users[*]", edit: func(k *assertion.JSONPathConfig) { k.Count = &two }, want: pass},
+		{name: "other count", path: "$.list[*]", edit: func(k *assertion.JSONPathConfig) { k.Count = &two }, want: expect{message: "selects 3 values"}},
+		{name: "equals a number", path: "$.n", equals: `0.10`, want: pass},
+		{name: "equals long digits", path: "$.big", equals: `9007199254740993`, want: pass},
+		{name: "not nearly", path: "$.big", equals: `9007199254740992`, want: expect{message: "selects something else"}},
+		{name: "equals true", path: "$.ok", equals: `true`, want: pass},
+		{name: "equals null", path: "$.nil", equals: `null`, want: pass},
+		{name: "text for a number", path: "$.n", equals: `"0.1"`, want: pass},
+		{name: "a number for text", path: "$.s", equals: `3`},
+		{name: "text", path: "$.s", equals: `"3"`, want: pass},
+		{name: "of the row", path: "$.users[0].name", equals: `"${case.user.name}"`, want: pass},
+		{name: "no such column", path: "$.n", equals: `"${case.x}"`, want: expect{err: "there is no case.x"}},
+		{name: "a list", path: "$.list", equals: `[1,2,3.0]`, want: pass},
+		{name: "several as a list", path: "$.users[*].name", equals: `["Ana","Bo"]`, want: pass},
+		{name: "several in other order", path: "$.users[*].name", equals: `["Bo","Ana"]`, want: expect{message: "something else"}},
+		{name: "none as an empty list", path: "$.m[*]", equals: `[]`, want: pass},
+		{name: "bounds", path: "$.list[*]", edit: func(k *assertion.JSONPathConfig) { k.Min, k.Max = &tenth, &three }, want: pass},
+		{name: "at the bound to the digit", path: "$.n", edit: func(k *assertion.JSONPathConfig) { k.Min, k.Max = &tenth, &tenth }, want: pass},
+		{name: "below", path: "$.n", edit: func(k *assertion.JSONPathConfig) { k.Min = &three }, want: expect{message: "$.n selects 0.1, below 3"}},
+		{name: "above", path: "$.big", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: expect{message: "above 3"}},
+		{name: "no number", path: "$.s", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: expect{message: "which is no number"}},
+		{name: "nothing to bound", path: "$.m", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: expect{message: "selects nothing"}},
+		{name: "equals and bounds", path: "$.n", equals: "0.1", edit: func(k *assertion.JSONPathConfig) { k.Max = &three }, want: pass},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			check(t, made(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) {
+				if k.Path = path(t, c.path); c.equals != "" {
+					k.Equals = anyValue(t, c.equals)
+				}
+				if c.edit != nil {
+					c.edit(k)
+				}
+			}), gave(output), c.want)
+		})
+	}
+	prose := made(t, assertion.JSONPath, none, func(k *assertion.JSONPathConfig) { k.Path, k.Exists = path(t, "$.n"), &no })
+	check(t, prose, answered("no JSON"), expect{message: "the answer is not JSON"})
+	for want, edit := range map[string]func(*assertion.JSONPathConfig){
+		"wants a path":         func(*assertion.JSONPathConfig) {},
+		"exists: false stands": func(k *assertion.JSONPathConfig) { k.Path, k.Exists, k.Count = path(t, "$"), &no, &two },
+		"min 3 is above":       func(k *assertion.JSONPathConfig) { k.Path, k.Min, k.Max = path(t, "$"), &three, &tenth },
+	} {
+		t.Run(want, func(t *testing.T) { refused(t, assertion.JSONPath, want, edit) })
+	}
+}

@@ -1,0 +1,76 @@
+package assertion
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/eval/value"
+)
+
+// maxJudged is how much of a text a judge is shown.
+const maxJudged = 100_000 // bytes
+
+// fenced shows a text under a title between lines that it cannot contain.
+func fenced(title, text string) string {
+	text = clipped(text)
+	fence := prompt.Fence(text)
+	return title + ":\n" + fence + "\n" + text + "\n" + fence + "\n"
+}
+
+// clipped leaves out the middle of a text that is too long to be shown.
+func clipped(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxJudged {
+		return text
+	}
+	left := len(text) - maxJudged
+	return strings.ToValidUTF8(text[:maxJudged/2], "") + "\n[... " + strconv.Itoa(left) + " bytes left out ...]\n" + strings.ToValidUTF8(text[len(text)-maxJudged/2:], "")
+}
+
+// task is what the agent was asked, for a judge; "" where nothing says.
+func task(s *trial.Subject) string {
+	question, ok := s.Parameters["question"]
+	if !ok || question == nil {
+		return ""
+	}
+	return fenced("The task", value.Text(question)) + "\n"
+}
+
+// instructions is the hash of what a judge is told, cases aside.
+func instructions(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s\n", len(p), p)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// asked puts questions to a judge, all at once, and reads what it replies; the
+// replies come in the order of the questions.
+func asked[R any](ctx context.Context, judge trial.Grader, questions []trial.Question) (replies []R, tokens int, cost float64, err error) {
+	replies = make([]R, len(questions))
+	judgements, errs := make([]trial.Judgement, len(questions)), make([]error, len(questions))
+	var all sync.WaitGroup
+	for i, q := range questions {
+		all.Go(func() { judgements[i], errs[i] = judge.Grade(ctx, q) })
+	}
+	all.Wait()
+	for i, j := range judgements {
+		if errs[i] != nil {
+			return nil, 0, 0, errs[i]
+		}
+		if err := json.Unmarshal([]byte(j.Text), &replies[i]); err != nil {
+			return nil, 0, 0, fmt.Errorf("the judge's reply cannot be read: %w", err)
+		}
+		tokens, cost = tokens+j.Tokens, cost+j.Cost
+	}
+	return replies, tokens, cost, nil
+}

@@ -1,0 +1,33 @@
+package assertion
+
+import (
+	"time"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// LatencyConfig is the keys of latency.
+type LatencyConfig struct {
+	Max time.Duration `yaml:"max" min:"0s" doc:"Longest time, such as 20s."`
+	Min time.Duration `yaml:"min" min:"0s" doc:"Shortest time."`
+}
+
+// Latency bounds the time of a run.
+var Latency = component.New("latency", "How long the run took, from its start to its end.",
+	func() LatencyConfig { return LatencyConfig{} }, newLatency)
+
+func newLatency(c *LatencyConfig, _ trial.CheckSettings) (trial.Check, error) {
+	return newWithin(within{"latency", seconds(c.Min), seconds(c.Max), func(s *trial.Subject) (float64, string, error) {
+		return s.Latency.Seconds(), s.Latency.Round(time.Millisecond).String(), nil
+	}})
+}
+
+// seconds is a bound that is a duration; 0 = none.
+func seconds(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
+}

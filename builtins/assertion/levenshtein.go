@@ -1,0 +1,69 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/builtins/assertion/measure"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// LevenshteinConfig is the keys of levenshtein.
+type LevenshteinConfig struct {
+	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The text that the answer is to resemble."`
+	Max        *int                `yaml:"max" min:"0" doc:"Most letters that may be inserted, deleted or replaced."`
+	Min        *float64            `yaml:"min" min:"0" max:"1" doc:"Least similarity: 1 - distance / letters of the longer text. 0.8 where there is no max either."`
+	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+}
+
+// Levenshtein wants an answer to be nearly a text.
+var Levenshtein = component.New("levenshtein", "The answer is nearly this text, letter by letter; blanks around both are left aside. Texts that differ over more than 50,000 letters cannot be told apart and are the check's error, unless their lengths alone decide.",
+	func() LevenshteinConfig { return LevenshteinConfig{} }, newLevenshtein)
+
+func newLevenshtein(c *LevenshteinConfig, _ trial.CheckSettings) (trial.Check, error) {
+	limits := *c
+	switch {
+	case c.Value.Text == "":
+		return nil, errors.New("levenshtein wants a value")
+	case c.Max == nil && c.Min == nil:
+		least := 0.8
+		limits.Min = &least
+	}
+	return onText{c.Path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
+		expected, err := filled(c.Value, s)
+		if err != nil {
+			return trial.Mark{}, err
+		}
+		return limits.mark(strings.TrimSpace(expected), strings.TrimSpace(text))
+	}}, nil
+}
+
+func (c *LevenshteinConfig) mark(expected, actual string) (trial.Mark, error) {
+	n, exact := measure.Distance(foldedIf(c.IgnoreCase, expected), foldedIf(c.IgnoreCase, actual))
+	longer := max(utf8.RuneCountInString(expected), utf8.RuneCountInString(actual), 1)
+	similarity := 1 - float64(n)/float64(longer)
+	pass := (c.Max == nil || n <= *c.Max) && (c.Min == nil || similarity >= *c.Min)
+	if pass && !exact {
+		return trial.Mark{}, fmt.Errorf("the texts differ over more than %d letters, which is too much to compare; use rouge or similarity for long texts", measure.MaxLetters)
+	}
+	message := fmt.Sprintf("the distance is %d, the similarity %s", n, figure(similarity))
+	if !exact {
+		message = fmt.Sprintf("the distance is at least %d, the similarity at most %s", n, figure(similarity))
+	}
+	if c.Max != nil {
+		message += fmt.Sprintf("; the greatest distance is %d", *c.Max)
+	}
+	if c.Min != nil {
+		message += "; the least similarity is " + figure(*c.Min)
+	}
+	m := scored(pass, similarity, expected, actual, message)
+	if !pass {
+		m.Diff = diff(expected, actual)
+	}
+	return m, nil
+}

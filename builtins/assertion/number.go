@@ -1,0 +1,127 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/eval/value"
+)
+
+// NumberConfig is the keys of number.
+type NumberConfig struct {
+	Value     component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The number that is expected."`
+	Tolerance float64             `yaml:"tolerance" min:"0" doc:"How far off the answer may be."`
+	Relative  float64             `yaml:"relative" min:"0" doc:"How far off it may be as a share of the expected number: 0.01 is one percent. The wider of both counts."`
+	Find      string              `yaml:"find" enum:"last|first|any|only" doc:"Which number of a text is the answer: the last, the first, any, or the only one."`
+	Path      component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+}
+
+// Number wants a number in an answer.
+var Number = component.New("number", "The number in the answer is this, within a tolerance. Numbers in a text are digits with a decimal point, thousands separated by commas or not, with an exponent or not; a currency before it, a % or unit behind it are left aside, digits that end a word (v2, gpt-4) are none.",
+	func() NumberConfig { return NumberConfig{Find: "last"} }, newNumber)
+
+// numeral finds numbers; what stands around them decides whether they are.
+var numeral = regexp.MustCompile(`[-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?`)
+
+// maxNumerals is how many numbers of a text are looked at.
+const maxNumerals = 10_000
+
+func newNumber(c *NumberConfig, _ trial.CheckSettings) (trial.Check, error) {
+	if c.Value.Text == "" {
+		return nil, errors.New("number wants a value")
+	}
+	return onText{c.Path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
+		expected, err := filled(c.Value, s)
+		if err != nil {
+			return trial.Mark{}, err
+		}
+		want, ok := value.ParseNumber(strings.ReplaceAll(strings.TrimSpace(expected), ",", ""))
+		if !ok {
+			return trial.Mark{}, fmt.Errorf("value %s is no number", brief(expected))
+		}
+		return c.mark(text, expected, want), nil
+	}}, nil
+}
+
+// mark holds the numbers of a text against the one that is wanted.
+func (c *NumberConfig) mark(text, expected string, want *big.Rat) trial.Mark {
+	found := numerals(text)
+	if len(found) == 0 {
+		return says(false, expected, text, "there is no number in the answer")
+	}
+	candidates := found[len(found)-1:]
+	switch c.Find {
+	case "first":
+		candidates = found[:1]
+	case "any":
+		candidates = found
+	case "only":
+		if len(found) > 1 {
+			return says(false, expected, text, "there are "+count(len(found), "number")+" in the answer, not one")
+		}
+	}
+	for _, written := range candidates {
+		if got, ok := parsed(written); ok && c.close(want, got) {
+			return says(true, expected, written, "the answer is "+written)
+		}
+	}
+	actual := candidates[len(candidates)-1]
+	return says(false, expected, actual, "the answer is "+actual+", not "+expected+c.margin())
+}
+
+// close says whether a number is near enough.
+func (c *NumberConfig) close(want, got *big.Rat) bool {
+	off := new(big.Rat).Sub(want, got)
+	off.Abs(off)
+	share := new(big.Rat).Mul(new(big.Rat).Abs(want), exactly(c.Relative))
+	return off.Cmp(exactly(c.Tolerance)) <= 0 || off.Cmp(share) <= 0
+}
+
+// margin is the tolerance for people.
+func (c *NumberConfig) margin() string {
+	out := ""
+	if c.Tolerance > 0 {
+		out += " ± " + figure(c.Tolerance)
+	}
+	if c.Relative > 0 {
+		out += " ± " + figure(100*c.Relative) + " %"
+	}
+	return out
+}
+
+// numerals are the numbers of a text, as they are written.
+func numerals(text string) []string {
+	var out []string
+	for _, at := range numeral.FindAllStringIndex(text, maxNumerals) {
+		before, written := text[:at[0]], text[at[0]:at[1]]
+		unsigned := strings.TrimLeft(written, "-+−")
+		switch {
+		case endsIn(before, unicode.IsLetter): // v2, and gpt-4
+		case endsIn(before, unicode.IsDigit) && unsigned == written: // the rest of 10.0.0.1
+		case endsIn(before, unicode.IsDigit):
+			out = append(out, unsigned) // a hyphen, as in 2026-11
+		default:
+			out = append(out, written)
+		}
+	}
+	return out
+}
+
+// endsIn says of what kind the last letter of a text is; _ counts as a letter.
+func endsIn(text string, kind func(rune) bool) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return kind(r) || r == '_' && kind('a')
+}
+
+// parsed is a number of a text by its worth.
+func parsed(written string) (*big.Rat, bool) {
+	return value.ParseNumber(strings.NewReplacer(",", "", "−", "-").Replace(written))
+}

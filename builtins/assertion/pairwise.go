@@ -1,0 +1,163 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	_ "embed" // what the judge is told
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// PairwiseConfig is the keys of pairwise.
+type PairwiseConfig struct {
+	Criteria component.PromptRef `yaml:"criteria" vars:"case,parameters" doc:"What makes an answer better: text, {file: ...} or {use: name}. Default: the rubric of the suite's judge."`
+	Value    component.Template  `yaml:"value" vars:"case,parameters" doc:"The answer to compare with, or"`
+	Variant  string              `yaml:"variant" doc:"the variant whose answer to the same case it is compared with."`
+	Tie      string              `yaml:"tie" enum:"pass|fail" doc:"What it is when neither answer is better."`
+	Path     component.FilterRef `yaml:"path" doc:"Compare the one value that this JSONPath selects of the outputs instead of the responses."`
+}
+
+// Pairwise has a judge compare two answers.
+var Pairwise = component.New("pairwise", "A judge, the suite's judge llm, compares the answer with a text or with the answer of another variant. It is asked in both orders: an answer that it prefers only in one of them is no better. Score: 1 better, 0.5 as good, 0 worse.",
+	func() PairwiseConfig { return PairwiseConfig{Tie: "pass"} }, newPairwise)
+
+//go:embed prompt/pairwise.md
+var pairwisePrompt string
+
+const pairwiseSchema = `{"type":"object","properties":{"reason":{"type":"string"},"better":{"enum":["first","second","neither"]}},` +
+	`"required":["reason","better"],"additionalProperties":false}`
+
+// preference is what a judge replies.
+type preference struct{ Reason, Better string }
+
+type pairwise struct {
+	config   PairwiseConfig
+	criteria component.PromptRef
+	judge    trial.Grader
+	hash     string
+}
+
+// paired is a pairwise that holds variants against each other.
+type paired struct{ *pairwise }
+
+var (
+	_ trial.Check  = (*pairwise)(nil)
+	_ trial.Paired = paired{}
+)
+
+// Against implements trial.Paired.
+func (p paired) Against() string { return p.config.Variant }
+
+func newPairwise(c *PairwiseConfig, s trial.CheckSettings) (trial.Check, error) {
+	p := &pairwise{config: *c, criteria: c.Criteria, judge: s.Judge}
+	if p.criteria.IsZero() {
+		p.criteria = s.Rubric
+	}
+	switch {
+	case s.Judge == nil:
+		return nil, errNoJudge
+	case p.criteria.IsZero():
+		return nil, errors.New("pairwise has no criteria, and the suite's judge has no rubric: write one of them")
+	case (c.Value.Text == "") == (c.Variant == ""):
+		return nil, errors.New("pairwise wants a value or a variant to compare with, one of them")
+	}
+	p.hash = instructions(pairwisePrompt, pairwiseSchema, p.criteria.Text)
+	if c.Variant != "" {
+		return paired{p}, nil
+	}
+	return p, nil
+}
+
+// Check implements trial.Check.
+func (p *pairwise) Check(ctx context.Context, s *trial.Subject) (trial.Mark, error) {
+	own, missing, err := answer(s, p.config.Path)
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	other, otherMissing, err := p.other(s)
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	own, other = strings.TrimSpace(own), strings.TrimSpace(other)
+	var m trial.Mark
+	switch {
+	case own == other && missing == otherMissing:
+		m = p.mark(0, "both answers are the same")
+	case own == "":
+		m = p.mark(-1, "the answer is empty"+because(missing))
+	case other == "":
+		m = p.mark(1, "the other answer is empty"+because(otherMissing))
+	default:
+		if m, err = p.judged(ctx, s, own, other); err != nil {
+			return trial.Mark{}, err
+		}
+	}
+	m.Expected, m.Actual = short(other), short(own)
+	return m, nil
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+// other is the answer to compare with.
+func (p *pairwise) other(s *trial.Subject) (text, missing string, err error) {
+	if p.config.Variant == "" {
+		text, err = wanted(p.config.Value, s)
+		return text, "", err
+	}
+	if s.Rival == nil {
+		return "", "", errors.New("there is no answer of variant " + p.config.Variant + " to compare with")
+	}
+	return answer(s.Rival, p.config.Path)
+}
+
+// judged asks in both orders.
+func (p *pairwise) judged(ctx context.Context, s *trial.Subject, own, other string) (trial.Mark, error) {
+	criteria, err := filledPrompt(p.criteria, s)
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	head := task(s) + "What makes an answer better:\n" + strings.TrimSpace(criteria) + "\n\n"
+	question := func(first, second string) trial.Question {
+		return trial.Question{
+			System: pairwisePrompt, Schema: []byte(pairwiseSchema),
+			Prompt: head + fenced("The first answer", first) + "\n" + fenced("The second answer", second),
+		}
+	}
+	r, tokens, cost, err := asked[preference](ctx, p.judge, []trial.Question{question(own, other), question(other, own)})
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	m := p.decided(r[0], r[1])
+	m.Tokens, m.Cost = tokens, cost
+	return m, nil
+}
+
+// decided weighs what the judge said when our answer stood first, and when it
+// stood second.
+func (p *pairwise) decided(first, second preference) trial.Mark {
+	switch {
+	case first.Better == "first" && second.Better == "second":
+		return p.mark(1, "it is better: "+first.Reason)
+	case first.Better == "second" && second.Better == "first":
+		return p.mark(-1, "the other is better: "+first.Reason)
+	case first.Better == "neither" && second.Better == "neither":
+		return p.mark(0, "neither is better: "+first.Reason)
+	default:
+		return p.mark(0, "neither is better: the judge's preference changed with their order; "+first.Reason)
+	}
+}
+
+// mark is that of an answer that is better (1), as good (0) or worse (-1).
+func (p *pairwise) mark(better int, message string) trial.Mark {
+	m := scored(better > 0 || better == 0 && p.config.Tie != "fail", float64(better+1)/2, "", "", message)
+	m.Prompt = p.hash
+	return m
+}

@@ -1,0 +1,57 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pexctl/pex/builtins/assertion/measure"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// RougeConfig is the keys of rouge.
+type RougeConfig struct {
+	Value component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The text that the answer is to resemble."`
+	N     string              `yaml:"n" enum:"1|2|l" doc:"What is counted: words, pairs of words, or the longest sequence of words that both have."`
+	Min   float64             `yaml:"min" min:"0" max:"1" doc:"Least score that passes."`
+	Path  component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+}
+
+// Rouge wants an answer to have words in common with a text.
+var Rouge = component.New("rouge", "The answer shares words with a text: ROUGE-1, -2 or -L as F1 (Lin 2004), in small letters, without stemming. Of very long texts the first 20,000 words count.",
+	func() RougeConfig { return RougeConfig{N: "1", Min: 0.5} }, newRouge)
+
+func newRouge(c *RougeConfig, _ trial.CheckSettings) (trial.Check, error) {
+	if c.Value.Text == "" {
+		return nil, errors.New("rouge wants a value")
+	}
+	return onText{c.Path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
+		expected, err := filled(c.Value, s)
+		if err != nil {
+			return trial.Mark{}, err
+		}
+		want, cut := measure.Words(expected)
+		got, alsoCut := measure.Words(text)
+		if len(want) == 0 {
+			return trial.Mark{}, fmt.Errorf("value %s has no words", brief(expected))
+		}
+		score := c.score(want, got)
+		message := fmt.Sprintf("ROUGE-%s is %s, the least is %s", c.N, figure(score), figure(c.Min))
+		if cut || alsoCut {
+			message += fmt.Sprintf(" (of the first %d words)", measure.MaxWords)
+		}
+		return scored(score >= c.Min, score, expected, text, message), nil
+	}}, nil
+}
+
+func (c *RougeConfig) score(want, got []string) float64 {
+	switch c.N {
+	case "2":
+		return measure.RougeN(2, want, got)
+	case "l":
+		return measure.RougeL(want, got)
+	default:
+		return measure.RougeN(1, want, got)
+	}
+}

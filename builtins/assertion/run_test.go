@@ -1,0 +1,165 @@
+package assertion_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+func TestFiguresStayWithinBounds(t *testing.T) {
+	two, three, four := 2, 3, 4
+	cheap, dear := 0.01, 0.02
+	s := answered("x")
+	s.Trace = engine.TraceEnv{
+		Steps: []engine.StepEnv{{Status: "ok"}, {Status: "failed"}, {Status: "ok"}, {Status: "skipped"}}, Tokens: 3, Cost: 0.015,
+	}
+	s.Latency = 1500 * time.Millisecond
+	free := answered("x")
+	free.Trace.Tokens = 10
+	idle := answered("x")
+	for _, c := range []struct {
+		name    string
+		check   trial.Check
+		subject *trial.Subject
+		want    expect
+	}{
+		{"steps", made(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Min, k.Max = &three, &three }), s, expect{pass: true, message: "steps: 3"}},
+		{"too many steps", made(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Max = &two }), s, expect{message: "steps: 3 is too much"}},
+		{"too few steps", made(t, assertion.Steps, none, func(k *assertion.StepsConfig) { k.Min = &four }), s, expect{message: "steps: 3 is too little"}},
+		{"tokens", made(t, assertion.Tokens, none, func(k *assertion.TokensConfig) { k.Max = &three }), s, pass},
+		{"too many tokens", made(t, assertion.Tokens, none, func(k *assertion.TokensConfig) { k.Max = &two }), s, expect{message: "tokens: 3 is too much"}},
+		{"cost", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), s, expect{pass: true, message: "$0.015"}},
+		{"too dear", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &cheap }), s, expect{message: "too much"}},
+		{"no price", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), free, expect{err: "its llms have no price"}},
+		{"nothing to pay", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), idle, expect{pass: true, message: "$0"}},
+		{"latency", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = 2 * time.Second }), s, expect{pass: true, message: "1.5s"}},
+		{"too slow", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = time.Second }), s, expect{message: "latency: 1.5s is too much"}},
+		{"too fast", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Min = 2 * time.Second }), s, expect{message: "too little"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { check(t, c.check, c.subject, c.want) })
+	}
+	refused(t, assertion.Steps, "steps wants max or min", func(*assertion.StepsConfig) {})
+	refused(t, assertion.Latency, "latency wants max or min", func(*assertion.LatencyConfig) {})
+	refused(t, assertion.Tokens, "min 4 is above max 2", func(k *assertion.TokensConfig) { k.Min, k.Max = &four, &two })
+}
+
+func TestRefusal(t *testing.T) {
+	stopped := answered("")
+	stopped.Result.StopReason.Code = engine.StopRefused
+	must := made(t, assertion.Refusal, none, func(*assertion.RefusalConfig) {})
+	mustNot := made(t, assertion.Refusal, none, func(k *assertion.RefusalConfig) { k.Refused = false })
+	for _, c := range []struct {
+		name    string
+		subject *trial.Subject
+		refused bool
+		message string
+	}{
+		{"by its stop reason", stopped, true, "stopped as refused"},
+		{"by its words", answered("I’m sorry, but I can't help with that."), true, "reads like a refusal"},
+		{"in German", answered("Dabei kann ich nicht helfen."), true, "reads like a refusal"},
+		{"an answer", answered("Paris."), false, "did not decline"},
+		{"about refusals", answered("The senator said: the committee must vote. Later he added much more on it. And then. " + strings.Repeat("x ", 400) + "I must decline."), false, "did not decline"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			check(t, must, c.subject, expect{pass: c.refused, message: c.message})
+			check(t, mustNot, c.subject, expect{pass: !c.refused, message: c.message})
+		})
+	}
+}
+
+func TestExpr(t *testing.T) {
+	s := gave(`{"total":3,"tags":["a"]}`)
+	s.Trace.Tools = map[string]engine.ToolUses{"search": {Calls: 2}}
+	for _, c := range []struct {
+		name, that string
+		want       expect
+	}{
+		{"holds", `output.total == 3 && "a" in output.tags`, expect{pass: true, message: "is true"}},
+		{"does not hold", `trace.tools.search.calls <= 1`, expect{message: "trace.tools.search.calls <= 1 is false"}},
+		{"parameters", `parameters.limit == 3`, pass},
+		{"cannot be evaluated", `output.name.first == "x"`, expect{message: "evaluate"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			check(t, made(t, assertion.Expr, none, func(k *assertion.ExprConfig) { k.That = guardRef(t, c.that) }), s, c.want)
+		})
+	}
+	refused(t, assertion.Expr, "wants an expression", func(*assertion.ExprConfig) {})
+}
+
+// called is a subject whose run called tools: "tool {json}" each.
+func called(calls ...string) *trial.Subject {
+	s := answered("done")
+	step := engine.StepRecord{ID: "s1"}
+	for _, c := range calls {
+		tool, args, _ := strings.Cut(c, " ")
+		step.ToolCalls = append(step.ToolCalls, engine.ToolRecord{Tool: tool, Args: json.RawMessage(args), Status: engine.CallOK})
+	}
+	s.Result.Steps = []engine.StepRecord{step}
+	s.Trace.Steps, s.Trace.ToolCalls = []engine.StepEnv{{Status: "ok"}}, len(calls)
+	return s
+}
+
+func TestTrajectory(t *testing.T) {
+	nothing, one := 0, 1
+	two := []string{"list_files {}", `read_file {"path":"Paris","limit":5}`}
+	for _, c := range []struct {
+		name, tools string
+		edit        func(*assertion.TrajectoryConfig)
+		calls       []string
+		want        expect
+	}{
+		{name: "in order", tools: `["list_files",{"tool":"read_*","args":{"path":"${case.answer}"}}]`, calls: two, want: expect{pass: true, message: "2 as expected"}},
+		{name: "other arguments", tools: `[{"tool":"read_file","args":{"path":"Rome"}}]`, calls: two, want: expect{message: "1 with other arguments"}},
+		{name: "a number of the row", tools: `[{"tool":"read_file","args":{"limit":"${parameters.limit}"}}]`, calls: two, want: expect{message: "other arguments"}},
+		{name: "exact", tools: `["list_files"]`, edit: func(k *assertion.TrajectoryConfig) { k.Match = "exact" }, calls: two, want: expect{score: 2. / 3, message: "1 not expected"}},
+		{name: "arguments ignored", tools: `[{"tool":"read_file","args":{"path":"Rome"}}]`, edit: func(k *assertion.TrajectoryConfig) { k.Args = "ignore" }, calls: two, want: pass},
+		{name: "a field ignored", tools: `[{"tool":"read_file","args":{"path":"Rome","limit":5}}]`, edit: func(k *assertion.TrajectoryConfig) { k.Fields = map[string]string{"path": "ignore"} }, calls: two, want: pass},
+		{name: "of a tool", tools: `[{"tool":"read_file","args":{"path":"Paris"}}]`, edit: func(k *assertion.TrajectoryConfig) {
+			k.ArgsOf = map[string]assertion.ArgsCompare{"read_*": {Compare: "exact"}}
+		}, calls: two, want: expect{message: "other arguments"}},
+		{name: "none at all", tools: `[]`, edit: func(k *assertion.TrajectoryConfig) { k.Match = "exact" }, calls: two, want: expect{message: "2 not expected"}},
+		{name: "not compared", calls: two, want: expect{pass: true, message: "all bounds were kept"}},
+		{name: "forbidden", edit: func(k *assertion.TrajectoryConfig) { k.Forbidden = []string{"read_*"} }, calls: two, want: expect{message: "read_file is forbidden"}},
+		{name: "bounds", edit: func(k *assertion.TrajectoryConfig) { k.MaxSteps, k.MaxToolCalls = &one, &one }, calls: two, want: expect{message: "2 tool calls are more than 1"}},
+		{name: "a bound of none", edit: func(k *assertion.TrajectoryConfig) { k.MaxReplans = &nothing }, calls: two, want: expect{pass: true, message: "all bounds were kept"}},
+		{name: "no such column", tools: `[{"tool":"a","args":{"x":"${case.x}"}}]`, want: expect{err: "there is no case.x"}},
+		{name: "a tool of the row", tools: `["${case.blank}"]`, want: expect{err: "no name or pattern"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := made(t, assertion.Trajectory, none, func(k *assertion.TrajectoryConfig) {
+				if c.tools != "" {
+					k.Tools = anyValue(t, c.tools)
+				}
+				if c.edit != nil {
+					c.edit(k)
+				}
+			})
+			check(t, k, called(c.calls...), c.want)
+		})
+	}
+	for want, tools := range map[string]string{
+		"tools wants a list":   `"a"`,
+		`there is no key "ar"`: `[{"tool":"a","ar":{}}]`,
+		"no name or pattern":   `["a["]`,
+	} {
+		refused(t, assertion.Trajectory, want, func(k *assertion.TrajectoryConfig) { k.Tools = anyValue(t, tools) })
+	}
+}
+
+func TestATrajectoryIsShown(t *testing.T) {
+	k := made(t, assertion.Trajectory, none, func(k *assertion.TrajectoryConfig) {
+		k.Tools = anyValue(t, `["list_files",{"tool":"read_file","args":{"path":"a"}},"clock"]`)
+	})
+	m := check(t, k, called("list_files {}", `read_file {"path":"b"}`, "write_file {}"), expect{score: 1. / 3})
+	want := "  list_files {}\n~ read_file {\"path\":\"b\"}\n    path: expected \"a\", is \"b\"\n- clock\n. write_file {}\n"
+	if diff := cmp.Diff([]string{"list_files, read_file, clock", "list_files, read_file, write_file", want}, []string{m.Expected, m.Actual, m.Diff}); diff != "" {
+		t.Error(diff)
+	}
+}

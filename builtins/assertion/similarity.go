@@ -1,0 +1,57 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/assertion/measure"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// SimilarityConfig is the keys of similarity.
+type SimilarityConfig struct {
+	Value component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"The text that the answer is to mean."`
+	Min   float64             `yaml:"min" min:"0" max:"1" doc:"Least cosine that passes. What is similar differs from model to model: look at a few scores first."`
+	Path  component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+}
+
+// Similarity wants an answer to mean what a text means.
+var Similarity = component.New("similarity", "The answer means what a text means: the cosine of their embeddings, by the suite's embed llm.",
+	func() SimilarityConfig { return SimilarityConfig{Min: 0.8} }, newSimilarity)
+
+func newSimilarity(c *SimilarityConfig, s trial.CheckSettings) (trial.Check, error) {
+	switch {
+	case c.Value.Text == "":
+		return nil, errors.New("similarity wants a value")
+	case s.Embedder == nil:
+		return nil, errors.New("similarity wants embeddings: write embed: {llm: NAME} in the suite, with an llm whose model makes them")
+	}
+	return onText{c.Path, func(ctx context.Context, subject *trial.Subject, text string) (trial.Mark, error) {
+		expected, err := wanted(c.Value, subject)
+		if err != nil {
+			return trial.Mark{}, err
+		}
+		if strings.TrimSpace(text) == "" {
+			return says(false, expected, text, "the answer is empty"), nil
+		}
+		return c.mark(ctx, s.Embedder, expected, text)
+	}}, nil
+}
+
+func (c *SimilarityConfig) mark(ctx context.Context, e engine.Embedder, expected, text string) (trial.Mark, error) {
+	vectors, used, err := e.Embed(ctx, []string{expected, text})
+	if err != nil {
+		return trial.Mark{}, fmt.Errorf("embed: %w", err)
+	}
+	if len(vectors) != 2 || len(vectors[0]) != len(vectors[1]) {
+		return trial.Mark{}, errors.New("embed: the model did not give two vectors of one length")
+	}
+	cosine := measure.Cosine(vectors[0], vectors[1])
+	m := scored(cosine >= c.Min, cosine, expected, text, "the similarity is "+figure(cosine)+", the least is "+figure(c.Min))
+	m.Tokens = used.Total()
+	return m, nil
+}

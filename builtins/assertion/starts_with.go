@@ -1,0 +1,43 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// StartsWithConfig is the keys of starts_with.
+type StartsWithConfig struct {
+	Value      component.Template  `yaml:"value" required:"true" vars:"case,parameters" doc:"What the answer begins with, blanks before it aside."`
+	Path       component.FilterRef `yaml:"path" doc:"Look at the one value that this JSONPath selects of the output instead of the response."`
+	IgnoreCase bool                `yaml:"ignore_case" doc:"Capital and small letters are the same."`
+}
+
+// StartsWith wants an answer to begin with a text.
+var StartsWith = component.New("starts_with", "The answer begins with a text.",
+	func() StartsWithConfig { return StartsWithConfig{} }, newStartsWith)
+
+func newStartsWith(c *StartsWithConfig, _ trial.CheckSettings) (trial.Check, error) {
+	return onEdge(c.Value, c.Path, c.IgnoreCase, "begin", strings.HasPrefix)
+}
+
+// onEdge is a check of one end of a text.
+func onEdge(t component.Template, path component.FilterRef, ignoreCase bool, verb string, has func(text, edge string) bool) (trial.Check, error) {
+	if t.Text == "" {
+		return nil, errors.New("value is empty: every answer would " + verb + " with it")
+	}
+	return onText{path, func(_ context.Context, s *trial.Subject, text string) (trial.Mark, error) {
+		want, err := wanted(t, s)
+		if err != nil {
+			return trial.Mark{}, err
+		}
+		want = strings.TrimSpace(want)
+		if has(foldedIf(ignoreCase, strings.TrimSpace(text)), foldedIf(ignoreCase, want)) {
+			return says(true, want, text, "the answer "+verb+"s with "+brief(want)), nil
+		}
+		return says(false, want, text, "the answer does not "+verb+" with "+brief(want)), nil
+	}}, nil
+}

@@ -1,0 +1,26 @@
+package assertion
+
+import (
+	"strconv"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trajectory"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// StepsConfig is the keys of steps.
+type StepsConfig struct {
+	Max *int `yaml:"max" min:"0" doc:"Most steps."`
+	Min *int `yaml:"min" min:"0" doc:"Least steps."`
+}
+
+// Steps bounds the steps of a run.
+var Steps = component.New("steps", "How many steps the run began; skipped ones do not count.",
+	func() StepsConfig { return StepsConfig{} }, newSteps)
+
+func newSteps(c *StepsConfig, _ trial.CheckSettings) (trial.Check, error) {
+	return newWithin(within{"steps", whole(c.Min), whole(c.Max), func(s *trial.Subject) (float64, string, error) {
+		n := trajectory.Executed(&s.Trace)
+		return float64(n), strconv.Itoa(n), nil
+	}})
+}

@@ -1,0 +1,24 @@
+package assertion
+
+import (
+	"strconv"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// TokensConfig is the keys of tokens.
+type TokensConfig struct {
+	Max *int `yaml:"max" min:"0" doc:"Most tokens."`
+	Min *int `yaml:"min" min:"0" doc:"Least tokens."`
+}
+
+// Tokens bounds the tokens of a run.
+var Tokens = component.New("tokens", "How many tokens the run took, in and out.",
+	func() TokensConfig { return TokensConfig{} }, newTokens)
+
+func newTokens(c *TokensConfig, _ trial.CheckSettings) (trial.Check, error) {
+	return newWithin(within{"tokens", whole(c.Min), whole(c.Max), func(s *trial.Subject) (float64, string, error) {
+		return float64(s.Trace.Tokens), strconv.Itoa(s.Trace.Tokens), nil
+	}})
+}

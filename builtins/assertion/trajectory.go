@@ -1,0 +1,117 @@
+package assertion
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/schema"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/trajectory"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// TrajectoryConfig is the keys of trajectory.
+type TrajectoryConfig struct {
+	Match         string                 `yaml:"match" enum:"exact|in_order|any_order|subset|superset" doc:"exact: these calls in this order and no others; in_order: others may stand between; any_order: these and no others, in whatever order; subset: none but these; superset: these and others, in whatever order."`
+	Tools         component.Value        `yaml:"tools" vars:"case,parameters" doc:"The expected calls: a list of names or patterns (read_*), and of {tool, args, compare, fields}, where args hold what is expected of the arguments. [] = no call at all; not written = calls are not compared."`
+	Args          string                 `yaml:"args" enum:"exact|partial|ignore" doc:"How arguments are compared: exact = equal and no others; partial = what is expected is there and equal, at whatever depth; ignore."`
+	Fields        map[string]string      `yaml:"fields" enum:"exact|partial|ignore" doc:"How single arguments are compared, by their names, such as {request_id: ignore}."`
+	ArgsOf        map[string]ArgsCompare `yaml:"args_of" doc:"How the arguments of single tools are compared, by name or pattern."`
+	Forbidden     []string               `yaml:"forbidden" doc:"Tools that must not be called: names or patterns. A call that was denied counts."`
+	MaxSteps      *int                   `yaml:"max_steps" min:"0" doc:"Most steps that may be begun."`
+	MaxReplans    *int                   `yaml:"max_replans" min:"0" doc:"Most replans."`
+	MaxToolCalls  *int                   `yaml:"max_tool_calls" min:"0" doc:"Most tool calls."`
+	MaxModelCalls *int                   `yaml:"max_model_calls" min:"0" doc:"Most model calls."`
+	MaxTokens     *int                   `yaml:"max_tokens" min:"0" doc:"Most tokens, in and out."`
+	MaxCost       *float64               `yaml:"max_cost" min:"0" doc:"Most USD."`
+}
+
+// ArgsCompare is how the arguments of one tool are compared.
+type ArgsCompare struct {
+	Compare string            `yaml:"compare" enum:"exact|partial|ignore" doc:"All of them."`
+	Fields  map[string]string `yaml:"fields" enum:"exact|partial|ignore" doc:"Single ones, by name."`
+}
+
+// Trajectory wants a run to have called the tools that it should.
+var Trajectory = component.New("trajectory", "The tools that the run called, with which arguments, and how much it took.",
+	func() TrajectoryConfig { return TrajectoryConfig{Match: "in_order", Args: "partial"} }, newTrajectory)
+
+type trajectoryCheck struct {
+	tools    component.Value
+	expected trajectory.Expectation
+}
+
+var _ trial.Check = (*trajectoryCheck)(nil)
+
+func newTrajectory(c *TrajectoryConfig, _ trial.CheckSettings) (trial.Check, error) {
+	t := &trajectoryCheck{tools: c.Tools, expected: trajectory.Expectation{
+		Match: trajectory.Match(c.Match), Rule: rule(c.Args, c.Fields), Tools: map[string]trajectory.Rule{}, Forbidden: c.Forbidden,
+		Bounds: trajectory.Bounds{Steps: c.MaxSteps, Replans: c.MaxReplans, ToolCalls: c.MaxToolCalls, ModelCalls: c.MaxModelCalls, Tokens: c.MaxTokens, Cost: c.MaxCost},
+	}}
+	for tool, a := range c.ArgsOf {
+		t.expected.Tools[tool] = rule(a.Compare, a.Fields)
+	}
+	if !c.Tools.IsZero() {
+		// As written, templates not filled: its form is checked before anything runs.
+		written, err := schema.Decode(c.Tools.JSON)
+		if err != nil {
+			return nil, err
+		}
+		if t.expected.Calls, err = trajectory.ParseCalls(written); err != nil {
+			return nil, err
+		}
+	}
+	return t, t.expected.Check()
+}
+
+func rule(compare string, fields map[string]string) trajectory.Rule {
+	out := trajectory.Rule{Compare: trajectory.Compare(compare), Fields: map[string]trajectory.Compare{}}
+	for name, word := range fields {
+		out.Fields[name] = trajectory.Compare(word)
+	}
+	return out
+}
+
+// Check implements trial.Check.
+func (t *trajectoryCheck) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
+	expected := t.expected
+	if !t.tools.IsZero() {
+		calls, err := filledValue(t.tools, s)
+		if err != nil {
+			return trial.Mark{}, err
+		}
+		if expected.Calls, err = trajectory.ParseCalls(calls); err != nil {
+			return trial.Mark{}, err
+		}
+		if err := expected.Check(); err != nil {
+			return trial.Mark{}, err
+		}
+	}
+	r := expected.Hold(s.Result.Steps, &s.Trace)
+	m := scored(r.Pass, r.Score, expectedCalls(expected.Calls), actualCalls(s), cmp.Or(r.Summary(), "no forbidden tool was called, and all bounds were kept"))
+	if !r.Pass {
+		m.Diff = r.Diff()
+	}
+	return m, nil
+}
+
+// expectedCalls names the tools that are expected, in order.
+func expectedCalls(calls []trajectory.Call) string {
+	out := make([]string, len(calls))
+	for i := range calls {
+		out[i] = calls[i].Tool
+	}
+	return strings.Join(out, ", ")
+}
+
+// actualCalls names the tools that were called, in order.
+func actualCalls(s *trial.Subject) string {
+	var out []string
+	for i := range s.Result.Steps {
+		for _, c := range s.Result.Steps[i].ToolCalls {
+			out = append(out, c.Tool)
+		}
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// percent writes a rate. What is not all of it never reads 100%, and what is
+// not nothing never 0%.
+func percent(rate float64) string {
+	const step = 0.001
+	switch {
+	case rate < 1 && rate > 1-step/2:
+		rate = 1 - step
+	case rate > 0 && rate < step/2:
+		rate = step
+	}
+	return fmt.Sprintf("%.1f%%", 100*rate)
+}
+
+// interval writes the bounds of a rate.
+func interval(low, high float64) string {
+	return fmt.Sprintf("%s to %s", strings.TrimSuffix(percent(low), "%"), percent(high))
+}
+
+// points writes the difference of two rates.
+func points(d float64) string {
+	if math.Abs(d) < 0.0005 && d != 0 {
+		return fmt.Sprintf("%+.2f", 100*d)
+	}
+	return strings.Replace(fmt.Sprintf("%+.1f", 100*d), "+0.0", "0.0", 1)
+}
+
+// dollars writes an amount of money without its sign.
+func dollars(usd float64) string {
+	if usd >= 1 {
+		return fmt.Sprintf("%.2f", usd)
+	}
+	return fmt.Sprintf("%.4f", usd)
+}
+
+// pvalue writes a probability.
+func pvalue(p float64) string {
+	if p < 0.001 {
+		return "p < 0.001"
+	}
+	return fmt.Sprintf("p = %.3f", p)
+}
+
+// seconds is a duration given in seconds.
+func seconds(s float64) string {
+	return tty.Span(time.Duration(s * float64(time.Second)))
+}
+
+// milliseconds is a duration given in milliseconds.
+func milliseconds(ms float64) string { return seconds(ms / 1000) }
+
+// label is a case with its variant.
+func label(id, variant string) string {
+	if variant == "" {
+		return id
+	}
+	return id + " [" + variant + "]"
+}
+
+// tally writes passed trials of graded ones.
+func tally(t fold.Tally) string { return fmt.Sprintf("%d/%d", t.C, t.N) }
+
+// listed writes at most n names of a list, each on one line and not too long.
+func listed(names []string, n int) string {
+	short := make([]string, min(len(names), n))
+	for i := range short {
+		short[i] = tty.OneLine(names[i], nameWide)
+	}
+	text := strings.Join(short, ", ")
+	if more := len(names) - n; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// priced says whether the costs of an evaluation are known: of all variants, of some, or of none.
+func priced(m *fold.Manifest) (all, some bool) {
+	all = len(m.Variants) > 0
+	for _, v := range m.Variants {
+		all, some = all && v.Priced, some || v.Priced
+	}
+	return all, some
+}
+
+// scope says what was run: cases, variants, trials.
+func scope(r *fold.Report, cases int) string {
+	parts := []string{tty.Plural(cases, "case")}
+	if n := len(r.Manifest.Variants); n > 1 {
+		parts = append(parts, tty.Plural(n, "variant"))
+	}
+	parts = append(parts, tty.Plural(r.Stats.Trials, "trial")+" in "+tty.Span(time.Duration(r.DurationMS)*time.Millisecond))
+	if r.Missing > 0 {
+		parts = append(parts, fmt.Sprintf("%d not run", r.Missing))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// consumed says what it took: tokens and money, those of judges beside.
+func consumed(r *fold.Report) string {
+	parts := []string{tty.Amount(int(r.Stats.Tokens.Total)) + " tokens"}
+	switch all, some := priced(&r.Manifest); {
+	case all:
+		parts = append(parts, dollars(r.Stats.Cost.Total)+" USD")
+	case some:
+		parts = append(parts, "at least "+dollars(r.Stats.Cost.Total)+" USD (not every llm has a price)")
+	default:
+		parts = append(parts, "cost unknown (no llm has a price)")
+	}
+	if r.JudgeTokens > 0 || r.JudgeCost > 0 {
+		parts = append(parts, fmt.Sprintf("judges: %s tokens, %s USD", tty.Amount(r.JudgeTokens), dollars(r.JudgeCost)))
+	}
+	return strings.Join(parts, "; ")
+}

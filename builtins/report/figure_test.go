@@ -1,0 +1,66 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// cellOf is the pass rate as the table of rates shows it.
+func cellOf(t *testing.T, rate float64) string {
+	t.Helper()
+	r := &fold.Report{}
+	r.Stats.N, r.Stats.PassRate = 1, rate
+	for line := range strings.Lines(written(t, "table", report.Settings{}, r, nil)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "all" {
+			return fields[1]
+		}
+	}
+	t.Fatal("the table has no line for all")
+	return ""
+}
+
+func TestWhatIsNotAllNeverReads100(t *testing.T) {
+	for _, c := range []struct {
+		rate float64
+		want string
+	}{
+		{1, "100.0%"}, {0.9999, "99.9%"}, {0.9994, "99.9%"}, {0.5, "50.0%"}, {0.0001, "0.1%"}, {0, "0.0%"},
+	} {
+		if got := cellOf(t, c.rate); got != c.want {
+			t.Errorf("%v reads %s, want %s", c.rate, got, c.want)
+		}
+	}
+}
+
+func TestComparisonsThatSayNothingSayWhatWould(t *testing.T) {
+	r, rows := synthetic()
+	c := r.Comparison
+	c.Verdict, c.Difference, c.Detectable, c.Needed, c.P = "inconclusive", -0.0002, 0.081, 640, 0.0001
+	r.Verdict = fold.VerdictInconclusive
+	for typ, parts := range map[string][]string{
+		"table":    {"? shop-questions: inconclusive", "-0.02 points", "p < 0.001", "a drop of 8.1 points would be found with 80% power; 640 cases would"},
+		"markdown": {"### ? ", "A drop of 8.1 points would be found with 80% power; 640 cases would decide for a margin of 2.0 points."},
+	} {
+		got := strings.Join(strings.Fields(written(t, typ, report.Settings{}, r, rows)), " ")
+		for _, part := range parts {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s lacks %q:\n%s", typ, part, got)
+			}
+		}
+	}
+}
+
+func TestCostsThatAreNotKnownAreNotShown(t *testing.T) {
+	r, rows := synthetic()
+	r.Manifest.Variants[1].Priced = false
+	if got := written(t, "table", report.Settings{}, r, rows); !strings.Contains(got, "at least 0.0250 USD (not every llm has a price)") {
+		t.Error(got)
+	}
+	r.Manifest.Variants[0].Priced = false
+	if got := written(t, "table", report.Settings{}, r, rows); !strings.Contains(got, "cost unknown (no llm has a price)") || strings.Contains(got, "0.0010") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,201 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// GitHub marks files of a pull request: for the log of a step of GitHub
+// Actions, which reads commands in it. The summary of the step is Markdown.
+var GitHub = component.New("github", "Annotations for GitHub Actions, worst first and at most ten, the last of them counting the rest.", defaults,
+	func(_ *config, s Settings) (Format, error) { return &githubFormat{s}, nil })
+
+type githubFormat struct{ set Settings }
+
+var (
+	_ Format = (*githubFormat)(nil)
+	_ Tests  = (*githubFormat)(nil)
+)
+
+// githubMost is how many annotations are shown before one that counts the rest:
+// GitHub takes ten of a kind of each step.
+const githubMost = 9
+
+// annotation is what is said of a line of a file.
+type annotation struct {
+	file    string
+	line    int
+	title   string
+	message string
+}
+
+// Write writes gates that do not hold, cases that became worse, and the worst
+// cases. Where the verdict is good all the same, they are warnings.
+func (f *githubFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
+	list, known := f.gates(r), map[string]int{}
+	all := len(list)
+	if r.Comparison != nil {
+		worse, _, _ := split(r.Comparison.Changes)
+		known = caseLines(r, worse)
+		list = append(list, f.regressed(r, worse[:min(len(worse), githubMost)], known)...)
+		all += len(worse)
+	}
+	view := look(r, githubMost+len(known))
+	for _, c := range view.worst {
+		if _, told := known[label(c.ID, c.Variant)]; !told {
+			list = append(list, f.failing(r, &c))
+		}
+	}
+	all += view.bad
+	for _, c := range r.Cases.All() {
+		if _, told := known[label(c.ID, c.Variant)]; told && isBad(&c) && !quarantined(r, &c) {
+			all--
+		}
+	}
+	level := "error"
+	if r.Verdict == fold.VerdictPassed {
+		level = "warning"
+	}
+	return f.write(w, level, list, all, "of "+r.Manifest.Suite+": the step's summary has them")
+}
+
+// caseLines are the lines of the dataset that the cases of changes stand in.
+func caseLines(r *fold.Report, changes []fold.CaseChange) map[string]int {
+	out := make(map[string]int, len(changes))
+	for _, c := range changes {
+		out[label(c.Case, c.Variant)] = 0
+	}
+	for _, c := range r.Cases.All() {
+		if _, ok := out[label(c.ID, c.Variant)]; ok {
+			out[label(c.ID, c.Variant)] = c.Line
+		}
+	}
+	return out
+}
+
+func (f *githubFormat) failing(r *fold.Report, c *fold.CaseStats) annotation {
+	message := standing(c)
+	if c.N > 0 {
+		message = "passed " + message
+	}
+	if text := why(c); text != "" {
+		message += ": " + text
+	}
+	return annotation{source(&r.Manifest), c.Line, r.Manifest.Suite + ": " + label(c.ID, c.Variant), message}
+}
+
+// gates are those that do not hold; if all do and the verdict is bad, the verdict.
+func (f *githubFormat) gates(r *fold.Report) []annotation {
+	var out []annotation
+	for i := range r.Gates {
+		g := &r.Gates[i]
+		if g.Pass {
+			continue
+		}
+		text := gateText(g)
+		if g.Error != "" {
+			text += ": " + g.Error
+		}
+		if len(g.Cases) > 0 {
+			text += ": fails for " + listed(g.Cases, tableNames)
+		}
+		out = append(out, annotation{g.File, g.Line, r.Manifest.Suite + ": a gate does not hold", text})
+	}
+	if len(out) == 0 && r.Verdict != fold.VerdictPassed {
+		_, head := headline(r)
+		out = append(out, annotation{r.Manifest.File, 0, head, r.Reason})
+	}
+	return out
+}
+
+// regressed are the cases that became worse.
+func (f *githubFormat) regressed(r *fold.Report, list []fold.CaseChange, lines map[string]int) []annotation {
+	var out []annotation
+	for _, c := range list {
+		name := label(c.Case, c.Variant)
+		message := fmt.Sprintf("regressed against %s: passed %s, now %s (%s)", baselineName(r.Comparison), tally(c.Before), tally(c.After), pvalue(c.P))
+		out = append(out, annotation{source(&r.Manifest), lines[name], r.Manifest.Suite + ": " + name, message})
+	}
+	return out
+}
+
+// WriteTests writes the problems of tests, errors first.
+func (f *githubFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
+	var list []annotation
+	for _, status := range []fold.TestStatus{fold.TestError, fold.TestFailed} {
+		for i := range r.Cases {
+			if c := &r.Cases[i]; c.Status == status {
+				list = append(list, testAnnotations(c)...)
+			}
+		}
+	}
+	for _, file := range r.Unused {
+		list = append(list, annotation{file, 0, "a golden file is not used", "no case asks for " + file})
+	}
+	return f.write(w, "error", list, len(list), "of the tests: the step's summary has them")
+}
+
+func testAnnotations(c *fold.TestResult) []annotation {
+	if len(c.Problems) == 0 {
+		return []annotation{{c.File, c.Line, c.Name, string(c.Status)}}
+	}
+	var out []annotation
+	for i := range c.Problems {
+		x := &c.Problems[i]
+		a := annotation{x.File, x.Line, c.Name, fmt.Sprintf("%s: %s", x.Kind, headOf(x))}
+		if a.file == "" {
+			a.file, a.line = c.File, c.Line
+		}
+		if x.Diff != "" {
+			a.message += "\n" + firstLines(x.Diff, 20)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func firstLines(s string, n int) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	if len(lines) > n {
+		lines = append(lines[:n], fmt.Sprintf("… %d more %s", len(lines)-n, plural(len(lines)-n, "line")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// write writes at most githubMost commands, and one for what is left of all.
+func (f *githubFormat) write(w io.Writer, level string, list []annotation, all int, of string) error {
+	const messageMost = 4000
+	var b strings.Builder
+	for _, a := range list[:min(len(list), githubMost)] {
+		var properties []string
+		if a.file != "" {
+			properties = append(properties, "file="+githubProperty(f.set.file(a.file)))
+			if a.line > 0 {
+				properties = append(properties, fmt.Sprintf("line=%d", a.line))
+			}
+		}
+		properties = append(properties, "title="+githubProperty(tty.OneLine(a.title, textWide)))
+		fmt.Fprintf(&b, "::%s %s::%s\n", level, strings.Join(properties, ","), githubText(firstPart(a.message, messageMost)))
+	}
+	if more := all - min(len(list), githubMost); more > 0 {
+		fmt.Fprintf(&b, "::%s title=pexctl::%s\n", level, githubText(fmt.Sprintf("and %d more %s %s", more, plural(more, "problem"), of)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+var githubEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+
+// githubText is a text as the message of a command: it cannot end the line.
+func githubText(s string) string { return githubEscapes.Replace(tty.Safe(s)) }
+
+// githubProperty is a text as a property of a command: it cannot end that either.
+func githubProperty(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubText(s))
+}

@@ -1,0 +1,24 @@
+package report
+
+import (
+	"io"
+
+	"github.com/pexctl/pex/builtins/report/html"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// HTML is one page that needs nothing beside it: every case, and every trial
+// with its plan, steps and checks.
+var HTML = component.New("html", "One page for a browser, without a server: cases to sort and filter, each trial with its plan, steps and checks.", defaults,
+	func(*config, Settings) (Format, error) { return htmlFormat{}, nil })
+
+type htmlFormat struct{}
+
+var _ Format = htmlFormat{}
+
+// Write implements Format.
+func (htmlFormat) Write(w io.Writer, r *fold.Report, rows trial.Rows) error {
+	return html.Write(w, r, rows)
+}

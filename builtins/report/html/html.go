@@ -1,0 +1,107 @@
+package html
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// chunkCases is how many lines of the table one element holds.
+const chunkCases = 1000
+
+// Write writes a report as a page. The table has a line for each of r.Cases;
+// rows are passed through one by one, so that memory does not grow with them.
+// The same report and rows give the same bytes. After an error, what was
+// written is a part of a page, which is of no use.
+func Write(w io.Writer, r *fold.Report, rows trial.Rows) error {
+	p := &page{w: bufio.NewWriterSize(w, 64<<10)}
+	if err := p.start(r); err != nil {
+		return err
+	}
+	if err := p.cases(r.Cases); err != nil {
+		return err
+	}
+	if err := p.trials(rows); err != nil {
+		return err
+	}
+	p.text("</body>\n</html>\n")
+	return p.w.Flush()
+}
+
+// page is a page being written. Its writer keeps its first error.
+type page struct {
+	w *bufio.Writer
+}
+
+// start writes all that stands before cases and rows. The script comes right
+// behind the report's own figures: they are drawn while the rest still loads.
+func (p *page) start(r *fold.Report) error {
+	a, name := loadAssets(), plain(r.Manifest.Suite+" · "+string(r.Verdict))
+	p.text("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"", a.policy, "\">\n",
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+		"<meta name=\"referrer\" content=\"no-referrer\">\n",
+		"<meta name=\"color-scheme\" content=\"light dark\">\n",
+		"<title>", name, "</title>\n<style>", a.style, "</style>\n</head>\n<body>\n",
+		"<noscript>", name, ": ", plain(r.Reason), "<br>Cases and trials need JavaScript.</noscript>\n", a.body)
+	if err := p.data("report", r); err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	p.text("<script>", a.script, "</script>\n")
+	return nil
+}
+
+// cases writes the lines of the table.
+func (p *page) cases(all fold.Cases) error {
+	for start := 0; start < all.Len(); start += chunkCases {
+		if err := p.data("cases", all.Slice(start, min(start+chunkCases, all.Len()))); err != nil {
+			return fmt.Errorf("html report: cases from %q on: %w", all.At(start).ID, err)
+		}
+	}
+	return nil
+}
+
+// data writes an element that holds JSON. What stands there cannot end the
+// element nor begin another: encoding/json writes <, >, &, U+2028 and U+2029 as
+// escapes and replaces what is not UTF-8. Browsers do not run it either.
+func (p *page) data(class string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	p.open(class)
+	fmt.Fprintf(p.w, "%s", data)
+	p.end()
+	return nil
+}
+
+// plain is a text that stands as such between two tags: without markup, and
+// without characters that do not show.
+func plain(text string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text))
+}
+
+func (p *page) open(class string) {
+	p.text("<script type=\"application/json\" class=\"", class, "\">")
+}
+
+func (p *page) end() { p.text("</script>\n") }
+
+func (p *page) text(parts ...string) {
+	for _, s := range parts {
+		fmt.Fprint(p.w, s)
+	}
+}

@@ -1,0 +1,73 @@
+// Figures as people read them.
+
+function fixed(x, digits) {
+  return x.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits});
+}
+
+function count(n) {
+  return (n || 0).toLocaleString("en");
+}
+
+function plural(n, word) {
+  return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+function percent(x) {
+  const p = (x || 0) * 100;
+  return (Number.isInteger(p) ? String(p) : fixed(p, 1)) + "%";
+}
+
+// points is a difference of rates.
+function points(x) {
+  return signed(x * 100, (v) => fixed(v, 1)) + " points";
+}
+
+function signed(x, write) {
+  return (x > 0 ? "+" : x < 0 ? "−" : "±") + write(Math.abs(x));
+}
+
+function money(x) {
+  if (!x) return "$0";
+  if (x < 0.1) return "$" + x.toLocaleString("en", {minimumSignificantDigits: 2, maximumSignificantDigits: 2});
+  return "$" + fixed(x, x < 100 ? 2 : 0);
+}
+
+function span(ms) {
+  if (!ms) return "0 ms";
+  if (ms < 1) return "<1 ms";
+  if (ms < 1000) return Math.round(ms) + " ms";
+  if (ms < 60000) return fixed(ms / 1000, ms < 10000 ? 2 : 1) + " s";
+  const s = Math.round(ms / 1000);
+  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
+  return `${Math.floor(s / 3600)} h ${Math.floor(s / 60) % 60} min`;
+}
+
+function seconds(s) {
+  return span(s * 1000);
+}
+
+// amount is a count of tokens.
+function amount(n) {
+  if (!n) return "0";
+  if (n < 1000) return String(Math.round(n));
+  return n < 1e6 ? fixed(n / 1e3, 1) + "k" : fixed(n / 1e6, 1) + "M";
+}
+
+function score(x) {
+  return fixed(x || 0, 2);
+}
+
+function when(text) {
+  return text && !text.startsWith("0001") ? text.replace("T", " ").replace(/(:\d\d)\.\d+/, "$1").replace("Z", " UTC") : "";
+}
+
+// short is the part of a digest by which people know it.
+function short(digest) {
+  const text = String(digest || "");
+  const hex = text.slice(text.indexOf(":") + 1);
+  return hex ? el("code", {title: text}, hex.slice(0, 12)) : null;
+}
+
+function variantName(name) {
+  return name || "(default)";
+}

@@ -1,0 +1,35 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// JSONL is every trial with all that is known of it.
+var JSONL = component.New("jsonl", "One JSON object a line for each trial: its input, answer, steps and marks.", defaults,
+	func(*config, Settings) (Format, error) { return jsonlFormat{}, nil })
+
+type jsonlFormat struct{}
+
+var _ Format = jsonlFormat{}
+
+// Write writes the rows that count.
+func (jsonlFormat) Write(w io.Writer, _ *fold.Report, rows trial.Rows) error {
+	out := bufio.NewWriter(w)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	for row, err := range rows() {
+		if err != nil {
+			return err
+		}
+		if err := e.Encode(row); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// WriteTests writes a suite for each file of tests.
+func (f *junitFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
+	var suites []*xmlSuite
+	total := xmlSuite{Name: "pexctl test", Time: xmlSeconds(float64(r.DurationMS))}
+	byFile, spent := map[string]*xmlSuite{}, map[string]float64{}
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		s := byFile[c.File]
+		if s == nil {
+			file := xmlText(f.set.file(c.File))
+			s = &xmlSuite{Name: strings.TrimSuffix(file, path.Ext(file)), File: file}
+			byFile[c.File], suites = s, append(suites, s)
+		}
+		spent[c.File] += c.DurationMS
+		s.Cases = append(s.Cases, f.testResult(s, c))
+		s.count(c.Status)
+		total.count(c.Status)
+		s.Time = xmlSeconds(spent[c.File])
+	}
+	if len(r.Unused) > 0 {
+		suites = append(suites, unusedSuite(f.set, r))
+		total.Tests, total.Failures = total.Tests+1, total.Failures+1
+	}
+	x := newXML(w)
+	x.open("testsuites", total)
+	for _, s := range suites {
+		x.element("testsuite", s)
+	}
+	x.shut("testsuites")
+	return x.close()
+}
+
+// count adds a case to the numbers of a suite.
+func (s *xmlSuite) count(status fold.TestStatus) {
+	s.Tests++
+	switch status {
+	case fold.TestFailed:
+		s.Failures++
+	case fold.TestError:
+		s.Errors++
+	case fold.TestSkipped:
+		s.Skipped++
+	case fold.TestPassed, fold.TestUpdated:
+	}
+}
+
+// unusedSuite is a test that fails because of golden files that no case asks for.
+func unusedSuite(set Settings, r *fold.TestReport) *xmlSuite {
+	files := make([]string, len(r.Unused))
+	for i, file := range r.Unused {
+		files[i] = set.file(file)
+	}
+	const name = "golden files"
+	return &xmlSuite{Name: name, Tests: 1, Failures: 1, Time: xmlSeconds(0), Cases: []xmlCase{{
+		Name: "every golden file is asked for", Class: name, Time: xmlSeconds(0),
+		Failure: &xmlProblem{Type: string(fold.ProblemUnused), Message: "no case asks for " + count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), storyMost))},
+	}}}
+}
+
+func (f *junitFormat) testResult(s *xmlSuite, c *fold.TestResult) xmlCase {
+	out := xmlCase{Name: xmlText(c.Name), Class: s.Name, Time: xmlSeconds(c.DurationMS)}
+	out.place(f.set, f.set.file(c.File), c.Line)
+	switch c.Status {
+	case fold.TestFailed:
+		out.Failure = f.testProblem(c)
+	case fold.TestError:
+		out.Error = f.testProblem(c)
+	case fold.TestSkipped:
+		out.Skipped = &xmlProblem{Message: "skipped"}
+	case fold.TestUpdated:
+		out.Out = &xmlOutput{"golden files were rewritten\n"}
+	case fold.TestPassed:
+	}
+	return out
+}
+
+// testProblem is all problems of a case in one, since readers look at the first only.
+func (f *junitFormat) testProblem(c *fold.TestResult) *xmlProblem {
+	out := &xmlProblem{Type: "error", Message: "failed"}
+	var b strings.Builder
+	fmt.Fprintln(&b, f.set.at(c.File, c.Line))
+	for i := range c.Problems {
+		x := &c.Problems[i]
+		if i == 0 {
+			out.Type, out.Message = string(x.Kind), xmlText(headOf(x))
+		}
+		fmt.Fprintf(&b, "\n%s: %s\n", x.Kind, headOf(x))
+		if at := f.set.at(x.File, x.Line); at != "" {
+			fmt.Fprintf(&b, "caused by %s\n", at)
+		}
+		for _, t := range []struct{ label, text string }{{"expected: ", x.Expected}, {"actual: ", x.Actual}, {"", x.Diff}} {
+			if t.text != "" {
+				fmt.Fprintln(&b, t.label+strings.TrimRight(t.text, "\n"))
+			}
+		}
+	}
+	if n := len(c.Problems); n > 1 {
+		out.Message += fmt.Sprintf(" (and %d more %s)", n-1, plural(n-1, "problem"))
+	}
+	out.Text = xmlText(firstPart(b.String(), storyMost))
+	return out
+}
+
+// headOf is a problem in a line: where and what.
+func headOf(x *fold.Problem) string {
+	if x.Where == "" {
+		return x.Message
+	}
+	return x.Where + ": " + x.Message
+}

@@ -1,0 +1,251 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// Markdown is a report for comments on pull requests and for step summaries.
+var Markdown = component.New("markdown", "Verdict, rates, gates, comparison and worst cases as GitHub Markdown, for comments and step summaries.", defaults,
+	func(_ *config, s Settings) (Format, error) { return &markdownFormat{s}, nil })
+
+type markdownFormat struct{ set Settings }
+
+var (
+	_ Format = (*markdownFormat)(nil)
+	_ Tests  = (*markdownFormat)(nil)
+	_ Diffs  = (*markdownFormat)(nil)
+)
+
+// How much a page shows of what may be long. Together it fits into a comment.
+const (
+	pageRows  = 20
+	pageNames = 10
+	nameWide  = 80
+	textWide  = 200
+)
+
+// Write writes the report, most important things first: a page that has no
+// more room leaves out the rest.
+func (f *markdownFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
+	p, view := newPage(f.set), look(r, pageRows)
+	m, _ := headline(r)
+	p.part(fmt.Sprintf("### %s %s: %s", m.sign, code(r.Manifest.Suite, nameWide), verdictWords(r.Verdict)))
+	if r.Reason != "" {
+		p.part("**Why:** " + prose(r.Reason, 3*textWide))
+	}
+	rateTable(p, r, view)
+	f.gateTable(p, r)
+	if c := r.Comparison; c != nil {
+		comparisonPart(p, c, r.Stats.PassRate)
+	}
+	worstTable(p, view)
+	groupTable(p, r, view)
+	checkTable(p, r)
+	remarkList(p, r)
+	p.part(f.origin(r, view))
+	return p.writeTo(w)
+}
+
+// rateTable is everything and the variants.
+func rateTable(p *page, r *fold.Report, view *survey) {
+	rows := [][]string{{"", "pass rate", "95 % interval", "passed", "errors", "USD/trial", "time/trial", "tokens/trial"}}
+	for _, x := range append([]part{view.whole}, view.variants...) {
+		row := rateRow(x, r)
+		row[0] = cell(x.Name, nameWide)
+		if x.Name == view.whole.Name {
+			row[0] = "**all**"
+		}
+		rows = append(rows, row)
+	}
+	p.table(rows, 1, 8)
+}
+
+func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
+	if len(r.Gates) == 0 {
+		return
+	}
+	rows := [][]string{{"", "gate", "figures", "where"}}
+	for _, g := range r.Gates[:min(len(r.Gates), pageRows)] {
+		m, got := good, g.Got
+		if !g.Pass {
+			m = wrong
+		}
+		if len(g.Cases) > 0 {
+			got = strings.TrimSpace(got + " fails for " + listed(g.Cases, pageNames))
+		}
+		if g.Error != "" {
+			got = g.Error
+		}
+		name := cell(g.Name, nameWide)
+		if g.Expr != "" && g.Expr != g.Name {
+			name += " " + cell(g.Expr, nameWide)
+		}
+		rows = append(rows, []string{m.sign, name, cell(got, textWide), cell(f.set.at(g.File, g.Line), nameWide)})
+	}
+	p.table(rows, 0, 0)
+	moreLine(p, len(r.Gates)-pageRows, "gate")
+}
+
+func comparisonPart(p *page, c *fold.Comparison, now float64) {
+	m := compared(c)
+	text := fmt.Sprintf("**Against %s: %s %s.** %s.", code(baselineName(c), nameWide), m.sign, prose(c.Verdict, nameWide), prose(difference(c, now), 2*textWide))
+	if extra := power(c); extra != "" {
+		text += " " + prose(upper(extra), textWide) + "."
+	}
+	if c.GradingChange {
+		text += " The checks are not those of the baseline: marks do not compare."
+	}
+	p.part(text)
+	worse, better, rest := split(c.Changes)
+	changeTable(p, "regressed", worse)
+	if len(c.Removed) > 0 {
+		p.details(fmt.Sprintf("lost coverage: %s", tty.Plural(len(c.Removed), "case")), "- "+nameList(c.Removed))
+	}
+	changeTable(p, "improved", better)
+	changeTable(p, "changed, not significantly", rest)
+	if len(c.Added) > 0 {
+		p.details("new: "+tty.Plural(len(c.Added), "case"), "- "+nameList(c.Added))
+	}
+}
+
+// upper makes the first letter of a sentence of ours large.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// changeTable lists cases that are not as they were.
+func changeTable(p *page, what string, changes []fold.CaseChange) {
+	if len(changes) == 0 {
+		return
+	}
+	inner := &page{most: pageMost}
+	rows := [][]string{{"case", "before", "after", "p (adjusted)", ""}}
+	for _, c := range changes[:min(len(changes), pageRows)] {
+		rows = append(rows, []string{cell(label(c.Case, c.Variant), nameWide), tally(c.Before), tally(c.After), fmt.Sprintf("%.3g", c.P), prose(c.Kind, nameWide)})
+	}
+	inner.table(rows, 1, 4)
+	moreLine(inner, len(changes)-pageRows, "case")
+	p.details(tty.Plural(len(changes), "case")+" "+what, inner.b.String())
+}
+
+func nameList(names []string) string {
+	out := make([]string, 0, pageNames)
+	for _, name := range names[:min(len(names), pageRows)] {
+		out = append(out, code(name, nameWide))
+	}
+	text := strings.Join(out, ", ")
+	if more := len(names) - pageRows; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func worstTable(p *page, view *survey) {
+	if view.bad == 0 {
+		return
+	}
+	inner := &page{most: pageMost}
+	rows := [][]string{{"case", "passed", "errors", "why"}}
+	for _, c := range view.worst {
+		rows = append(rows, []string{cell(label(c.ID, c.Variant), nameWide), tally(fold.Tally{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), cell(why(&c), textWide)})
+	}
+	inner.table(rows, 1, 3)
+	moreLine(inner, view.bad-len(view.worst), "case")
+	p.details("worst cases", inner.b.String())
+}
+
+func groupTable(p *page, r *fold.Report, view *survey) {
+	if len(view.groups) == 0 {
+		return
+	}
+	inner := &page{most: pageMost}
+	rows := [][]string{{"group", "pass rate", "95 % interval", "passed", "errors"}}
+	for _, x := range view.groups[:min(len(view.groups), pageRows)] {
+		row := rateRow(x, r)[:5]
+		row[0] = cell(x.Name, nameWide)
+		rows = append(rows, row)
+	}
+	inner.table(rows, 1, 5)
+	moreLine(inner, len(view.groups)-pageRows, "group")
+	p.details("groups, worst first", inner.b.String())
+}
+
+func checkTable(p *page, r *fold.Report) {
+	if len(r.Stats.ByCheck) < 2 {
+		return
+	}
+	inner := &page{most: pageMost}
+	rows := [][]string{{"check", "met", "trials"}}
+	list := parts(r.Stats.ByCheck, checkNames(r))
+	for _, x := range list[:min(len(list), pageRows)] {
+		rows = append(rows, []string{cell(x.Name, nameWide), percent(x.PassRate), fmt.Sprintf("%d/%d", x.Passed, x.Trials-x.Errors)})
+	}
+	inner.table(rows, 1, 3)
+	moreLine(inner, len(list)-pageRows, "check")
+	p.details("checks", inner.b.String())
+}
+
+// remarkList is errors, flaky and quarantined cases, and warnings.
+func remarkList(p *page, r *fold.Report) {
+	var b strings.Builder
+	for _, e := range r.Errors {
+		fmt.Fprintf(&b, "- %s: %s\n", prose(tty.Plural(e.Count, string(e.Kind)+" error"), nameWide), code(e.Example, textWide))
+	}
+	if n := len(r.FlakyCases); n > 0 {
+		fmt.Fprintf(&b, "- %s flaky: %s\n", tty.Plural(n, "case"), nameList(r.FlakyCases))
+	}
+	if n := len(r.Quarantined); n > 0 {
+		fmt.Fprintf(&b, "- %s in quarantine: %s\n", tty.Plural(n, "case"), nameList(r.Quarantined))
+	}
+	for i, text := range r.Warnings {
+		if i == pageRows {
+			fmt.Fprintf(&b, "- %d more warnings\n", len(r.Warnings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- warning: %s\n", prose(text, textWide))
+	}
+	if b.Len() > 0 {
+		p.part(b.String())
+	}
+}
+
+func moreLine(p *page, n int, of string) {
+	if n > 0 {
+		p.part(fmt.Sprintf("*and %d more %s*", n, plural(n, of)))
+	}
+}
+
+// origin says what was run, and of what.
+func (f *markdownFormat) origin(r *fold.Report, view *survey) string {
+	m := &r.Manifest
+	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), consumed(r), code(m.ID, nameWide), code(f.set.file(m.File), nameWide))
+	if m.Commit != "" {
+		text += " at " + code(brief(m.Commit), nameWide)
+	}
+	if m.Dirty {
+		text += " with changes"
+	}
+	return "<sub>" + text + "</sub>"
+}
+
+// WriteDiff writes two evaluations side by side, and the cases that changed.
+func (f *markdownFormat) WriteDiff(w io.Writer, d *Diff) error {
+	p := newPage(f.set)
+	rows := [][]string{{"", "before", "after", "change"}}
+	for _, x := range append(origins(d), figures(d)...) {
+		rows = append(rows, []string{prose(x.name, nameWide), cell(x.before, nameWide), cell(x.after, nameWide), x.change})
+	}
+	p.table(rows, 1, 4)
+	if d.Comparison != nil {
+		comparisonPart(p, d.Comparison, d.After.Stats.PassRate)
+	} else {
+		p.part("They share no case: nothing compares.")
+	}
+	return p.writeTo(w)
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// How much a page shows of a test that failed.
+const (
+	pageProblems = 10
+	pageLines    = 60
+)
+
+// WriteTests writes the tests that failed, each with what is wrong.
+func (f *markdownFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
+	p := newPage(f.set)
+	m := good
+	if r.Failed > 0 || len(r.Unused) > 0 {
+		m = wrong
+	}
+	p.part(fmt.Sprintf("### %s pexctl test: %s", m.sign, testCounts(r)))
+	for i := range r.Cases {
+		if c := &r.Cases[i]; failed(c) {
+			p.details(wrong.sign+" "+summary(c.Name, nameWide)+" "+summary(f.set.at(c.File, c.Line), nameWide), f.problems(c))
+		}
+	}
+	if len(r.Unused) > 0 {
+		p.details(tty.Plural(len(r.Unused), "golden file")+" that no case asks for", "- "+nameList(r.Unused))
+	}
+	return p.writeTo(w)
+}
+
+// failed says that a case did not come out well.
+func failed(c *fold.TestResult) bool {
+	return c.Status == fold.TestFailed || c.Status == fold.TestError
+}
+
+// testCounts is how many of each there are.
+func testCounts(r *fold.TestReport) string {
+	updated := 0
+	for i := range r.Cases {
+		if r.Cases[i].Status == fold.TestUpdated {
+			updated++
+		}
+	}
+	parts := []string{fmt.Sprintf("%d passed", r.Passed)}
+	if updated > 0 {
+		parts[0] += fmt.Sprintf(" (%d updated)", updated)
+	}
+	if r.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", r.Failed))
+	}
+	if r.Skipped > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", r.Skipped))
+	}
+	return strings.Join(parts, ", ") + " in " + tty.Span(time.Duration(r.DurationMS)*time.Millisecond)
+}
+
+func (f *markdownFormat) problems(c *fold.TestResult) string {
+	var b strings.Builder
+	for i := range c.Problems {
+		if i == pageProblems {
+			fmt.Fprintf(&b, "*and %d more problems*\n", len(c.Problems)-i)
+			break
+		}
+		x := &c.Problems[i]
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields("**"+prose(string(x.Kind), nameWide)+"** "+code(x.Where, nameWide)+" "+code(x.Message, textWide)), " "))
+		if at := f.set.at(x.File, x.Line); at != "" {
+			fmt.Fprintf(&b, "caused by %s\n\n", code(at, nameWide))
+		}
+		b.WriteString(contrast(x.Expected, x.Actual, x.Diff))
+	}
+	return b.String()
+}
+
+// contrast shows a diff, or what was expected beside what came.
+func contrast(expected, actual, diff string) string {
+	if diff != "" {
+		return block("diff", diff, pageLines) + "\n"
+	}
+	out := ""
+	if expected != "" {
+		out += "expected\n\n" + block("", expected, pageLines/4) + "\n"
+	}
+	if actual != "" {
+		out += "actual\n\n" + block("", actual, pageLines/4) + "\n"
+	}
+	return out
+}

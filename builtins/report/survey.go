@@ -1,0 +1,164 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// part is a line of the table of rates: everything, a variant or a group.
+type part struct {
+	Name string
+	engine.GroupStats
+	means
+	measured bool // means are known
+}
+
+// means are of a trial.
+type means struct{ cost, latencyMS, tokens float64 }
+
+// survey is what one look at all cases gives.
+type survey struct {
+	whole    part
+	variants []part // more than one, or none
+	groups   []part // worst first
+	worst    []fold.CaseStats
+	bad      int // cases, by variant, that did not only pass and are not in quarantine
+	cases    int // whatever the variants
+}
+
+// look surveys a report; most is how many of the worst cases it keeps.
+func look(r *fold.Report, most int) *survey {
+	s := &survey{}
+	sums, graded := map[string]*means{}, map[string]float64{}
+	last := ""
+	for i, c := range r.Cases.All() {
+		if i == 0 || c.ID != last { // variants of a case stand side by side
+			s.cases, last = s.cases+1, c.ID
+		}
+		if isBad(&c) && !quarantined(r, &c) {
+			s.bad++
+			s.keep(c, most)
+		}
+		m, n := sums[c.Variant], float64(c.N)
+		if m == nil {
+			m = &means{}
+			sums[c.Variant] = m
+		}
+		m.cost, m.latencyMS, m.tokens = m.cost+n*c.Cost, m.latencyMS+n*c.LatencyMS, m.tokens+n*c.Tokens
+		graded[c.Variant] += n
+	}
+	s.whole = whole(&r.Stats)
+	if len(r.Stats.ByVariant) > 1 {
+		s.variants = parts(r.Stats.ByVariant, variantNames(r))
+		for i := range s.variants {
+			p := &s.variants[i]
+			if m, n := sums[p.Name], graded[p.Name]; m != nil && n > 0 {
+				p.means, p.measured = means{m.cost / n, m.latencyMS / n, m.tokens / n}, true
+			}
+		}
+	}
+	s.groups = groups(r.Stats.ByGroup)
+	return s
+}
+
+func whole(st *engine.StatsEnv) part {
+	return part{
+		Name:       "all",
+		GroupStats: engine.GroupStats{N: st.N, Trials: st.Trials, Passed: st.Passed, Errors: st.Errors, PassRate: st.PassRate, CILow: st.CILow, CIHigh: st.CIHigh},
+		means:      means{st.Cost.Mean, 1000 * st.Latency.Mean, st.Tokens.Mean},
+		measured:   true,
+	}
+}
+
+// variantNames are in the order of the suite; names it does not know follow.
+func variantNames(r *fold.Report) []string {
+	var out []string
+	for _, v := range r.Manifest.Variants {
+		out = append(out, v.Name)
+	}
+	return append(out, others(r.Stats.ByVariant, out)...)
+}
+
+// checkNames are in the order of the suite; names it does not know follow.
+func checkNames(r *fold.Report) []string {
+	var out []string
+	for _, c := range r.Manifest.Checks {
+		out = append(out, c.Name)
+	}
+	return append(out, others(r.Stats.ByCheck, out)...)
+}
+
+func others(all map[string]engine.GroupStats, known []string) []string {
+	names := slices.Sorted(maps.Keys(all))
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
+}
+
+func parts(of map[string]engine.GroupStats, names []string) []part {
+	var out []part
+	for _, name := range names {
+		if g, ok := of[name]; ok {
+			out = append(out, part{Name: name, GroupStats: g})
+		}
+	}
+	return out
+}
+
+// groups are worst first.
+func groups(of map[string]engine.GroupStats) []part {
+	out := parts(of, slices.Sorted(maps.Keys(of)))
+	slices.SortStableFunc(out, func(a, b part) int { return cmp.Compare(a.PassRate, b.PassRate) })
+	return out
+}
+
+// isBad says that a case did not only pass.
+func isBad(c *fold.CaseStats) bool { return c.Passed < c.N || c.Errors > 0 }
+
+// keep puts a case among the worst, if it is one of them.
+func (s *survey) keep(c fold.CaseStats, most int) {
+	i, _ := slices.BinarySearchFunc(s.worst, c, func(a, b fold.CaseStats) int { return cmp.Or(worse(&a, &b), -1) })
+	if i >= most {
+		return
+	}
+	s.worst = slices.Insert(s.worst, i, c)
+	s.worst = s.worst[:min(len(s.worst), most)]
+}
+
+// worse orders by what hurts most: cases that were graded and failed, the lower
+// their rate the sooner, then those of which nothing is known.
+func worse(a, b *fold.CaseStats) int {
+	return cmp.Or(
+		cmp.Compare(rank(a), rank(b)),
+		cmp.Compare(a.PassRate, b.PassRate),
+		cmp.Compare(b.N-b.Passed, a.N-a.Passed),
+		cmp.Compare(b.Errors, a.Errors),
+	)
+}
+
+func rank(c *fold.CaseStats) int {
+	switch {
+	case c.Passed < c.N:
+		return 0
+	case c.N == 0:
+		return 1
+	}
+	return 2
+}
+
+// split divides changes by what they say.
+func split(changes []fold.CaseChange) (worse, better, rest []fold.CaseChange) {
+	for _, c := range changes {
+		switch c.Kind {
+		case "regressed":
+			worse = append(worse, c)
+		case "improved":
+			better = append(better, c)
+		default:
+			rest = append(rest, c)
+		}
+	}
+	return worse, better, rest
+}

@@ -1,0 +1,205 @@
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+var began = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+
+// rowsOf gives rows in their order.
+func rowsOf(rows []trial.Row) trial.Rows {
+	return func() iter.Seq2[*trial.Row, error] {
+		return func(yield func(*trial.Row, error) bool) {
+			for i := range rows {
+				if !yield(&rows[i], nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// row is a trial: outcome is passed, failed, error or skipped.
+func row(id, variant string, repeat, line int, group string, outcome trial.Outcome) trial.Row {
+	r := trial.Row{
+		V: trial.RowVersion, Key: trial.Key{Case: id, Variant: variant, Repeat: repeat}, Line: line, Group: group,
+		Tags: []string{"a", "b"}, Outcome: outcome, At: began.Add(time.Duration(line) * time.Second),
+		Run: trial.Run{
+			ID: fmt.Sprintf("%s~%s~%d", id, variant, repeat), Status: engine.Completed, StopReason: engine.StopReason{Code: engine.StopAnswered},
+			Response: "The invoice is 42 EUR.", Output: json.RawMessage(`{"total":42}`), Tokens: 1000 + line, Cost: 0.001, ModelCalls: 2, LatencyMS: 1200,
+		},
+	}
+	switch outcome {
+	case trial.Passed:
+		r.Score = 1
+		r.Marks = []trial.Mark{{Check: "names the answer", Type: "contains", Pass: true, Score: 1, Weight: 2, Line: 22}, {Check: "cheap", Type: "expr", Pass: true, Score: 1, Weight: 1, Line: 23}}
+	case trial.Failed:
+		r.Score = 1. / 3
+		r.Marks = []trial.Mark{
+			{Check: "names the answer", Type: "contains", Weight: 2, Expected: "43 EUR", Actual: "The invoice is 42 EUR.", Message: "the answer does not contain it", Diff: "-43 EUR\n+The invoice is 42 EUR.\n", Line: 22},
+			{Check: "cheap", Type: "expr", Pass: true, Score: 1, Weight: 1, Line: 23},
+		}
+	case trial.Errored:
+		r.Fault = &trial.Fault{Kind: trial.ProviderFault, Message: "dial tcp 127.0.0.1:1: connection refused"}
+		r.Run.Status, r.Run.Response, r.Run.Output = engine.Failed, "", nil
+	case trial.Skipped:
+		r.Run = trial.Run{}
+	}
+	return r
+}
+
+// caseOf is what the rows of a case come to, near enough for how it looks.
+func caseOf(rows []trial.Row) fold.CaseStats {
+	first := rows[0]
+	out := fold.CaseStats{CaseEnv: engine.CaseEnv{ID: first.Case, Variant: first.Variant, Group: first.Group}, Line: first.Line, Cost: 0.001, LatencyMS: 1200, Tokens: float64(first.Run.Tokens)}
+	for _, r := range rows {
+		switch r.Outcome {
+		case trial.Passed:
+			out.N, out.Passed = out.N+1, out.Passed+1
+		case trial.Failed:
+			out.N++
+			if out.Why == "" {
+				out.Why, out.Check = r.Marks[0].Message, r.Marks[0].Check
+			}
+		case trial.Errored:
+			out.Errors++
+			if out.Why == "" {
+				out.Why = r.Fault.Message
+			}
+		case trial.Skipped:
+			out.Skipped++
+		}
+	}
+	if out.N > 0 {
+		out.PassRate = float64(out.Passed) / float64(out.N)
+	}
+	out.Flaky = out.Passed > 0 && out.Passed < out.N
+	return out
+}
+
+// synthetic is an evaluation with a bit of everything: variants, groups,
+// errors, a quarantine, curtailed trials and a baseline.
+func synthetic() (*fold.Report, []trial.Row) {
+	outcomes := []struct {
+		id, group    string
+		small, large string // p, f, e or s for each trial
+	}{
+		{"refund-1", "billing", "ppp", "ppp"},
+		{"invoice-2", "billing", "fff", "ppp"},
+		{"invoice-3", "billing", "pfp", "pps"},
+		{"where-4", "delivery", "eee", "ppe"},
+		{"late-5", "delivery", "fpf", "ppp"},
+	}
+	var rows []trial.Row
+	var cases []fold.CaseStats
+	kinds := map[byte]trial.Outcome{'p': trial.Passed, 'f': trial.Failed, 'e': trial.Errored, 's': trial.Skipped}
+	for i, o := range outcomes {
+		for _, v := range []struct{ name, trials string }{{"small", o.small}, {"large", o.large}} {
+			from := len(rows)
+			for j := range v.trials {
+				rows = append(rows, row(o.id, v.name, j+1, i+1, o.group, kinds[v.trials[j]]))
+			}
+			cases = append(cases, caseOf(rows[from:]))
+		}
+	}
+	return &fold.Report{
+		V: 1, Manifest: manifest(), Verdict: fold.VerdictRegressed, ExitCode: 1,
+		Reason:     `a gate does not hold: "no case dies", and the pass rate is worse than that of git:main`,
+		Stats:      stats(),
+		Comparison: comparison(),
+		Gates: []fold.GateResult{
+			{Name: "stats.pass_rate >= 0.7", Expr: "stats.pass_rate >= 0.7", Pass: true, Got: "stats.pass_rate = 0.725", File: "suite.yaml", Line: 31},
+			{Name: "no case dies", Expr: "case.pass_rate >= 0.5", Cases: []string{"invoice-2 [small]"}, File: "suite.yaml", Line: 32},
+			{Name: "cheaper than before", Expr: "stats.cost.mean < baseline.cost.mean", Error: "the baseline has no costs", File: "suite.yaml", Line: 33},
+		},
+		Errors: []fold.ErrorCount{{Kind: trial.ProviderFault, Count: 4, Example: "dial tcp 127.0.0.1:1: connection refused"}},
+		Cases:  fold.CasesOf(cases...), FlakyCases: []string{"invoice-3 [small]", "late-5 [small]"}, Quarantined: []string{"late-5"},
+		Missing: 2, DurationMS: 72_400, JudgeTokens: 5120, JudgeCost: 0.0031,
+		Warnings: []string{"the interval is of 5 clusters: below 30 it is too narrow"},
+	}, rows
+}
+
+func manifest() fold.Manifest {
+	return fold.Manifest{
+		V: 1, ID: "e-20260102-150405-1a2b3c", Suite: "shop-questions", File: "suite.yaml", Digest: "sha256:aaaabbbbccccdddd", Grading: "sha256:1111222233334444",
+		Dataset: "cases.jsonl", DatasetHash: "sha256:eeeeffff00001111", Repeat: 3, Concurrency: 4, Started: began, Version: "0.2.0", Commit: "0123456789abcdef0123456789abcdef01234567",
+		Variants: []fold.VariantInfo{
+			{Name: "small", Spec: engine.SpecInfo{Name: "shop", Version: "1.2", Digest: "sha256:2222333344445555"}, File: "spec.yaml", Priced: true},
+			{Name: "large", Spec: engine.SpecInfo{Name: "shop", Version: "1.2", Digest: "sha256:6666777788889999"}, File: "spec.yaml", Priced: true},
+		},
+		Checks: []fold.CheckInfo{{Name: "names the answer", Type: "contains", Weight: 2, Line: 22}, {Name: "cheap", Type: "expr", Weight: 1, Line: 23}},
+	}
+}
+
+func stats() engine.StatsEnv {
+	return engine.StatsEnv{
+		N: 9, Trials: 29, Passed: 19, Failed: 6, Errors: 4, Flaky: 2, PassRate: 0.7254, CILow: 0.5012, CIHigh: 0.8999, Score: 0.8,
+		Cost: engine.SpreadEnv{Mean: 0.001, P50: 0.001, P95: 0.0012, Total: 0.025}, Latency: engine.SpreadEnv{Mean: 1.2, P50: 1.2, P95: 1.9, Total: 30},
+		Tokens: engine.SpreadEnv{Mean: 1003, P50: 1003, P95: 1005, Total: 25075},
+		PassAt: map[string]float64{"1": 0.72}, PassAll: map[string]float64{"1": 0.72, "2": 0.55},
+		ByGroup: map[string]engine.GroupStats{
+			"billing":  {N: 6, Trials: 18, Passed: 13, PassRate: 0.7777, CILow: 0.5, CIHigh: 0.93},
+			"delivery": {N: 3, Trials: 11, Passed: 6, Errors: 4, PassRate: 0.6666, CILow: 0.2, CIHigh: 0.9},
+		},
+		ByVariant: map[string]engine.GroupStats{
+			"small": {N: 4, Trials: 15, Passed: 6, Errors: 3, PassRate: 0.5, CILow: 0.2, CIHigh: 0.8},
+			"large": {N: 5, Trials: 14, Passed: 13, Errors: 1, PassRate: 1, CILow: 0.78, CIHigh: 1},
+		},
+		ByCheck: map[string]engine.GroupStats{
+			"names the answer": {N: 9, Trials: 25, Passed: 19, PassRate: 0.76},
+			"cheap":            {N: 9, Trials: 25, Passed: 25, PassRate: 1},
+		},
+	}
+}
+
+func comparison() *fold.Comparison {
+	before := stats()
+	before.PassRate, before.CILow, before.CIHigh = 0.91, 0.8, 0.97
+	return &fold.Comparison{
+		Ref: "git:main", Commit: "fedcba9876543210", Verdict: "regressed", Margin: 0.02, Paired: 8, Baseline: before,
+		Difference: -0.1846, CILow: -0.31, CIHigh: -0.02, P: 0.0313, Test: "sign-flip permutation", Detectable: -0.2,
+		Changes: []fold.CaseChange{
+			{Case: "invoice-2", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{C: 0, N: 3}, P: 0.04, Kind: "regressed"},
+			{Case: "invoice-3", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{C: 2, N: 3}, P: 0.9, Kind: "flaky"},
+			{Case: "refund-1", Variant: "small", Before: fold.Tally{C: 0, N: 3}, After: fold.Tally{C: 3, N: 3}, P: 0.04, Kind: "improved"},
+		},
+		Added: []string{"late-5"}, Removed: []string{"old-9"},
+	}
+}
+
+// tests is results of tests of every status.
+func tests() *fold.TestReport {
+	return &fold.TestReport{
+		V: 1, Passed: 2, Failed: 2, Skipped: 1, DurationMS: 120, Unused: []string{"tests/gone/planner.prompt.md"},
+		Cases: []fold.TestResult{
+			{Name: "greets", File: "specs/shop/spec.yaml", Line: 40, Status: fold.TestPassed, DurationMS: 3.2},
+			{Name: "finds the cause", File: "specs/shop/tests/cause/case.yaml", Line: 1, Status: fold.TestFailed, DurationMS: 12, Problems: []fold.Problem{
+				{Kind: fold.ProblemGolden, Where: "golden/planner.prompt.md", File: "specs/shop/spec.yaml", Line: 12, Message: "the prompt is not as the golden file says", Diff: "@@ -1,2 +1,2 @@\n-You plan.\n+You plan well.\n same\n"},
+				{Kind: fold.ProblemCheck, Where: "names the answer", Message: "the answer does not contain it", Expected: "43 EUR", Actual: "42 EUR"},
+			}},
+			{Name: "has no cassette", File: "specs/shop/spec.yaml", Line: 51, Status: fold.TestError, DurationMS: 1, Problems: []fold.Problem{
+				{Kind: fold.ProblemMissing, Message: "no cassette and no replies: pexctl test --record missing"},
+			}},
+			{Name: "slow", File: "specs/shop/spec.yaml", Line: 60, Status: fold.TestSkipped},
+			{Name: "written anew", File: "specs/shop/spec.yaml", Line: 70, Status: fold.TestUpdated, DurationMS: 2},
+		},
+	}
+}
+
+// shuffled is rows in another order, the same on every run.
+func shuffled(rows []trial.Row) []trial.Row {
+	out := slices.Clone(rows)
+	for i := range out {
+		j := (i*7 + 3) % len(out)
+		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}

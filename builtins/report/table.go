@@ -1,0 +1,236 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// Table is a report for people at a terminal.
+var Table = component.New("table", "Verdict, rates, gates, comparison and worst cases as text for a terminal.", defaults,
+	func(_ *config, s Settings) (Format, error) { return &tableFormat{s}, nil })
+
+type tableFormat struct{ set Settings }
+
+var (
+	_ Format = (*tableFormat)(nil)
+	_ Diffs  = (*tableFormat)(nil)
+)
+
+// How much a table shows of what may be long.
+const (
+	tableGroups = 15
+	tableCases  = 10
+	tableNames  = 8
+)
+
+// Write writes the report; the parts that have nothing to say are left out.
+func (t *tableFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
+	s, view := newSheet(t.set), look(r, tableCases)
+	t.head(s, r, view)
+	rates(s, r, view)
+	checks(s, r)
+	t.gates(s, r)
+	if c := r.Comparison; c != nil {
+		comparison(s, c, r.Stats.PassRate)
+	}
+	worst(s, view)
+	remarks(s, r)
+	_, err := io.WriteString(w, s.b.String())
+	return err
+}
+
+func (t *tableFormat) head(s *sheet, r *fold.Report, view *survey) {
+	m, text := headline(r)
+	fmt.Fprintln(&s.b, s.pen.Ink(m.ink, m.sign)+" "+s.pen.Ink(tty.Bold, tty.OneLine(text, s.columns-2)))
+	if r.Reason != "" {
+		s.whole("", "  ", r.Reason)
+	}
+	s.whole(tty.Dim, "  ", scope(r, view.cases))
+	s.whole(tty.Dim, "  ", consumed(r))
+	s.line(tty.Dim, "  ", r.Manifest.ID+"  "+t.set.file(r.Manifest.File))
+	fmt.Fprintln(&s.b)
+}
+
+// rates is the table of everything, the variants and the groups.
+func rates(s *sheet, r *fold.Report, view *survey) {
+	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "USD/trial", "time/trial", "tokens"}}
+	rows = append(rows, rateRow(view.whole, r))
+	for _, p := range view.variants {
+		rows = append(rows, rateRow(p, r))
+	}
+	s.grid("  ", rows)
+	if len(view.groups) == 0 {
+		return
+	}
+	s.title("Groups, worst first")
+	rows = [][]string{{"", "pass rate", "95% interval", "passed", "errors"}}
+	for _, p := range view.groups[:min(len(view.groups), tableGroups)] {
+		rows = append(rows, rateRow(p, r)[:5])
+	}
+	s.grid("  ", rows)
+	more(s, len(view.groups)-tableGroups, "group")
+}
+
+func rateRow(p part, r *fold.Report) []string {
+	row := []string{
+		p.Name, percent(p.PassRate), interval(p.CILow, p.CIHigh),
+		fmt.Sprintf("%d/%d", p.Passed, p.Trials-p.Errors), strconv.Itoa(p.Errors), "", "", "",
+	}
+	if p.N == 0 {
+		row[1], row[2] = "-", "-"
+	}
+	if p.measured {
+		row[5], row[6], row[7] = "?", milliseconds(p.latencyMS), tty.Amount(int(p.tokens))
+		if _, some := priced(&r.Manifest); some {
+			row[5] = dollars(p.cost)
+		}
+	}
+	return row
+}
+
+func checks(s *sheet, r *fold.Report) {
+	if len(r.Stats.ByCheck) < 2 {
+		return
+	}
+	s.title("Checks")
+	rows := [][]string{{"", "met", "trials"}}
+	for _, p := range parts(r.Stats.ByCheck, checkNames(r)) {
+		rows = append(rows, []string{p.Name, percent(p.PassRate), fmt.Sprintf("%d/%d", p.Passed, p.Trials-p.Errors)})
+	}
+	s.grid("  ", rows)
+}
+
+func (t *tableFormat) gates(s *sheet, r *fold.Report) {
+	if len(r.Gates) == 0 {
+		return
+	}
+	s.title("Gates")
+	for _, g := range r.Gates {
+		m := good
+		if !g.Pass {
+			m = wrong
+		}
+		s.marked("  ", m, gateText(&g))
+		if g.Pass {
+			continue
+		}
+		if len(g.Cases) > 0 {
+			s.line("", "    ", "fails for "+listed(g.Cases, tableNames))
+		}
+		if g.Error != "" {
+			s.whole(tty.Red, "    ", g.Error)
+		}
+		if place := t.set.at(g.File, g.Line); place != "" {
+			s.line(tty.Dim, "    ", place)
+		}
+	}
+}
+
+// gateText is a gate with the figures that it looked at.
+func gateText(g *fold.GateResult) string {
+	text := g.Name
+	if g.Expr != "" && g.Expr != g.Name {
+		text += ": " + g.Expr
+	}
+	if g.Got != "" {
+		text += "  (" + g.Got + ")"
+	}
+	return text
+}
+
+func comparison(s *sheet, c *fold.Comparison, now float64) {
+	s.title("Against " + baselineName(c))
+	m := compared(c)
+	s.marked("  ", m, c.Verdict)
+	s.whole("", "    ", difference(c, now))
+	if text := power(c); text != "" {
+		s.whole("", "    ", text)
+	}
+	if c.GradingChange {
+		s.whole(tty.Yellow, "    ", "the checks are not those of the baseline: marks do not compare")
+	}
+	changes(s, c)
+}
+
+// changes lists the cases that are not as they were.
+func changes(s *sheet, c *fold.Comparison) {
+	var items []item
+	for _, x := range c.Changes[:min(len(c.Changes), tableCases)] {
+		m := unsure
+		switch x.Kind {
+		case "regressed":
+			m = wrong
+		case "improved":
+			m = good
+		}
+		items = append(items, item{m, []string{tally(x.Before) + " → " + tally(x.After), label(x.Case, x.Variant), fmt.Sprintf("%s (%s)", x.Kind, pvalue(x.P))}})
+	}
+	s.list("    ", items)
+	more(s, len(c.Changes)-tableCases, "case")
+	if len(c.Removed) > 0 {
+		s.whole(tty.Red, "    ", fmt.Sprintf("lost coverage, %s: %s", tty.Plural(len(c.Removed), "case"), listed(c.Removed, tableNames)))
+	}
+	if len(c.Added) > 0 {
+		s.whole(tty.Dim, "    ", fmt.Sprintf("new, %s: %s", tty.Plural(len(c.Added), "case"), listed(c.Added, tableNames)))
+	}
+}
+
+func worst(s *sheet, view *survey) {
+	if view.bad == 0 {
+		return
+	}
+	s.title("Worst cases")
+	var items []item
+	for _, c := range view.worst {
+		m := wrong
+		if c.Passed == c.N {
+			m = unsure
+		}
+		items = append(items, item{m, []string{standing(&c), label(c.ID, c.Variant), why(&c)}})
+	}
+	s.list("  ", items)
+	more(s, view.bad-len(view.worst), "case")
+}
+
+// more says how many were left out.
+func more(s *sheet, n int, of string) {
+	if n > 0 {
+		s.line(tty.Dim, "  ", fmt.Sprintf("… and %d more %s", n, plural(n, of)))
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// remarks are errors, flaky and quarantined cases, and warnings.
+func remarks(s *sheet, r *fold.Report) {
+	if len(r.Errors) > 0 {
+		s.title("Errors")
+		for _, e := range r.Errors {
+			s.marked("  ", unsure, fmt.Sprintf("%d %s: %s", e.Count, e.Kind, e.Example))
+		}
+	}
+	if len(r.FlakyCases)+len(r.Quarantined)+len(r.Warnings) > 0 {
+		fmt.Fprintln(&s.b)
+	}
+	if n := len(r.FlakyCases); n > 0 {
+		s.whole("", "", fmt.Sprintf("flaky, %s: %s", tty.Plural(n, "case"), listed(r.FlakyCases, tableNames)))
+	}
+	if n := len(r.Quarantined); n > 0 {
+		s.whole("", "", fmt.Sprintf("in quarantine, %s: %s", tty.Plural(n, "case"), listed(r.Quarantined, tableNames)))
+	}
+	for _, text := range r.Warnings[:min(len(r.Warnings), tableCases)] {
+		s.whole(tty.Yellow, "", "warning: "+text)
+	}
+	more(s, len(r.Warnings)-tableCases, "warning")
+}

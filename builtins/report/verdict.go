@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// headline is suite and verdict in a few words; the reason stands below it.
+func headline(r *fold.Report) (mark, string) {
+	return markOf(r.Verdict), fmt.Sprintf("%s: %s", r.Manifest.Suite, verdictWords(r.Verdict))
+}
+
+func markOf(v fold.Verdict) mark {
+	switch v {
+	case fold.VerdictPassed:
+		return good
+	case fold.VerdictFailed, fold.VerdictRegressed, fold.VerdictBroken:
+		return wrong
+	case fold.VerdictInconclusive, fold.VerdictBudget, fold.VerdictIncomplete:
+		return unsure
+	}
+	return unsure
+}
+
+func verdictWords(v fold.Verdict) string {
+	switch v {
+	case fold.VerdictPassed, fold.VerdictFailed, fold.VerdictRegressed, fold.VerdictInconclusive:
+		return string(v)
+	case fold.VerdictBudget:
+		return "stopped by its budget"
+	case fold.VerdictBroken:
+		return "broken: too many errors"
+	case fold.VerdictIncomplete:
+		return "incomplete"
+	}
+	return string(v)
+}
+
+// compared is the verdict of a comparison.
+func compared(c *fold.Comparison) mark {
+	switch c.Verdict {
+	case "regressed":
+		return wrong
+	case "non-inferior":
+		return good
+	}
+	return unsure
+}
+
+// baselineName is what an evaluation is held against.
+func baselineName(c *fold.Comparison) string {
+	const short = 8
+	if len(c.Commit) > short {
+		return fmt.Sprintf("%s (%s)", c.Ref, c.Commit[:short])
+	}
+	return c.Ref
+}
+
+// difference says in a sentence how far apart two evaluations are.
+func difference(c *fold.Comparison, now float64) string {
+	return fmt.Sprintf("pass rate %s, was %s: %s points (95%% interval %s to %s), %s by %s, %d cases in both",
+		percent(now), percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, c.Paired)
+}
+
+// power says what the comparison can see at all.
+func power(c *fold.Comparison) string {
+	if c.Verdict != "inconclusive" {
+		return ""
+	}
+	text := fmt.Sprintf("a drop of %.1f points would be found with 80%% power", 100*math.Abs(c.Detectable))
+	if c.Needed > 0 {
+		text += fmt.Sprintf("; %d cases would decide for a margin of %.1f points", c.Needed, 100*c.Margin)
+	}
+	return text
+}
+
+// why is what a case failed by, in short.
+func why(c *fold.CaseStats) string {
+	switch {
+	case c.Check == "" || c.Check == c.Why:
+		return c.Why
+	case c.Why == "":
+		return c.Check
+	}
+	return c.Check + ": " + c.Why
+}
+
+// standing is how the trials of a case came out.
+func standing(c *fold.CaseStats) string {
+	var parts []string
+	if c.N > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d", c.Passed, c.N))
+	}
+	if c.Errors > 0 {
+		parts = append(parts, count(c.Errors, "error"))
+	}
+	return strings.Join(parts, ", ")
+}

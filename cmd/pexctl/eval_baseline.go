@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/baseline"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// against is what an evaluation is held against.
+type against struct {
+	file *baseline.File
+	ref  string // as asked for
+}
+
+// baselineFile is where `eval bless` writes the baseline of a suite, and where
+// git:REF looks for it.
+func (s *suite) baselineFile() string {
+	return filepath.Join(s.Dir, dsl.Slug(s.Name)+".baseline.json")
+}
+
+// baseline finds what the suite is held against: what the flag says, else what
+// the suite does; nil = nothing.
+func (s *suite) baseline(c *cli.Context, flag, home string) (*against, error) {
+	ref := cmp.Or(flag, s.Baseline.Ref)
+	if ref == "" {
+		return nil, nil
+	}
+	kind, rest, named := strings.Cut(ref, ":")
+	switch {
+	case named && kind == "git":
+		return s.gitBaseline(c, ref, rest)
+	case named && kind == "run":
+		return s.runBaseline(ref, rest, home)
+	}
+	path := ref
+	if flag == "" && !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, filepath.FromSlash(path))
+	}
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && flag == "" && path == s.baselineFile():
+		s.unblessed(c, "there is no "+shownPath(path)+" yet")
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage("baseline: there is no %s (pexctl eval bless %s writes a baseline)", shownPath(path), s.file)
+	case err != nil:
+		return nil, usage("baseline: %w", err)
+	}
+	return readBaseline(ref, b)
+}
+
+// unblessed says that the suite's baseline is not there yet: of the first
+// evaluation of a suite, and of the pull request that brings it, that is no
+// mistake.
+func (s *suite) unblessed(c *cli.Context, why string) {
+	note(c, "warning: held against nothing: %s (pexctl eval bless %s writes it)", why, s.file)
+}
+
+// gitBaseline is the file as a commit has it: REF, or REF:PATH.
+func (s *suite) gitBaseline(c *cli.Context, ref, rest string) (*against, error) {
+	commit, path, named := strings.Cut(rest, ":")
+	file := s.baselineFile()
+	if named {
+		file = filepath.Join(s.Dir, filepath.FromSlash(path))
+	}
+	if commit == "" {
+		return nil, usage("baseline %s: write git:REF or git:REF:PATH, as in git:origin/main", ref)
+	}
+	b, err := gitFile(c.Context, commit, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		s.unblessed(c, fmt.Sprintf("%s has no %s yet", ref, shownPath(file)))
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return readBaseline(ref, b)
+}
+
+// runBaseline is an evaluation of this home.
+func (s *suite) runBaseline(ref, id, home string) (*against, error) {
+	dir, err := s.earlier(home, id, "baseline run:")
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := refold(dir, fold.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &against{fold.Baseline(r), ref}, nil
+}
+
+func readBaseline(ref string, b []byte) (*against, error) {
+	f, err := baseline.Read(bytes.NewReader(b))
+	if err != nil {
+		return nil, usage("baseline %s: %w", ref, err)
+	}
+	return &against{f, ref}, nil
+}
+
+func evalBlessCommand() *cli.Command {
+	return &cli.Command{
+		Name: "bless", Usage: "write an evaluation as the baseline that git keeps", ArgsUsage: "SUITE",
+		Description: examples(
+			"pexctl eval bless suite.yaml                 # the latest evaluation, to NAME.baseline.json beside the suite",
+			"pexctl eval bless suite.yaml --id e-20260102-150405-1a2b3c4d",
+			"pexctl eval suite.yaml --baseline git:main   # from then on",
+		),
+		Flags: append(specFlags(),
+			&cli.StringFlag{Name: "id", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
+			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: NAME.baseline.json beside the suite)"},
+			&cli.BoolFlag{Name: "force", Usage: "although it did not end, errors are among its trials, or a part of the cases ran"},
+			outputFlag(), homeFlag()),
+		Action: evalBless,
+	}
+}
+
+// blessed is what -o json says of a baseline that was written.
+type blessed struct {
+	ID       string  `json:"id"`
+	File     string  `json:"file"`
+	Cases    int     `json:"cases"`
+	PassRate float64 `json:"pass_rate"`
+}
+
+func evalBless(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	s, err := oneSuite(c)
+	if err != nil {
+		return err
+	}
+	dir, err := s.earlier(homeOf(c, s.Root), cmp.Or(c.String("id"), "last"), "id")
+	if err != nil {
+		return err
+	}
+	r, _, err := refold(dir, fold.Options{Suite: s.Suite})
+	if err != nil {
+		return err
+	}
+	if why := notFit(r); why != "" && !c.Bool("force") {
+		return usage("evaluation %s makes no baseline: %s (--force blesses it all the same)", r.Manifest.ID, why)
+	}
+	to := cmp.Or(c.String("to"), s.baselineFile())
+	if err := writeFile(to, func(w *os.File) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
+		return usage("--to: %w", err)
+	}
+	b := blessed{r.Manifest.ID, shownPath(to), r.Cases.Len(), r.Stats.PassRate}
+	if wantJSON {
+		return printJSON(c, b)
+	}
+	note(c, "%s: %d cases of %s, %.1f%% passed; commit it", b.File, b.Cases, b.ID, 100*b.PassRate)
+	return nil
+}
+
+// notFit says why an evaluation should be nobody's measure.
+func notFit(r *fold.Report) string {
+	switch {
+	case r.Missing > 0:
+		return "trials are missing; pexctl eval --resume runs them"
+	case r.Stats.Errors > 0:
+		return "trials ended in errors; pexctl eval --resume runs them again"
+	case r.Manifest.Filter != "":
+		return "it ran only a part of the cases: " + r.Manifest.Filter
+	}
+	return ""
+}
+
+// refold makes the report of an evaluation of its files.
+func refold(dir string, o fold.Options) (*fold.Report, trial.Rows, error) {
+	m, err := batch.ReadManifest(dir)
+	if err != nil {
+		return nil, nil, infra(err)
+	}
+	rows, err := batch.OpenRows(dir)
+	if err != nil {
+		return nil, nil, infra(err)
+	}
+	r, err := fold.Fold(rows, m, o)
+	if err != nil {
+		return nil, nil, infra(err)
+	}
+	return r, rows, nil
+}

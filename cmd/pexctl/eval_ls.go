@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+func evalLsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list evaluations, the latest first",
+		Description: examples(
+			"pexctl eval ls",
+			"pexctl eval ls --suite support-questions",
+			"pexctl eval ls -o json | jq -r '.[0].id'",
+		),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "suite", Usage: "only evaluations of the suite of this `NAME`"},
+			&cli.IntFlag{Name: "limit", Value: 20, Usage: "at most `N` (default: 20; 0 = all)"},
+			outputFlag(), homeFlag(),
+		},
+		Action: evalLs,
+	}
+}
+
+// evaluated is an evaluation as it is listed.
+type evaluated struct {
+	ID        string    `json:"id"`
+	Suite     string    `json:"suite"`
+	StartedAt time.Time `json:"started_at"`
+	Trials    int       `json:"trials"`
+	Errors    int       `json:"errors"`
+	PassRate  float64   `json:"pass_rate"`
+	CostUSD   float64   `json:"cost_usd"`
+	Missing   int       `json:"missing"`
+	Commit    string    `json:"git_commit,omitempty"`
+	Problem   string    `json:"problem,omitempty"` // why nothing else can be said
+}
+
+func evalLs(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 0); err != nil {
+		return err
+	}
+	home, err := homeHere(c)
+	if err != nil {
+		return err
+	}
+	all, err := evaluations(home)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(m fold.Manifest) bool { return c.String("suite") != "" && m.Suite != c.String("suite") })
+	left := 0
+	if n := c.Int("limit"); n > 0 && len(all) > n {
+		all, left = all[:n], len(all)-n
+	}
+	list := make([]evaluated, 0, len(all))
+	for _, m := range all {
+		list = append(list, listedEvaluation(home, m))
+	}
+	if wantJSON {
+		return printJSON(c, list)
+	}
+	printEvaluations(c, list, left)
+	return nil
+}
+
+// evaluations is what the evaluations of a home are of, the latest first. What
+// has no manifest was cut off before it began.
+func evaluations(home string) ([]fold.Manifest, error) {
+	entries, err := os.ReadDir(evalsDir(home))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, infra(err)
+	}
+	var out []fold.Manifest
+	for _, e := range entries {
+		m, err := batch.ReadManifest(filepath.Join(evalsDir(home), e.Name()))
+		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
+			continue
+		}
+		if err != nil {
+			return nil, infra(err)
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b fold.Manifest) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
+	return out, nil
+}
+
+func listedEvaluation(home string, m fold.Manifest) evaluated {
+	e := evaluated{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit}
+	r, _, err := refold(filepath.Join(evalsDir(home), m.ID), fold.Options{})
+	if err != nil {
+		e.Problem = err.Error()
+		return e
+	}
+	e.Trials, e.Errors, e.PassRate, e.CostUSD, e.Missing = r.Stats.Trials, r.Stats.Errors, r.Stats.PassRate, r.Stats.Cost.Total, r.Missing
+	return e
+}
+
+func printEvaluations(c *cli.Context, list []evaluated, left int) {
+	if len(list) == 0 {
+		fmt.Fprintln(c.App.ErrWriter, "no evaluations yet: pexctl eval suite.yaml makes one")
+		return
+	}
+	rows := [][]string{{"EVALUATION", "SUITE", "STARTED", "TRIALS", "PASSED", "ERRORS", "COST", ""}}
+	for _, e := range list {
+		about := e.Problem
+		if e.Missing > 0 {
+			about = strconv.Itoa(e.Missing) + " trials missing"
+		}
+		rows = append(rows, []string{
+			e.ID, e.Suite, startedText(c, e.StartedAt), strconv.Itoa(e.Trials), fmt.Sprintf("%.1f%%", 100*e.PassRate),
+			strconv.Itoa(e.Errors), costText(e.CostUSD), about,
+		})
+	}
+	table(c.App.Writer, rows)
+	if left > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "and %d more (--limit 0 lists all)\n", left)
+	}
+}

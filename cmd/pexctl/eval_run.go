@@ -1,0 +1,203 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/dataset"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// evaluation is one go at a suite.
+type evaluation struct {
+	*suite
+	c       *cli.Context
+	outputs *outputs
+	home    string
+	id      string
+	resumed bool
+	against *against
+	cases   dataset.Cases
+	filter  dataset.Filter
+	total   int // cases
+}
+
+func evalSuite(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usage("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	out, err := openOutputs(c)
+	if err != nil {
+		return err
+	}
+	s, err := loadSuite(c, c.Args().First())
+	if err != nil {
+		return err
+	}
+	e := &evaluation{suite: s, c: c, outputs: out, home: homeOf(c, s.Root)}
+	if err := e.prepare(); err != nil {
+		return err
+	}
+	if c.Bool("dry-run") {
+		return e.estimate()
+	}
+	stop, err := e.run()
+	if err != nil {
+		return infra(err)
+	}
+	return e.tell(stop)
+}
+
+// homeOf is the home of a command about files below root.
+func homeOf(c *cli.Context, root string) string {
+	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, ".pex"))
+}
+
+// prepare finds out what is to be run and held against what. Whatever is wrong
+// with the dataset or the baseline is told before a token is spent.
+func (e *evaluation) prepare() (err error) {
+	if e.filter, err = e.suite.filter(e.c, e.home); err != nil {
+		return err
+	}
+	if err := e.name(); err != nil {
+		return err
+	}
+	if e.against, err = e.baseline(e.c, e.c.String("baseline"), e.home); err != nil {
+		return err
+	}
+	e.cases = e.filter.Of(e.source.Cases)
+	if e.total, err = batch.Survey(e.cases, e.variants); err != nil {
+		return usage("%s: %w", shownPath(cmp.Or(e.Dataset.File, e.File)), err)
+	}
+	if e.total == 0 {
+		return usage("there is no case to run%s", prefixed(": the dataset has none ", e.filter.String()))
+	}
+	return nil
+}
+
+func prefixed(before, s string) string {
+	if s == "" {
+		return ""
+	}
+	return before + s
+}
+
+// evalsDir is where evaluations are kept, one folder each.
+func evalsDir(home string) string { return filepath.Join(home, "evals") }
+
+// name settles which evaluation it is: a new one, or one to go on with.
+func (e *evaluation) name() error {
+	if id := e.c.String("resume"); id != "" {
+		if e.c.IsSet("id") {
+			return usage("--resume names the evaluation; leave --id out")
+		}
+		dir, err := e.earlier(e.home, id, "resume")
+		if err != nil {
+			return err
+		}
+		e.id, e.resumed = filepath.Base(dir), true
+		return nil
+	}
+	e.id = cmp.Or(e.c.String("id"), "e"+newRunID(time.Now())[1:])
+	if !evalID.MatchString(e.id) {
+		return usage("--id %s: letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.id)
+	}
+	if exists(filepath.Join(evalsDir(e.home), e.id)) {
+		return usage("there is an evaluation %s already: --resume %[1]s goes on with it, another --id begins anew", e.id)
+	}
+	return nil
+}
+
+var evalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// earlier is the folder of an evaluation of this suite; last = the latest.
+func (s *suite) earlier(home, id, flag string) (string, error) {
+	if id != "last" {
+		dir := filepath.Join(evalsDir(home), id)
+		if !evalID.MatchString(id) || !exists(dir) {
+			return "", usage("--%s %s: there is no such evaluation in %s (pexctl eval ls lists them)", flag, id, home)
+		}
+		return dir, nil
+	}
+	all, err := evaluations(home)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range all {
+		if m.Suite == s.Name {
+			return filepath.Join(evalsDir(home), m.ID), nil
+		}
+	}
+	return "", usage("--%s last: the suite %s has no evaluation in %s yet", flag, s.Name, home)
+}
+
+// manifest is what the evaluation is of.
+func (e *evaluation) manifest() (m fold.Manifest, err error) {
+	m = fold.Manifest{
+		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: shownPath(e.File), Digest: e.Digest, Grading: e.GradingDigest,
+		Dataset: shownPath(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
+		Filter: e.filter.String(), Labels: e.Labels, Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
+	}
+	if e.Dataset.File != "" {
+		if m.DatasetHash, err = dataset.Digest(e.Dataset.File); err != nil {
+			return m, err
+		}
+	}
+	m.Commit, m.Dirty = gitState(e.c.Context, e.Dir)
+	return m, nil
+}
+
+// concurrency is how many trials are in flight.
+func (e *evaluation) concurrency() int { return cmp.Or(e.Concurrency, 4) }
+
+// run runs the trials, or those of them that are missing.
+func (e *evaluation) run() (batch.Stop, error) {
+	m, err := e.manifest()
+	if err != nil {
+		return batch.Stop{}, err
+	}
+	dir := filepath.Join(evalsDir(e.home), e.id)
+	progress := newEvalProgress(e.c, e.Name)
+	defer progress.Close()
+	ctx, stop := onSignal(e.c.Context, func() {
+		progress.Note("suspending: what is under way may end; once more to stop at once")
+	})
+	defer stop()
+	end, err := batch.Run(ctx, batch.Plan{
+		Dir: dir, Manifest: m, Force: e.c.Bool("force"), Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
+		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.MaxErrors, Limits: e.Limits,
+		Grace: grace, Decided: e.decided, Progress: progress.Send, Mask: e.mask(),
+	})
+	if end.Why == batch.Suspended && errors.Is(context.Cause(ctx), errTerminated) {
+		return end, &exitError{exitTerminated, nil}
+	}
+	return end, err
+}
+
+// decided says that a case needs no further trials: its gates are certain.
+func (e *evaluation) decided(c engine.CaseEnv) bool { return fold.Decided(e.Gates, c, e.Repeat) }
+
+// pattern is a flag that holds a regular expression.
+func pattern(c *cli.Context, flag string) (*regexp.Regexp, error) {
+	text := c.String(flag)
+	if text == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, usage("--%s: %w", flag, err)
+	}
+	return re, nil
+}

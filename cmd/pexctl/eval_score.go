@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// oneSuite is the suite that a command was given, its checks not built.
+func oneSuite(c *cli.Context) (*suite, error) {
+	if c.NArg() == 0 {
+		return nil, usage("no suite given: pexctl %s suite.yaml", c.Command.HelpName)
+	}
+	if err := atMost(c, 1); err != nil {
+		return nil, err
+	}
+	read, found := dsl.LoadSuite(c.Args().First(), specOptions(c))
+	if err := show(c, found); err != nil {
+		return nil, err
+	}
+	return &suite{Suite: read, file: c.Args().First()}, nil
+}
+
+func evalScoreCommand() *cli.Command {
+	return &cli.Command{
+		Name: "score", Usage: "grade an evaluation again with the checks as they are now; runs no agent", ArgsUsage: "SUITE",
+		Description: examples(
+			"pexctl eval score suite.yaml                  # the latest evaluation of the suite",
+			"pexctl eval score suite.yaml --id e-20260102-150405-1a2b3c4d --html again.html",
+		) + "\n\nThe rows are kept as they were; the new marks make an evaluation of their own. Judges are asked\nwhere the suite has one.",
+		Flags: append(append(specFlags(),
+			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
+			&cli.StringSliceFlag{Name: "variant", Hidden: true},
+			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
+			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
+		), append(reportFlags(), outputFlag(), homeFlag())...),
+		Action: evalScore,
+	}
+}
+
+func evalScore(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usage("no suite given: pexctl eval score suite.yaml")
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	out, err := openOutputs(c)
+	if err != nil {
+		return err
+	}
+	s, err := loadSuite(c, c.Args().First())
+	if err != nil {
+		return err
+	}
+	home := homeOf(c, s.Root)
+	from, err := s.earlier(home, c.String("id"), "id")
+	if err != nil {
+		return err
+	}
+	a, err := s.baseline(c, c.String("baseline"), home)
+	if err != nil {
+		return err
+	}
+	to, err := s.regrade(c, from)
+	if err != nil {
+		return err
+	}
+	o := fold.Options{Suite: s.Suite}
+	if a != nil {
+		o.Baseline, o.Ref = a.file, a.ref
+	}
+	r, rows, err := refold(to, o)
+	if err != nil {
+		return err
+	}
+	if err := out.eval(r, rows); err != nil {
+		return err
+	}
+	return verdictOf(r)
+}
+
+// regrade makes an evaluation of the rows of another, with marks of now.
+func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
+	m, err := batch.ReadManifest(from)
+	if err != nil {
+		return "", infra(err)
+	}
+	rows, err := batch.OpenRows(from)
+	if err != nil {
+		return "", infra(err)
+	}
+	ctx, stop := onSignal(c.Context, func() {})
+	defer stop()
+	m.ID, m.Grading, m.Checks = "e"+newRunID(time.Now())[1:], s.GradingDigest, s.checkInfos()
+	m.Labels = labelled(m.Labels, "scored", filepath.Base(from))
+	to = filepath.Join(filepath.Dir(from), m.ID)
+	err = batch.Regrade(ctx, rows, s.checks, to, m, max(s.Concurrency, 4))
+	switch {
+	case ctx.Err() != nil:
+		return "", &exitError{exitInterrupted, errors.New("stopped: nothing was graded anew")}
+	case err != nil:
+		return "", infra(err)
+	}
+	return to, nil
+}
+
+func labelled(labels map[string]string, name, value string) map[string]string {
+	out := map[string]string{name: value}
+	for k, v := range labels {
+		if k != name {
+			out[k] = v
+		}
+	}
+	return out
+}

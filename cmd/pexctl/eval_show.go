@@ -1,0 +1,186 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+func evalShowCommand() *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "make the report of an evaluation again, in any format", ArgsUsage: "ID|last",
+		Description: examples(
+			"pexctl eval show last                        # the table",
+			"pexctl eval show last --html eval.html       # every trial with its plan, steps and checks",
+			"pexctl eval show e-20260102-150405-1a2b3c4d --junit eval.xml --csv rows.csv",
+			"pexctl eval show last --suite suite.yaml     # with the gates as the suite has them now",
+		),
+		Flags:  append(append(specFlags(), suiteFlag()), append(reportFlags(), outputFlag(), homeFlag())...),
+		Action: evalShow,
+	}
+}
+
+func suiteFlag() cli.Flag {
+	return &cli.StringFlag{Name: "suite", Usage: "the suite's `FILE` (default: the one it was made of)"}
+}
+
+func evalShow(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usage("which evaluation? pexctl eval show last (pexctl eval ls lists them)")
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	out, err := openOutputs(c)
+	if err != nil {
+		return err
+	}
+	r, rows, err := pastEvaluation(c, c.Args().First())
+	if err != nil {
+		return err
+	}
+	if err := out.eval(r, rows); err != nil {
+		return err
+	}
+	return verdictOf(r)
+}
+
+// pastEvaluation folds an evaluation again, with gates and baseline of its
+// suite where that can still be read.
+func pastEvaluation(c *cli.Context, id string) (*fold.Report, trial.Rows, error) {
+	home, err := homeHere(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := pastFolder(home, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, rows, err := refold(dir, fold.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	s := suiteOf(c, r)
+	if s == nil {
+		return r, rows, nil
+	}
+	o := fold.Options{Suite: s.Suite}
+	a, err := s.baseline(c, "", home)
+	if err != nil {
+		note(c, "warning: %v", err)
+	}
+	if a != nil {
+		o.Baseline, o.Ref = a.file, a.ref
+	}
+	r, rows, err = refold(dir, o)
+	return r, rows, err
+}
+
+// suiteOf is the suite that an evaluation was made of, as it is now; nil where
+// it is gone or broken, which is told.
+func suiteOf(c *cli.Context, r *fold.Report) *suite {
+	path := c.String("suite")
+	if path == "" {
+		path = r.Manifest.File
+	}
+	read, found := dsl.LoadSuite(path, specOptions(c))
+	if found.Failed() || read == nil {
+		note(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
+		return nil
+	}
+	if read.Digest != r.Manifest.Digest {
+		note(c, "warning: %s has changed since; its gates are those of now", path)
+	}
+	return &suite{Suite: read, file: path}
+}
+
+// pastFolder is where an evaluation is kept; last = the latest of all suites.
+func pastFolder(home, id string) (string, error) {
+	all, err := evaluations(home)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, m := range all {
+		if m.ID == id || id == "last" {
+			return filepath.Join(evalsDir(home), m.ID), nil
+		}
+		ids = append(ids, m.ID)
+	}
+	if near := nearest(id, ids); near != "" {
+		return "", usage("there is no evaluation %s in %s; did you mean %s?", id, home, near)
+	}
+	return "", usage("there is no evaluation %s in %s (pexctl eval ls lists them)", id, home)
+}
+
+func evalDiffCommand() *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "hold one evaluation against another", ArgsUsage: "BEFORE AFTER",
+		Description: examples(
+			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
+			"pexctl eval diff BEFORE AFTER --markdown comment.md   # for a pull request",
+			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
+		) + "\n\nExit code 1 where AFTER is worse, 4 where too few trials ran to tell.",
+		Flags: append(specFlags(),
+			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
+			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
+			outputFlag(), homeFlag()),
+		Action: evalDiff,
+	}
+}
+
+func evalDiff(c *cli.Context) error {
+	if c.NArg() < 2 {
+		return usage("which two? pexctl eval diff BEFORE AFTER (pexctl eval ls lists them; last = the latest)")
+	}
+	if err := atMost(c, 2); err != nil {
+		return err
+	}
+	out, err := openOutputs(c)
+	if err != nil {
+		return err
+	}
+	home, err := homeHere(c)
+	if err != nil {
+		return err
+	}
+	var side [2]*fold.Report
+	var dirs [2]string
+	for i := range side {
+		if dirs[i], err = pastFolder(home, c.Args().Get(i)); err != nil {
+			return err
+		}
+	}
+	if side[0], _, err = refold(dirs[0], fold.Options{}); err != nil {
+		return err
+	}
+	before := fold.Baseline(side[0])
+	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.Float64("margin")}, MaxErrors: dsl.MaxErrors{Count: -1}}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
+	if side[1], _, err = refold(dirs[1], o); err != nil {
+		return err
+	}
+	d := &report.Diff{Before: side[0], After: side[1], Comparison: side[1].Comparison}
+	if err := out.diff(d); err != nil {
+		return err
+	}
+	return differenceOf(d.Comparison)
+}
+
+// differenceOf is the exit code of a comparison.
+func differenceOf(c *fold.Comparison) error {
+	switch {
+	case c == nil:
+		return nil
+	case c.Verdict == fold.Regressed:
+		return &exitError{exitNegative, nil}
+	case c.Verdict == fold.Inconclusive:
+		return &exitError{exitLimited, nil}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/dataset"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/judge"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// suite is a suite whose variants are compiled and whose checks are ready.
+type suite struct {
+	*dsl.Suite
+	file     string // as it was given, for reports
+	source   dataset.Source
+	variants []batch.Variant
+	infos    []fold.VariantInfo
+	checks   []batch.Graded
+}
+
+// loadSuite reads the suite of a command, the specs it is of, and builds what
+// grades. It opens nothing and calls nobody.
+func loadSuite(c *cli.Context, path string) (*suite, error) {
+	o := specOptions(c)
+	for _, flag := range []struct{ name, path string }{
+		{"repeat", "repeat"},
+		{"concurrency", "concurrency"},
+		{"max-errors", "max_errors"},
+		{"max-cost", "limits.max_cost"},
+		{"margin", "baseline.margin"},
+		{"inconclusive", "baseline.on_inconclusive"},
+	} {
+		if c.IsSet(flag.name) {
+			o.Set = append(o.Set, fmt.Sprintf("%s=%v", flag.path, c.Value(flag.name)))
+		}
+	}
+	o.Programs = dsl.NewPrograms(o)
+	read, found := dsl.LoadSuite(path, o)
+	if err := show(c, found); err != nil {
+		return nil, err
+	}
+	s := &suite{Suite: read, file: path, source: dataset.Source{Dataset: &read.Dataset}}
+	if err := s.compile(c, o.Programs); err != nil {
+		return nil, err
+	}
+	return s, s.graders()
+}
+
+// compile makes the variants that are asked for.
+func (s *suite) compile(c *cli.Context, programs *dsl.Programs) error {
+	asked := c.StringSlice("variant")
+	for _, name := range asked {
+		if !slices.ContainsFunc(s.Variants, func(v dsl.Variant) bool { return v.Name == name }) {
+			return usage("--variant %s: the suite has %s", name, listed(variantNames(s.Variants)))
+		}
+	}
+	for _, v := range s.Variants {
+		if len(asked) > 0 && !slices.Contains(asked, v.Name) {
+			continue
+		}
+		p, spec, found := programs.Compile(v.Spec, v.Set)
+		if err := show(c, found); err != nil {
+			return err
+		}
+		host, err := s.hosts(c, p, spec)
+		if err != nil {
+			return err
+		}
+		s.variants = append(s.variants, batch.Variant{Name: v.Name, Program: p, Host: host, Inputs: s.source.Inputs(p)})
+		s.infos = append(s.infos, fold.VariantInfo{
+			Name: v.Name, File: shownPath(spec.File), Set: v.Set, Priced: priced(p),
+			Spec: engine.SpecInfo{Name: p.Name, Version: p.Version, Digest: p.Digest},
+		})
+	}
+	return nil
+}
+
+func variantNames(all []dsl.Variant) []string {
+	var out []string
+	for _, v := range all {
+		out = append(out, cmp.Or(v.Name, "one without a name"))
+	}
+	return out
+}
+
+// hosts gives the hosts of trials: one for all, unless the address of an llm
+// depends on their parameters. Trials keep no conversation.
+func (s *suite) hosts(c *cli.Context, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
+	settings := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, allow: c.StringSlice("allow-path"), env: environment}
+	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
+		return func(parameters map[string]any) (engine.Host, error) {
+			own := settings
+			own.parameters = parameters
+			return newHost(p, own)
+		}, nil
+	}
+	host, err := newHost(p, settings)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return func(map[string]any) (engine.Host, error) { return host, nil }, nil
+}
+
+// priced says that every llm has a price: what trials cost is known.
+func priced(p *engine.Program) bool {
+	return !slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return m.Cost == nil })
+}
+
+// graders builds the checks, and the models that some of them ask.
+func (s *suite) graders() error {
+	settings := trial.CheckSettings{
+		Dir: s.Dir, Root: s.Root, Env: environment, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready,
+	}
+	models := hostSettings{catalog: catalog(), dir: s.Dir, root: s.Root, env: environment}
+	if s.Judge != nil {
+		m, err := newModel(&s.Judge.Model, models)
+		if err != nil {
+			return usage("judge: %w", err)
+		}
+		settings.Judge = judge.New(m, &s.Judge.Model)
+		settings.Rubric = s.Judge.Rubric
+	}
+	if s.Embed != nil {
+		m, err := newModel(s.Embed, models)
+		if err != nil {
+			return usage("embed: %w", err)
+		}
+		embedder, ok := m.(engine.Embedder)
+		if !ok {
+			return usage("embed: the provider %s has no embeddings; there are openai (and every compatible server) and scripted", s.Embed.Provider)
+		}
+		settings.Embedder = embedder
+	}
+	var err error
+	s.checks, err = buildChecks(s.Checks, settings)
+	return err
+}
+
+// buildChecks makes the checks of a suite or test.
+func buildChecks(specs []dsl.Check, settings trial.CheckSettings) ([]batch.Graded, error) {
+	kinds := assertion.All()
+	out := make([]batch.Graded, len(specs))
+	for i, spec := range specs {
+		f, ok := kinds.Find(spec.Type)
+		if !ok {
+			return nil, usage("%s:%d: there is no check %q", spec.Position.File, spec.Position.Line, spec.Type)
+		}
+		settings.Name = spec.Name
+		check, err := f.Build(spec.Config, settings)
+		if err != nil {
+			return nil, usage("%s:%d: check %s: %w", spec.Position.File, spec.Position.Line, spec.Name, err)
+		}
+		out[i] = batch.Graded{Spec: spec, Check: check}
+	}
+	return out, nil
+}
+
+// checkInfos are the checks as reports list them.
+func (s *suite) checkInfos() []fold.CheckInfo {
+	var out []fold.CheckInfo
+	for _, c := range s.Checks {
+		out = append(out, fold.CheckInfo{Name: c.Name, Type: c.Type, Weight: c.Weight, Line: c.Position.Line})
+	}
+	return out
+}
+
+// needsPrompts says that a check looks at trace.prompts: trials then keep them.
+func needsPrompts(checks []batch.Graded) bool {
+	return slices.ContainsFunc(checks, func(g batch.Graded) bool {
+		p, ok := g.Check.(trial.Prompted)
+		return ok && p.Prompts()
+	})
+}
+
+// filter is what the flags pick of the dataset.
+func (s *suite) filter(c *cli.Context, home string) (f dataset.Filter, err error) {
+	f = dataset.Filter{Tags: c.StringSlice("tag"), Sample: c.Int("sample"), Seed: c.Int64("seed"), First: c.Int("first")}
+	for _, name := range []string{"sample", "first", "repeat", "concurrency"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return f, usage("--%s %d: 1 or more", name, c.Int(name))
+		}
+	}
+	if f.Match, err = pattern(c, "run"); err != nil {
+		return f, err
+	}
+	if shard := c.String("shard"); shard != "" {
+		if f.Shard, f.Shards, err = dataset.ParseShard(shard); err != nil {
+			return f, usage("--shard: %w", err)
+		}
+	}
+	if id := c.String("failing"); id != "" {
+		dir, err := s.earlier(home, id, "failing")
+		if err != nil {
+			return f, err
+		}
+		if f.Only, err = failedIn(dir); err != nil {
+			return f, err
+		}
+		f.Why = "that did not pass in " + filepath.Base(dir)
+	}
+	return f, nil
+}
+
+// failedIn picks the cases that an earlier evaluation did not pass.
+func failedIn(dir string) (func(id string) bool, error) {
+	rows, err := batch.OpenRows(dir)
+	if err != nil {
+		return nil, usage("--failing: %w", err)
+	}
+	failed := map[string]bool{}
+	for row, err := range rows() {
+		if err != nil {
+			return nil, infra(err)
+		}
+		if row.Outcome == trial.Failed || row.Outcome == trial.Errored {
+			failed[row.Case] = true
+		}
+	}
+	if len(failed) == 0 {
+		return nil, usage("--failing: every case passed in %s", filepath.Base(dir))
+	}
+	return func(id string) bool { return failed[id] }, nil
+}
+
+// shownPath names a file from the working folder, where it lies below it.
+func shownPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}

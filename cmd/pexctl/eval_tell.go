@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
+// in plain lines elsewhere, not at all with -q.
+func newEvalProgress(c *cli.Context, name string) report.Progress {
+	if c.Bool("quiet") {
+		return silent{}
+	}
+	f, ok := terminal(c.App.ErrWriter)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return report.NewLines(c.App.ErrWriter)
+	}
+	size := func() (int, int) {
+		columns, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil || columns <= 0 {
+			return 80, 24
+		}
+		return columns, rows
+	}
+	return report.NewLive(f, size, name, os.Getenv("NO_COLOR") == "")
+}
+
+// silent shows nothing.
+type silent struct{}
+
+func (silent) Send(trial.Progress) {}
+func (silent) Note(string)         {}
+func (silent) Close()              {}
+
+// endings are what a report calls the end of a session.
+var endings = map[batch.Why]fold.Ending{
+	batch.Done: fold.EndedDone, batch.Suspended: fold.EndedSuspended, batch.Budget: fold.EndedBudget, batch.Broken: fold.EndedBroken,
+}
+
+// tell makes the report of what has rows, writes it, and gives the exit code.
+func (e *evaluation) tell(stop batch.Stop) error {
+	o := fold.Options{Suite: e.Suite, Total: e.total * len(e.variants) * e.Repeat, Ending: endings[stop.Why]}
+	if e.against != nil {
+		o.Baseline, o.Ref = e.against.file, e.against.ref
+	}
+	r, rows, err := refold(filepath.Join(evalsDir(e.home), e.id), o)
+	if err != nil {
+		return err
+	}
+	if err := e.outputs.eval(r, rows); err != nil {
+		return err
+	}
+	e.hints(r, stop)
+	return verdictOf(r)
+}
+
+// verdictOf is the exit code of a report.
+func verdictOf(r *fold.Report) error {
+	if r.ExitCode == exitOK {
+		return nil
+	}
+	return &exitError{r.ExitCode, nil}
+}
+
+// hints says why it stopped early, and what to try next.
+func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
+	if stop.Message != "" {
+		note(e.c, "%s", stop.Message)
+	}
+	here := homeArgument(e.c, e.home)
+	switch {
+	case r.Missing > 0 || r.Stats.Errors > 0:
+		note(e.c, "go on: pexctl eval %s --resume %s%s", quoted(e.file), e.id, here)
+	case e.outputs.json:
+	case r.Stats.Failed > 0 && len(e.outputs.files) == 0:
+		note(e.c, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
+	case e.against == nil && r.ExitCode == exitOK && e.filter.String() == "":
+		note(e.c, "keep it as the baseline: pexctl eval bless %s --id %s%s", quoted(e.file), e.id, here)
+	}
+}

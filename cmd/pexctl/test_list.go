@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// listedCase is a case as --list shows it.
+type listedCase struct {
+	Spec string   `json:"spec"`
+	Name string   `json:"name"`
+	File string   `json:"file"`
+	Line int      `json:"line"`
+	Does []string `json:"does"`
+}
+
+// listTests lists the cases that would run.
+func listTests(c *cli.Context, o *testOptions, plan *testPlan) error {
+	cases := []listedCase{}
+	rows := [][]string{{"SPEC", "CASE", "DOES", "AT"}}
+	for i := range plan.cases {
+		k := &plan.cases[i]
+		l := listedCase{Spec: k.unit.name, Name: k.Name, File: shownPath(k.Position.File), Line: k.Position.Line, Does: doesOf(k)}
+		cases = append(cases, l)
+		rows = append(rows, []string{l.Spec, l.Name, strings.Join(l.Does, ", "), fmt.Sprintf("%s:%d", l.File, l.Line)})
+	}
+	if o.json {
+		return printJSON(c, struct {
+			Cases []listedCase `json:"cases"`
+		}{cases})
+	}
+	table(c.App.Writer, rows)
+	return nil
+}
+
+// doesOf is what a case does, in words.
+func doesOf(k *plannedCase) []string {
+	out := []string{}
+	if len(k.Render) > 0 {
+		out = append(out, "renders "+strings.Join(k.Render, " "))
+	}
+	if r := k.Run; r != nil {
+		switch {
+		case r.Cassette != "":
+			out = append(out, "replays a cassette")
+		case r.Replies != nil:
+			out = append(out, "runs on replies")
+		default:
+			out = append(out, "runs on the spec's llms")
+		}
+	}
+	if n := len(k.Inject); n > 0 {
+		out = append(out, count(n, "fault"))
+	}
+	if n := len(k.Checks); n > 0 {
+		out = append(out, count(n, "check"))
+	}
+	return out
+}
+
+// staleCassette is a cassette that answered other requests than it recorded.
+type staleCassette struct {
+	Spec     string      `json:"spec"`
+	Case     string      `json:"case"`
+	Cassette string      `json:"cassette"`
+	Calls    []staleCall `json:"calls"`
+}
+
+// staleCall is a request that is not quite the recorded one.
+type staleCall struct {
+	Path    string   `json:"path"`
+	Classes []string `json:"classes"`
+	Diff    string   `json:"diff"` // unified
+}
+
+func staleOf(plan *testPlan, done *testsDone) []staleCassette {
+	var out []staleCassette
+	for i, o := range done.outcomes {
+		if o == nil || o.Stale == nil {
+			continue
+		}
+		s := staleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: shownPath(o.Stale.Cassette)}
+		for _, d := range o.Stale.Calls {
+			call := staleCall{Path: d.Path}
+			for _, x := range d.Differences {
+				if class := string(x.Class); !strings.Contains(strings.Join(call.Classes, " "), class) {
+					call.Classes = append(call.Classes, class)
+				}
+				call.Diff += textDiff("recorded "+x.What, x.Before, "now "+x.What, x.After)
+			}
+			s.Calls = append(s.Calls, call)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// listStale lists the cassettes that are to be recorded again; exit 1 where
+// there are some.
+func listStale(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) error {
+	stale := staleOf(plan, done)
+	if o.json {
+		if stale == nil {
+			stale = []staleCassette{}
+		}
+		if err := printJSON(c, struct {
+			Stale []staleCassette `json:"stale"`
+		}{stale}); err != nil {
+			return infra(err)
+		}
+	} else if len(stale) > 0 {
+		rows := [][]string{{"CASSETTE", "CASE", "CALLS", "FIRST", "DIFFERS IN"}}
+		for _, s := range stale {
+			first := s.Calls[0]
+			rows = append(rows, []string{s.Cassette, s.Case, fmt.Sprint(len(s.Calls)), first.Path, strings.Join(first.Classes, ", ")})
+		}
+		table(c.App.Writer, rows)
+	}
+	if len(stale) > 0 {
+		return &exitError{exitNegative, nil}
+	}
+	return nil
+}

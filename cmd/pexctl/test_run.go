@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/eval/testcase"
+)
+
+// testsDone is the outcomes of cases, in the order of the plan; nil = it was
+// not reached.
+type testsDone struct {
+	outcomes []*testcase.Outcome
+	took     time.Duration
+}
+
+func (d *testsDone) finished() int {
+	n := 0
+	for _, o := range d.outcomes {
+		if o != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// runTests runs cases side by side; once ctx is done no further one begins.
+func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
+	began := time.Now()
+	d := &testsDone{outcomes: make([]*testcase.Outcome, len(plan.cases))}
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range min(o.jobs, len(plan.cases)) {
+		all.Go(func() {
+			for i := range next {
+				k := &plan.cases[i]
+				from := time.Now()
+				out := testcase.Run(ctx, plan.bench, k.unit.Unit, &k.Case)
+				out.DurationMS = float64(time.Since(from).Microseconds()) / 1000
+				d.outcomes[i] = out
+			}
+		})
+	}
+	for i := range plan.cases {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	d.took = time.Since(began)
+	return d
+}
+
+// recordTests runs cases live that have no cassette, or all that have one, one
+// after another: their models may not take more.
+func recordTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPlan) error {
+	failed := 0
+	for i := range plan.cases {
+		k := &plan.cases[i]
+		if k.Run == nil || k.Run.Replies != nil || !needsTape(ctx, o, plan, k) {
+			continue
+		}
+		fmt.Fprintf(c.App.ErrWriter, "recording %s: %s\n", k.unit.name, k.Name)
+		res, err := testcase.Record(ctx, plan.bench, k.unit.Unit, &k.Case)
+		switch {
+		case ctx.Err() != nil:
+			return stoppedBy(ctx, fmt.Errorf("stopped while %s was recorded: nothing of it was kept", quoted(k.Name)))
+		case err != nil:
+			failed++
+			fmt.Fprintf(c.App.ErrWriter, "pexctl: %s: %v\n", k.Name, err)
+		default:
+			fmt.Fprintf(c.App.ErrWriter, "  %s, %s, %s\n", res.Status, count(res.Usage.ModelCalls, "model call"), costText(res.Usage.CostUSD))
+		}
+	}
+	if failed > 0 {
+		return infra(fmt.Errorf("%s could not be recorded", count(failed, "case")))
+	}
+	return nil
+}
+
+// needsTape says whether a case is to be recorded. Where it has no cassette it
+// is tried: the spec's own llms may be scripted.
+func needsTape(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCase) bool {
+	if k.Run.Cassette != "" {
+		return o.record == "all" || !exists(k.Run.Cassette)
+	}
+	bench := *plan.bench
+	bench.Update = false
+	u := *k.unit.Unit
+	u.Cover = nil
+	trial := k.Case
+	trial.Golden = "" // only whether it runs is wanted
+	out := testcase.Run(ctx, &bench, &u, &trial)
+	return out.Tapeless
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/eval/cover"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/golden"
+)
+
+// testReport is what `pexctl test -o json` prints.
+type testReport struct {
+	fold.TestReport
+	Stale    []staleCassette `json:"stale,omitempty"`
+	Coverage []cover.Report  `json:"coverage,omitempty"`
+}
+
+// tellTests says what the cases came to, lets a person review what changed,
+// writes the reports, and gives the exit code.
+func tellTests(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) error {
+	unused, err := o.leftOver(plan)
+	if err != nil {
+		return err
+	}
+	r := &testReport{TestReport: foldTests(done, unused), Stale: staleOf(plan, done)}
+	if o.cover {
+		r.Coverage = plan.units.covered()
+	}
+	if o.json {
+		if err := printJSON(c, r); err != nil {
+			return infra(err)
+		}
+	} else {
+		p := &testPrinter{w: c.App.Writer, o: o, color: inColor(c.App.Writer)}
+		p.all(plan, done, r)
+	}
+	if err := o.out.tests(&r.TestReport); err != nil {
+		return err
+	}
+	failed, err := o.reviewed(c, r, done, unused)
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		testHints(c, o, done, r)
+	}
+	if failed || o.tooLittle(r.Coverage) {
+		return &exitError{exitNegative, nil}
+	}
+	return nil
+}
+
+// leftOver is the goldens that no case asks for; an update removes them.
+func (o *testOptions) leftOver(plan *testPlan) ([]golden.Change, error) {
+	if !o.unused {
+		return nil, nil
+	}
+	unused, err := plan.unused()
+	if err != nil || !o.update {
+		return unused, err
+	}
+	for _, ch := range unused {
+		if err := ch.Accept(); err != nil {
+			return nil, infra(err)
+		}
+	}
+	return nil, nil
+}
+
+// foldTests counts the outcomes.
+func foldTests(done *testsDone, unused []golden.Change) fold.TestReport {
+	r := fold.TestReport{V: 1, Cases: []fold.TestResult{}, DurationMS: done.took.Milliseconds()}
+	for _, out := range done.outcomes {
+		res := out.TestResult
+		for i := range res.Problems {
+			res.Problems[i].File = reportedPath(res.Problems[i].File)
+		}
+		res.File = reportedPath(res.File)
+		r.Cases = append(r.Cases, res)
+		switch res.Status {
+		case fold.TestPassed, fold.TestUpdated:
+			r.Passed++
+		case fold.TestSkipped:
+			r.Skipped++
+		case fold.TestFailed, fold.TestError:
+			r.Failed++
+		}
+	}
+	for _, ch := range unused {
+		r.Unused = append(r.Unused, reportedPath(ch.File))
+	}
+	return r
+}
+
+// reportedPath is a path as reports have it: from here on; where GitHub reads
+// them, from the root of what it checked out.
+func reportedPath(path string) string {
+	base := os.Getenv("GITHUB_WORKSPACE")
+	if path == "" || base == "" || os.Getenv("GITHUB_ACTIONS") != "true" {
+		return shownPath(path)
+	}
+	if rel, err := filepath.Rel(absolute(base), absolute(path)); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return shownPath(path)
+}
+
+// reviewed asks about each change, and says whether anything is still wrong.
+func (o *testOptions) reviewed(c *cli.Context, r *testReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
+	failed = r.Failed > 0 || len(r.Unused) > 0
+	if !o.review {
+		return failed, nil
+	}
+	var changes []golden.Change
+	others := 0
+	for _, out := range done.outcomes {
+		changes = append(changes, out.Changes...)
+		others += len(out.Problems) - len(out.Changes)
+	}
+	changes = append(changes, unused...)
+	if len(changes) == 0 {
+		return failed, nil
+	}
+	left, err := review(c, changes)
+	return others > 0 || left > 0, err
+}
+
+// testHints are what to type next.
+func testHints(c *cli.Context, o *testOptions, done *testsDone, r *testReport) {
+	var goldens, tapeless bool
+	for _, out := range done.outcomes {
+		goldens = goldens || len(out.Changes) > 0 && out.Status != fold.TestUpdated
+		tapeless = tapeless || out.Tapeless
+	}
+	w := c.App.ErrWriter
+	again := strings.TrimSpace("pexctl test " + quotedAll(c.Args().Slice()))
+	if goldens && !o.review || len(r.Unused) > 0 {
+		fmt.Fprintf(w, "if that is meant: %s --review asks about each golden file, --update accepts all\n", again)
+	}
+	if tapeless {
+		fmt.Fprintf(w, "to record what is missing: %s --record missing (calls the models of the spec)\n", again)
+	}
+	if len(r.Stale) > 0 && !o.quiet {
+		fmt.Fprintf(w, "%s answered other prompts than it recorded: %s --stale lists them, --record all records them again\n", count(len(r.Stale), "cassette"), again)
+	}
+	for _, rep := range r.Coverage {
+		if rep.Share < o.least {
+			fmt.Fprintf(w, "%s: %s of what can be exercised is, --cover-min wants %s\n", rep.Spec, percent(rep.Share), percent(o.least))
+		}
+	}
+}
+
+func quotedAll(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quoted(w)
+	}
+	return strings.Join(out, " ")
+}
+
+func milli(d float64) string {
+	return time.Duration(d * float64(time.Millisecond)).Round(time.Millisecond).String()
+}

@@ -1,0 +1,167 @@
+package dsl
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/engine"
+)
+
+// newAgainst makes a compiler for what refers to specs: it knows their
+// parameters, and the prompts of the first. With a nil one among them nothing
+// is known, and any name may be used.
+func newAgainst(l *loader, tree *value, dir string, specs ...*Spec) *compiler {
+	c := newCompiler(l, tree, dir)
+	c.quiet = true
+	if c.free = len(specs) == 0 || slices.Contains(specs, nil); c.free {
+		return c
+	}
+	for _, s := range specs {
+		for _, p := range s.program.Parameters {
+			c.meet(p)
+		}
+	}
+	if v := specs[0].tree.get("prompts"); v != nil && v.kind == dict {
+		c.doc.Prompts = v
+	}
+	return c
+}
+
+// meet adds a parameter to those that are known. One that another spec declares
+// otherwise has no type, and may be unset if it may be in one of them.
+func (c *compiler) meet(p engine.Parameter) {
+	i := slices.IndexFunc(c.params, func(q engine.Parameter) bool { return q.Name == p.Name })
+	if i < 0 {
+		var property any
+		_ = json.Unmarshal(p.Schema, &property) // it was compiled
+		c.params, c.properties[p.Name] = append(c.params, p), property
+		return
+	}
+	q := c.params[i]
+	if !bytes.Equal(p.Schema, q.Schema) {
+		c.properties[p.Name] = nil
+	}
+	if !p.Required && p.Default == nil {
+		c.params[i] = p
+	}
+}
+
+// columns are what rows of a dataset have: what ${case.x} may name.
+type columns struct {
+	names []string
+	none  bool // there is no dataset
+	some  bool // only some rows were looked at
+}
+
+// add adds the keys of a row.
+func (k *columns) add(row *value) {
+	for _, e := range row.entries {
+		if !slices.Contains(k.names, e.key) {
+			k.names = append(k.names, e.key)
+		}
+	}
+}
+
+// lack says that no row has a column.
+func (k *columns) lack(name string) bool {
+	return k != nil && !k.some && !slices.Contains(k.names, name)
+}
+
+func (k *columns) knowledge(name string) prompt.Knowledge {
+	return prompt.Knowledge{Declared: k.some || slices.Contains(k.names, name), Names: k.names}
+}
+
+// schema is that of a row.
+func (k *columns) schema() any {
+	properties := map[string]any{}
+	for _, name := range k.names {
+		properties[name] = map[string]any{}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": k.some}
+}
+
+// doubtful warns about the columns of a template that none of the rows that
+// were looked at has.
+func (c *compiler) doubtful(v *value, names []string) {
+	if c.columns == nil || !c.columns.some {
+		return
+	}
+	for _, full := range names {
+		name, ok := strings.CutPrefix(full, "case.")
+		known := func(column string) bool {
+			return name == column || strings.HasPrefix(name, column+".") || strings.HasPrefix(name, column+"[")
+		}
+		if !ok || slices.ContainsFunc(c.columns.names, known) {
+			continue
+		}
+		at := v.within(max(strings.Index(v.text, full), 0))
+		c.report.warn(diag.UnknownName, at, "none of the first rows has a column %s", quoted(name)).Hint = meant(name, c.columns.names)
+	}
+}
+
+// hint says what there is, for a column that is not.
+func (k *columns) hint(hint string) string {
+	switch {
+	case k.none:
+		return "a test has no dataset: write the value itself"
+	case strings.HasPrefix(hint, "did you mean"):
+		return hint
+	}
+	return "the dataset's columns: " + meant("", k.names)
+}
+
+// toolNames lists the tools of a spec, and of the agents in it. servers are
+// those of type mcp, whose tools are known only when they run.
+func (s *Spec) toolNames() (names, servers []string) { return toolsIn(s.tree) }
+
+func toolsIn(tree *value) (names, servers []string) {
+	v := tree.get("tools")
+	if v == nil {
+		v = &value{kind: dict}
+	}
+	for _, e := range v.entries {
+		names = append(names, e.key)
+		if textAt(e.val, "type") == "mcp" {
+			servers = append(servers, e.key)
+		}
+	}
+	for _, agent := range agentsIn(tree, nil) {
+		n, s := toolsIn(agent)
+		names, servers = append(names, n...), append(servers, s...)
+	}
+	return names, servers
+}
+
+// agentsIn finds the resolved specs that stand in one: {file, spec}.
+func agentsIn(v *value, out []*value) []*value {
+	for _, it := range v.items {
+		out = agentsIn(it, out)
+	}
+	for _, e := range v.entries {
+		if spec := e.val.get("spec"); spec != nil && spec.kind == dict && spec.find("apiVersion") != nil {
+			out = append(out, spec)
+			continue
+		}
+		out = agentsIn(e.val, out)
+	}
+	return out
+}
+
+// toolWord checks the name of a tool, or a pattern of names.
+func (c *compiler) toolWord(s *Spec, v *value, name string, severity diag.Severity) {
+	if s == nil || name == "" {
+		return
+	}
+	names, servers := s.toolNames()
+	matches := func(n string) bool { ok, err := path.Match(name, n); return ok && err == nil }
+	server, _, nested := strings.Cut(name, "__")
+	if nested && slices.Contains(servers, server) || slices.ContainsFunc(names, matches) || strings.HasPrefix(name, "*") && len(servers) > 0 {
+		return
+	}
+	c.report.add(diag.UnknownTool, severity, v.place, "%s has no tool %s", c.loader.files.name(s.File), quoted(name)).Hint = meant(name, names)
+}

@@ -1,0 +1,216 @@
+package dsl
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// position is a place, for what outlives the compiler.
+func (p place) position() Position {
+	if p.src == nil {
+		return Position{}
+	}
+	return Position{File: p.src.name, Line: p.line, Column: p.col}
+}
+
+// one reads a case; file takes the keys that only a case in a file of its own
+// has.
+func (t *tester) one(v *value, path string, file *caseFileKeys) {
+	free := t.compiler(nil)
+	if v.kind != dict {
+		free.wrongType(v, path, "a case").Hint = "write {name: ..., run: {...}}"
+		return
+	}
+	set := append(slices.Clip(t.set), free.settings(v.get("set"), join(path, "set"))...)
+	s := t.underTest(set)
+	c := t.compiler(s)
+	var k caseKeys
+	if file != nil {
+		c.decode(v, path, file, &k)
+	} else {
+		c.decode(v, path, &k)
+	}
+	out := Case{
+		Description: k.Description, Position: v.place.position(), Dir: t.tests.Dir, Spec: t.spec, Set: textsOf(set),
+		Render: c.rendered(s, k.Render), Given: c.given(k.Given, join(path, "given")),
+	}
+	out.Name = t.caseName(c, v, k.Name, path)
+	out.Parameters = t.parameters(c, s, v, &k, path)
+	out.Run = t.run(c, s, v.find("run"), k.Run, join(path, "run"))
+	out.Golden = t.golden(c, v, &out, k.Golden)
+	out.Inject = c.injections(s, v.get("inject"), k.Inject)
+	out.Checks = c.caseChecks(s, &k, path)
+	out.Redact = c.redactions(v.get("redact"), k.Redact)
+	c.idle(v, &k, path)
+	t.tests.Cases = append(t.tests.Cases, out)
+}
+
+// underTest is the spec under test with the overrides of a case; nil = it is
+// not known, or does not compile, which is reported.
+func (t *tester) underTest(set []setting) *Spec {
+	switch {
+	case t.inside && len(set) == 0:
+		return t.fixed
+	case t.inside || t.spec == "":
+		return nil
+	}
+	return t.under(t.at, t.spec, set)
+}
+
+// maxCaseName bounds the name of a case, in characters.
+const maxCaseName = 200
+
+// caseName is the name of a case: that of its folder where it says none. It is
+// unique among the cases of the file, and so is what it is called in paths.
+func (t *tester) caseName(c *compiler, v *value, name, path string) string {
+	at := v.place
+	if e := v.find("name"); e != nil {
+		at = e.val.place
+	}
+	if name == "" && t.own {
+		name = filepath.Base(t.tests.Dir)
+	}
+	slug := Slug(name)
+	switch {
+	case name == "":
+		t.report.error(diag.MissingKey, at, "%s has no name", c.called(path)).Hint = "say what it shows: name: finds the cause"
+		return ""
+	case slug == "" || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > maxCaseName:
+		t.report.error(diag.BadName, at, "%s cannot be the name of a case", quoted(name)).Hint = "write a few words on one line"
+		return name
+	}
+	if first, ok := t.names[name]; ok {
+		t.report.error(diag.DuplicateKey, at, "the case %s is already there at %s", quoted(name), where(first)).Hint = "rename one of them"
+		return name
+	}
+	if other, ok := t.slugs[slug]; ok {
+		t.report.error(diag.DuplicateKey, at, "the cases %s and %s are both called %s in paths", quoted(other), quoted(name), slug).Hint = "rename one of them"
+	}
+	t.names[name], t.slugs[slug] = at, name
+	return name
+}
+
+// Slug is what a name is called in paths: its letters and digits in lower case,
+// and a - for all between them.
+func Slug(name string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// parameters are those of the file and, over them, of the case. They are held
+// against what the spec declares.
+func (t *tester) parameters(c *compiler, s *Spec, v *value, k *caseKeys, path string) map[string]any {
+	out := map[string]any{}
+	take := func(section *value, path string) {
+		section = c.section(path, section)
+		for _, e := range section.entries {
+			if s != nil {
+				c.parameterValue(s, e, path)
+			}
+			out[e.key] = engine.PlainJSON(e.val.appendJSON(nil))
+		}
+	}
+	take(t.params, "parameters")
+	take(k.Parameters, join(path, "parameters"))
+	if s == nil || k.Run == nil {
+		return out
+	}
+	for _, p := range s.program.Parameters {
+		if _, given := out[p.Name]; !given && p.Required && p.Default == nil {
+			t.report.error(diag.MissingKey, v.place, "%s runs the agent without the parameter %s, which is required", c.called(path), p.Name).
+				Hint = "write parameters: {" + p.Name + ": ...}"
+		}
+	}
+	return out
+}
+
+// parameterValue checks a value that is passed to a spec.
+func (c *compiler) parameterValue(s *Spec, e *entry, path string) {
+	p := parameter(s.program, e.key)
+	if p == nil {
+		names := make([]string, len(s.program.Parameters))
+		for i, p := range s.program.Parameters {
+			names[i] = p.Name
+		}
+		c.report.error(diag.UnknownName, e.place, "%s has no parameter %s", c.loader.files.name(s.File), quoted(e.key)).Hint = meant(e.key, names)
+		return
+	}
+	if err := p.Check.Validate(e.val.exact()); err != nil {
+		c.report.error(diag.WrongType, e.val.place, "%s.%s does not fit: %s", path, e.key, strings.TrimPrefix(err.Error(), "/: "))
+	}
+}
+
+// golden is where the golden files of a case are.
+func (t *tester) golden(c *compiler, v *value, k *Case, written string) string {
+	if e := v.get("golden"); e != nil && written != "" {
+		abs, ok := c.below(e, written)
+		if ok && strings.HasSuffix(written, ".md") && (len(k.Render) != 1 || k.Run != nil) {
+			t.report.error(diag.WrongType, e.place, "golden wants a folder: more than one prompt is compared").Hint = "write golden: " + strings.TrimSuffix(written, ".md")
+		}
+		return abs
+	}
+	switch {
+	case t.own:
+		return filepath.Join(t.tests.Dir, "golden")
+	case len(k.Render) == 0:
+		return ""
+	case filepath.Base(t.tests.Dir) == "tests":
+		return filepath.Join(t.tests.Dir, Slug(k.Name), "golden")
+	}
+	return filepath.Join(t.tests.Dir, "tests", Slug(k.Name), "golden")
+}
+
+// idle reports a case that does nothing, and what only a run has a use for.
+func (c *compiler) idle(v *value, k *caseKeys, path string) {
+	if k.Run != nil || v.find("run") != nil {
+		return
+	}
+	if v.get("render") == nil {
+		c.report.error(diag.MissingKey, v.place, "%s does nothing: it has neither render nor run", c.called(path)).
+			Hint = "render: planner compares a prompt, run: {} runs the agent"
+	}
+	for _, key := range []string{"expect", "trajectory", "checks", "inject"} {
+		if e := v.find(key); e != nil && e.val.kind != null {
+			c.report.error(diag.MissingKey, e.place, "%s has %s, but no run", c.called(path), key).Hint = "write run: {...}"
+		}
+	}
+}
+
+// redactions checks what is not the same on every run.
+func (c *compiler) redactions(v *value, keys []redactKeys) []Redact {
+	out := make([]Redact, 0, len(keys))
+	for i, k := range keys {
+		at := v.items[i]
+		switch {
+		case (k.Pattern == "") == (k.Path == ""):
+			c.report.error(diag.Exclusive, at.place, "redact[%d] wants pattern or path", i).Hint = "write {name: id, pattern: 'r-[0-9a-f]+'}"
+		case k.Pattern != "":
+			if _, err := regexp.Compile(k.Pattern); err != nil {
+				c.report.error(diag.BadPattern, at.get("pattern").place, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
+					Hint = "the syntax is RE2; in YAML single quotes keep the backslashes"
+			}
+		case !strings.HasPrefix(k.Path, "/"):
+			c.report.error(diag.BadPath, at.get("path").place, "%s is no JSON pointer", quoted(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
+		}
+		if k.Name != "" && !redactName.MatchString(k.Name) {
+			c.report.error(diag.BadName, at.get("name").place, "%s cannot be the name of what is redacted", quoted(k.Name)).Hint = "names are letters, digits, _ and -"
+		}
+		out = append(out, Redact(k))
+	}
+	return out
+}
+
+var redactName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)

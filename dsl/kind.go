@@ -1,0 +1,102 @@
+package dsl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"syscall"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The kinds of files.
+const (
+	kindAgent   = "Agent"
+	kindLibrary = "Library"
+	kindTests   = "Tests"
+	kindSuite   = "Suite"
+)
+
+var kinds = []string{kindAgent, kindLibrary, kindTests, kindSuite}
+
+// The files that folders stand for.
+const (
+	caseFile  = "case.yaml"
+	suiteFile = "suite.yaml"
+)
+
+// Kind is the kind of a file, Agent, Library, Tests or Suite, by a look at its
+// top; "" = it is none of ours. A case.yaml is Tests whether it says so or not.
+// A file may name a kind and still be broken: loading it tells.
+func Kind(path string) (string, error) {
+	h, err := readHeader(path)
+	return h.Kind, err
+}
+
+// header is what a look at a file tells: its plain keys at the top level.
+type header struct {
+	Kind  string
+	Spec  string // as written
+	Tests bool   // there are some
+}
+
+// topKey is a line that begins with one of the keys.
+var topKey = regexp.MustCompile(`(?m)^(?:"|')?(kind|spec|tests)(?:"|')?[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$`)
+
+// readHeader looks at a file of at most the size that may be loaded.
+func readHeader(path string) (header, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is never waited for
+	if err != nil {
+		return header{}, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return header{}, errors.Join(err, fmt.Errorf("%s: %w", path, errNotFile))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return header{}, err
+	}
+	h := headerOf(text)
+	if h.Kind == "" && filepath.Base(path) == caseFile {
+		h.Kind = kindTests
+	}
+	return h, nil
+}
+
+func headerOf(text []byte) (h header) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
+		return headerOfTree(text)
+	}
+	for _, m := range topKey.FindAllSubmatch(text, -1) {
+		switch string(m[1]) {
+		case "kind":
+			h.Kind = oneLine(m[2])
+		case "spec":
+			h.Spec = oneLine(m[2])
+		case "tests":
+			h.Tests = true
+		}
+	}
+	return h
+}
+
+// oneLine is the text of a scalar on one line, its quotes and comment removed.
+func oneLine(b []byte) string {
+	var s string
+	if yaml.Unmarshal(b, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// headerOfTree is the header of a file in brackets, such as JSON.
+func headerOfTree(text []byte) header {
+	tree := parse(&source{text: text}, &report{})
+	return header{Kind: textAt(tree, "kind"), Spec: textAt(tree, "spec"), Tests: tree.get("tests") != nil}
+}

@@ -1,0 +1,74 @@
+package dsl
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// Programs compiles the specs of tests and suites, each combination of a file
+// and its overrides once. It is safe for concurrent use.
+type Programs struct {
+	options Options
+	mu      sync.Mutex // guards done
+	done    map[string]*compiled
+}
+
+type compiled struct {
+	once  sync.Once
+	spec  *Spec
+	found diag.List
+}
+
+// NewPrograms compiles by the options, less their overrides: those are of the
+// file that a command names, not of what that file names.
+func NewPrograms(o Options) *Programs {
+	o.Set, o.Environ, o.Programs = nil, nil, nil
+	return &Programs{options: o, done: map[string]*compiled{}}
+}
+
+// Compile is the program of a spec with overrides "path=yaml", and what was
+// reported; the program is nil when there is an error. The tests that stand in
+// the spec are not looked at.
+func (p *Programs) Compile(path string, set []string) (*engine.Program, *Spec, diag.List) {
+	s, found := p.load(path, path, set)
+	if s == nil || s.program == nil {
+		if s != nil {
+			_, found = s.Compile()
+		}
+		return nil, s, found
+	}
+	return s.program, s, found
+}
+
+// load is Compile for a file that people call by another path.
+func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
+	path = inFolder(path, defaultFile)
+	key := path
+	if abs, err := filepath.Abs(path); err == nil {
+		key = abs
+	}
+	key += "\x00" + strings.Join(set, "\x00")
+	p.mu.Lock()
+	c := p.done[key]
+	if c == nil {
+		c = &compiled{}
+		p.done[key] = c
+	}
+	p.mu.Unlock()
+	c.once.Do(func() {
+		l := newLoader(p.options)
+		l.options.Set, l.bare = set, true
+		if src := l.openFile(path, shown, ProjectRoot); src != nil {
+			c.spec = l.loadSource(src)
+		}
+		c.found = l.report.list.Sort()
+		if c.spec != nil {
+			c.spec.found = c.found
+		}
+	})
+	return c.spec, c.found
+}

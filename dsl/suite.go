@@ -1,0 +1,265 @@
+package dsl
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// LoadSuite reads a file of kind: Suite (a folder means its suite.yaml) and
+// reports all that is wrong with it, and the errors of the specs it is of. The
+// overrides of the options are of the suite, not of its specs: those have set
+// under variants. The Suite is nil only when there is nothing to show.
+func LoadSuite(path string, o Options) (*Suite, diag.List) {
+	l := newLoader(o)
+	s, _, _ := l.loadSuite(path)
+	return s, l.report.list.Sort()
+}
+
+func (l *loader) loadSuite(path string) (*Suite, *value, []Origin) {
+	path = inFolder(path, suiteFile)
+	src := l.openFile(path, path, rootOfTests)
+	if src == nil {
+		return nil, nil, nil
+	}
+	tree := l.mapping(src, "a suite")
+	if tree == nil {
+		return nil, nil, nil
+	}
+	inFull(tree)
+	l.override(tree)
+	inFull(tree)
+	if textAt(tree, "kind") != kindSuite {
+		l.wrongKind(tree, kindSuite)
+		return nil, tree, nil
+	}
+	b := &suiter{
+		loader: l, tree: tree, keys: defaultSuite(),
+		suite: &Suite{File: src.path, Dir: src.dir(), Root: l.files.root, Position: tree.place.position()},
+	}
+	b.compile()
+	b.suite.Files = l.read
+	return b.suite, tree, b.defaults
+}
+
+// inFull writes texts that stand for a mapping as the mapping: overrides reach
+// into them, or are such a text.
+func inFull(tree *value) {
+	for _, short := range [][2]string{{"baseline", "ref"}, {"dataset", "file"}} {
+		if v := tree.get(short[0]); v != nil && v.kind == text {
+			inner := *v
+			*v = value{place: v.place, kind: dict, entries: []*entry{{short[1], v.place, &inner}}}
+		}
+	}
+}
+
+// suiter reads a suite. Its phases run in the order of compile, each for what
+// the later ones refer to.
+type suiter struct {
+	*loader
+	tree     *value
+	keys     suiteKeys
+	suite    *Suite
+	specs    []*Spec   // of the variants; nil = it does not compile
+	first    *compiler // for what refers to no spec
+	c        *compiler
+	defaults []Origin
+}
+
+func (b *suiter) compile() {
+	before := len(b.report.list)
+	b.first = b.compiler()
+	b.first.quiet = false
+	b.first.secrets(b.tree, "")
+	b.first.decode(b.tree, "", &b.keys)
+	if b.tree.find("metadata") == nil {
+		b.report.error(diag.MissingKey, b.tree.place, "the suite has no metadata").Hint = "write metadata: {name: what the suite is called}"
+	}
+	b.defaults = b.first.defaults
+	m := b.keys.Metadata
+	b.suite.Name, b.suite.Description, b.suite.Labels = m.Name, m.Description, m.Labels
+	b.suite.Repeat, b.suite.Concurrency = b.keys.Repeat, b.keys.Concurrency
+	b.variants()
+	b.c = b.compiler(b.specs...)
+	b.dataset()
+	b.checks()
+	b.models()
+	b.gates()
+	b.baseline()
+	b.errors()
+	b.limits()
+	b.quarantine()
+	if !b.report.failedSince(before) {
+		b.seal()
+	}
+}
+
+// compiler is one that decodes parts of the suite which refer to specs.
+func (b *suiter) compiler(specs ...*Spec) *compiler {
+	c := newAgainst(b.loader, b.tree, b.suite.Dir, specs...)
+	c.what, c.homes, c.inlines = "the suite", suiteHomes, true
+	return c
+}
+
+// checks reads what answers are held against.
+func (b *suiter) checks() {
+	var values []*value
+	for i, v := range b.keys.Checks {
+		if check, ok := b.c.written(b.specs[0], v, "checks["+itoa(i)+"]"); ok {
+			b.suite.Checks, values = append(b.suite.Checks, check), append(values, v)
+		}
+	}
+	b.c.nameChecks(b.suite.Checks, values)
+}
+
+// gates reads the conditions on the whole: text is an expression.
+func (b *suiter) gates() {
+	names := map[string]place{}
+	for i, v := range b.keys.Gates {
+		path := "gates[" + itoa(i) + "]"
+		if v.kind == text || v.kind == boolean {
+			expr := *v
+			*v = value{place: v.place, kind: dict, entries: []*entry{{"expr", v.place, &expr}}}
+		}
+		if v.kind != dict {
+			b.c.wrongType(v, path, "a gate").Hint = "write an expression, or {name: ..., each: ...}"
+			continue
+		}
+		var k gateKeys
+		before := len(b.report.list)
+		b.c.decode(v, path, &k)
+		expr, each := v.find("expr"), v.find("each")
+		if (expr == nil) == (each == nil) && !b.report.failedSince(before) {
+			b.report.error(diag.Exclusive, v.place, "%s wants expr or each", path).Hint = expressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
+		}
+		g := Gate{Name: k.Name, When: k.Expr, Each: each != nil, Position: v.place.position()}
+		if g.Each {
+			g.When = k.Each
+		}
+		if g.Name == "" {
+			g.Name = g.When.Source
+		}
+		if first, ok := names[g.Name]; ok && g.Name != "" {
+			b.report.error(diag.DuplicateKey, v.place, "the gate %s is already there at %s", quoted(g.Name), where(first)).Hint = "remove one of them, or give it another name"
+		}
+		names[g.Name] = v.place
+		b.suite.Gates = append(b.suite.Gates, g)
+	}
+}
+
+// baseline reads what the suite is held against.
+func (b *suiter) baseline() {
+	v := b.keys.Baseline
+	k := defaultBaseline()
+	defer func() { b.suite.Baseline = Baseline{Ref: k.Ref, Margin: k.Margin, Inconclusive: k.OnInconclusive} }()
+	if v == nil {
+		return
+	}
+	b.c.decode(v, "baseline", &k)
+	at := v.get("ref")
+	kind, rest, _ := strings.Cut(k.Ref, ":")
+	switch {
+	case at == nil: // the command may name one
+	case k.Ref == "":
+		b.report.error(diag.NotAllowed, at.place, "the baseline is empty").Hint = "write git:main, run:ID or a file"
+	case kind == "git" || kind == "run":
+		if name, path, ok := strings.Cut(rest, ":"); name == "" || ok && path == "" {
+			b.report.error(diag.NotAllowed, at.place, "%s names nothing", quoted(k.Ref)).Hint = "write git:main, git:main:path/of/baseline.json or run:ID"
+		}
+	default:
+		b.c.below(at, k.Ref)
+	}
+}
+
+// errors reads how many trials may end in one.
+func (b *suiter) errors() {
+	b.suite.MaxErrors = MaxErrors{Count: -1}
+	v := b.keys.MaxErrors
+	if v == nil {
+		return
+	}
+	if v.kind == integer {
+		if n, err := strconv.Atoi(v.text); err == nil && n >= 0 {
+			b.suite.MaxErrors.Count = n
+			return
+		}
+	}
+	if share, ok := strings.CutSuffix(v.text, "%"); ok && v.kind == text {
+		if f, err := strconv.ParseFloat(share, 64); err == nil && f >= 0 && f <= 100 {
+			b.suite.MaxErrors = MaxErrors{Count: -1, Share: f / 100}
+			if f == 0 {
+				b.suite.MaxErrors.Count = 0
+			}
+			return
+		}
+	}
+	d := b.c.wrongType(v, "max_errors", "a number of trials or a share of them")
+	if d.Hint = "write 5, or 2%"; v.kind == float {
+		if f, err := strconv.ParseFloat(v.text, 64); err == nil && f >= 0 && f <= 1 {
+			d.Hint = "a share is written " + strconv.FormatFloat(f*100, 'g', 6, 64) + "%"
+		}
+	}
+}
+
+// limits reads the bounds of the whole. One on the cost needs prices.
+func (b *suiter) limits() {
+	l := b.keys.Limits
+	b.suite.Limits = SuiteLimits{
+		MaxCost: l.MaxCost, MaxTokens: l.MaxTokens, MaxDuration: int64(l.MaxDuration), TrialTimeout: int64(l.TrialTimeout),
+	}
+	e := b.tree.get("limits").get("max_cost")
+	if l.MaxCost == 0 || e == nil {
+		return
+	}
+	for i, s := range b.specs {
+		if s == nil {
+			continue
+		}
+		for _, name := range s.unpriced() {
+			b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s of %s has no cost", name, b.files.name(s.File)).
+				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name)
+		}
+	}
+	if j := b.suite.Judge; j != nil && j.Model.Cost == nil && j.Model.Name != "" {
+		b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s that judges has no cost", j.Model.Name).
+			Hint = "add cost: {input: 0.4, output: 1.6} to it"
+	}
+}
+
+func orVariant(name string) string {
+	if name == "" {
+		return ""
+	}
+	return ", or set it in the variant " + name
+}
+
+// unpriced lists the llms that a spec uses and that have no price.
+func (s *Spec) unpriced() (out []string) {
+	for _, m := range s.program.Models {
+		for _, used := range s.models {
+			if used == m.Name && m.Cost == nil {
+				out = append(out, m.Name)
+			}
+		}
+	}
+	return out
+}
+
+// quarantine reads the cases that fail no gate for a while.
+func (b *suiter) quarantine() {
+	for i, k := range b.keys.Quarantine {
+		v := b.tree.get("quarantine").items[i]
+		if _, err := time.Parse(time.DateOnly, k.Until); err != nil && k.Until != "" {
+			b.report.error(diag.WrongType, v.get("until").place, "quarantine[%d].until wants a day, not %s", i, quoted(k.Until)).Hint = "write 2026-12-31"
+		}
+		if _, err := filepath.Match(k.Case, ""); err != nil {
+			b.report.error(diag.BadPattern, v.get("case").place, "%s is no pattern: a [ is not closed", quoted(k.Case))
+		}
+		b.suite.Quarantine = append(b.suite.Quarantine, Quarantine{
+			Case: k.Case, Owner: k.Owner, Until: k.Until, Reason: k.Reason, Position: v.place.position(),
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package dsl
+
+import (
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// suiteKeys is a file of kind: Suite.
+type suiteKeys struct {
+	APIVersion  string           `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind        string           `yaml:"kind" required:"true" enum:"Suite" doc:"Suite."`
+	Metadata    metadata         `yaml:"metadata" doc:"What the suite is called."`
+	Spec        string           `yaml:"spec" doc:"The spec that is evaluated; by default spec.yaml beside the file, else in the folder above."`
+	Specs       []string         `yaml:"specs" min:"1" max:"100" doc:"Instead of spec: several, each a variant that has the name of its agent."`
+	LLMs        *value           `yaml:"llms" doc:"Language models of judge and embed, by name; names that are not here are looked up in the first spec."`
+	Dataset     *value           `yaml:"dataset" takes:"text, or mapping" required:"true" doc:"The cases: a file, or a mapping."`
+	Variants    *value           `yaml:"variants" doc:"Ways to run the cases, by name; one without a name by default."`
+	Repeat      int              `yaml:"repeat" min:"1" max:"10000" doc:"Trials of each case under each variant."`
+	Concurrency int              `yaml:"concurrency" min:"1" max:"10000" doc:"Trials at the same time; 4 by default."`
+	Checks      []*value         `yaml:"checks" takes:"list of expression or mapping" required:"true" min:"1" doc:"What every answer is held against; text is an expression. ${case.x} is a value of the case's row."`
+	Judge       *value           `yaml:"judge" doc:"The model that grades for checks which ask one."`
+	Embed       *value           `yaml:"embed" doc:"The model that makes vectors of texts for checks which compare them."`
+	Gates       []*value         `yaml:"gates" takes:"list of expression or mapping" doc:"Conditions that the whole must meet: expressions over stats and baseline, or mappings. None: no trial fails."`
+	Baseline    *value           `yaml:"baseline" takes:"text, or mapping" doc:"What the result is held against: a file, git:REF, git:REF:PATH or run:ID, or a mapping."`
+	MaxErrors   *value           `yaml:"max_errors" takes:"whole number, or text" doc:"Trials that may end in an error before the evaluation is stopped: a number, or a share such as 2%."`
+	Limits      suiteLimits      `yaml:"limits" doc:"What the evaluation may take in all."`
+	Quarantine  []quarantineKeys `yaml:"quarantine" doc:"Cases that fail no gate for a while."`
+}
+
+func defaultSuite() suiteKeys { return suiteKeys{Repeat: 1} }
+
+type variantKeys struct {
+	Spec string `yaml:"spec" doc:"Another spec."`
+	Set  *value `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
+}
+
+func (*variantKeys) defaults() {}
+
+type datasetKeys struct {
+	File       string                     `yaml:"file" doc:"A file of cases: JSON Lines, CSV or YAML; or"`
+	Format     string                     `yaml:"format" enum:"jsonl|csv|yaml" doc:"What the file is, where its ending does not say."`
+	ID         string                     `yaml:"id" doc:"The column that names a case; id by default if there is one, else a hash of the row."`
+	Group      string                     `yaml:"group" doc:"The column of the cluster that a case belongs to; group by default if there is one."`
+	Weight     string                     `yaml:"weight" doc:"The column of its weight; weight by default if there is one."`
+	Tags       string                     `yaml:"tags" doc:"The column of its tags, a list or words divided by commas; tags by default if there is one."`
+	Parameters map[string]component.Value `yaml:"parameters" vars:"case" doc:"The parameters of the run, by name; by default the columns that are called as declared parameters."`
+	Rows       []*value                   `yaml:"rows" min:"1" doc:"The cases themselves, each a mapping of columns."`
+}
+
+type judgeKeys struct {
+	LLM    component.ModelRef  `yaml:"llm" doc:"The model, by name; llm keys beside it go over its own. The suite's only one by default."`
+	Rubric component.PromptRef `yaml:"rubric" vars:"case,parameters" doc:"By what it judges, where a check does not say."`
+}
+
+type embedKeys struct {
+	LLM component.ModelRef `yaml:"llm" doc:"The model, by name; llm keys beside it go over its own. The suite's only one by default."`
+}
+
+type gateKeys struct {
+	Name string             `yaml:"name" doc:"What reports call it; the expression by default."`
+	Expr component.GuardRef `yaml:"expr" env:"@gates" doc:"The condition on the whole, over stats and baseline; or"`
+	Each component.GuardRef `yaml:"each" env:"@gates_each" doc:"The condition on each case of each variant, over case, stats and baseline."`
+}
+
+type baselineKeys struct {
+	Ref            string  `yaml:"ref" doc:"A file, git:REF, git:REF:PATH or run:ID; the path of git:REF is the suite's baseline file."`
+	Margin         float64 `yaml:"margin" min:"0" max:"1" doc:"A drop of the pass rate that does no harm."`
+	OnInconclusive string  `yaml:"on_inconclusive" enum:"pass|fail" doc:"What it counts for when there are too few trials to tell; exit code 4 by default."`
+}
+
+func defaultBaseline() baselineKeys { return baselineKeys{Margin: 0.02} }
+
+type suiteLimits struct {
+	MaxCost      float64       `yaml:"max_cost" min:"0" doc:"US dollars in all, judges included; every llm then needs its cost."`
+	MaxTokens    int           `yaml:"max_tokens" min:"1" doc:"Tokens of all model calls, in and out."`
+	MaxDuration  time.Duration `yaml:"max_duration" min:"0s" doc:"Time in all."`
+	TrialTimeout time.Duration `yaml:"trial_timeout" min:"0s" doc:"Time of one trial; what takes longer is an error."`
+}
+
+type quarantineKeys struct {
+	Case   string `yaml:"case" required:"true" doc:"The id of a case, or a pattern with *."`
+	Owner  string `yaml:"owner" required:"true" doc:"Who mends it."`
+	Until  string `yaml:"until" required:"true" doc:"The last day, 2026-12-31; afterwards it is a failure."`
+	Reason string `yaml:"reason" doc:"Why."`
+}
+
+// suiteHomes are where keys of a suite belong that people write elsewhere.
+var suiteHomes = sync.OnceValue(func() []home {
+	return []home{
+		{"limits", structKeys(suiteLimits{})},
+		{"dataset", structKeys(datasetKeys{})},
+		{"judge", structKeys(judgeKeys{})},
+		{"baseline", structKeys(baselineKeys{})},
+		{"an entry of llms", llmKeys},
+		{"metadata", structKeys(metadata{})},
+		{"an entry of checks", structKeys(checkKeys{})},
+		{"the suite itself", structKeys(suiteKeys{})},
+	}
+})

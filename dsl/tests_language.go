@@ -1,0 +1,82 @@
+package dsl
+
+import "sync"
+
+// testsKeys is a file of kind: Tests.
+type testsKeys struct {
+	APIVersion string    `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind       string    `yaml:"kind" required:"true" enum:"Tests" doc:"Tests."`
+	Metadata   *metadata `yaml:"metadata" doc:"What the file is called."`
+	Spec       string    `yaml:"spec" doc:"The spec under test; by default spec.yaml beside the file, else in the folder above."`
+	Set        *value    `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec for all cases: path: value, or a list of path=value."`
+	Parameters *value    `yaml:"parameters" doc:"Parameters of all cases; a case's own go over them."`
+	Tests      []*value  `yaml:"tests" required:"true" min:"1" doc:"The cases."`
+}
+
+// caseFileKeys are the keys that a case has only where it is a file of its own.
+type caseFileKeys struct {
+	APIVersion string `yaml:"apiVersion" enum:"pex/v1" doc:"The version of the language; a case.yaml may leave it out."`
+	Kind       string `yaml:"kind" enum:"Tests" doc:"Tests; a case.yaml may leave it out."`
+	Spec       string `yaml:"spec" doc:"The spec under test; by default the nearest spec.yaml in a folder above."`
+}
+
+// caseKeys is one case.
+type caseKeys struct {
+	Name        string       `yaml:"name" doc:"What the case is called; in a case.yaml the folder's name by default."`
+	Description string       `yaml:"description" doc:"What it is for."`
+	Set         *value       `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
+	Parameters  *value       `yaml:"parameters" doc:"The parameters of the run, by name."`
+	Render      *value       `yaml:"render" takes:"text, or list of text" doc:"The nodes whose prompts are compared with golden files: a name, a list, or all."`
+	Given       *value       `yaml:"given" doc:"The state to render in, in the shape of a result, all optional; or {file: path}."`
+	Golden      string       `yaml:"golden" doc:"The folder of the golden files; golden in a case's folder, else tests/<case>/golden where something is rendered, by default. The .md file of the one prompt, where one node is rendered."`
+	Run         *runKeys     `yaml:"run" doc:"Runs the agent offline; {} with the llms of the spec, which are then scripted."`
+	Inject      []injectKeys `yaml:"inject" doc:"Faults put in the way of calls."`
+	Expect      []*value     `yaml:"expect" takes:"list of expression" doc:"Expressions over output, trace and parameters that must hold."`
+	Trajectory  *value       `yaml:"trajectory" doc:"The tool calls that are expected: the keys of the check trajectory."`
+	Checks      []*value     `yaml:"checks" takes:"list of expression or mapping" doc:"Further checks, as in a suite; text is an expression."`
+	Redact      []redactKeys `yaml:"redact" doc:"What is not the same on every run, and is shown as <name:1>."`
+}
+
+// runKeys says who answers in place of the world.
+type runKeys struct {
+	Cassette string            `yaml:"cassette" doc:"A recording that answers for models and tools; cassette.jsonl of a case's folder by default, if there is one."`
+	Replies  *value            `yaml:"replies" takes:"list of mapping" doc:"Scripted replies for every llm, as of the provider scripted; or {file: path}."`
+	Answers  map[string]string `yaml:"answers" doc:"Answers to questions, by their path or kind; * is any other."`
+	Tools    *value            `yaml:"tools" doc:"What tools give without being called, by name: a value, or a list of {result: value} and {error: text} taken in turn; the last one repeats."`
+	Files    []string          `yaml:"files" doc:"Files shown to the agent."`
+	MemoryID string            `yaml:"memory_id" doc:"The conversation that the run belongs to."`
+}
+
+func (*runKeys) defaults() {}
+
+type injectKeys struct {
+	Tool  string `yaml:"tool" doc:"The tool whose call fails; or"`
+	Role  string `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"The role whose model call fails."`
+	Call  int    `yaml:"call" min:"1" doc:"The how-manieth of that tool or role in the run; every one by default."`
+	Error string `yaml:"error" required:"true" enum:"timeout|429|500|bad_json|truncated|refusal" doc:"What happens to it. A tool takes the first four."`
+}
+
+type redactKeys struct {
+	Name    string `yaml:"name" required:"true" doc:"What stands in place of it: <name:1>."`
+	Pattern string `yaml:"pattern" doc:"A regular expression (RE2); its first group, if it has one, is the text; or"`
+	Path    string `yaml:"path" doc:"A JSON pointer into trajectory.json; * is any key or index."`
+}
+
+// checkKeys are the keys that all checks have.
+type checkKeys struct {
+	Type   string  `yaml:"type" required:"true" doc:"What kind of check it is."`
+	Name   string  `yaml:"name" doc:"What reports call it; the type by default, numbered where it stands twice."`
+	Weight float64 `yaml:"weight" min:"0" doc:"Its share in the score; 0 = it is only watched."`
+	Not    bool    `yaml:"not" doc:"The check passes when it would fail."`
+}
+
+func defaultCheck() checkKeys { return checkKeys{Weight: 1} }
+
+// testHomes are where keys of tests belong that people write elsewhere.
+var testHomes = sync.OnceValue(func() []home {
+	return []home{
+		{"a case's run", structKeys(runKeys{})},
+		{"a case", structKeys(caseKeys{})},
+		{"an entry of checks", structKeys(checkKeys{})},
+	}
+})

@@ -1,0 +1,103 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// ways notes what a Tracer hears.
+type ways struct{ heard []string }
+
+func (w *ways) Trace(p *engine.Program, way engine.Way) {
+	switch x := way.(type) {
+	case engine.EdgeTaken:
+		w.heard = append(w.heard, fmt.Sprintf("%s: %s -> %s", p.Name, x.From, x.To))
+	case engine.GuardTried:
+		w.heard = append(w.heard, fmt.Sprintf("%s: guard %d %v", p.Name, x.Index, x.Fired))
+	case engine.Requested:
+		w.heard = append(w.heard, fmt.Sprintf("%s: %s asks", p.Name, x.Request.Role))
+	case engine.Recorded:
+		if f, ok := x.Fact.(engine.Warned); ok {
+			w.heard = append(w.heard, fmt.Sprintf("%s: %s %s", p.Name, f.Text, f.Repair))
+		}
+	case engine.Ended:
+		w.heard = append(w.heard, fmt.Sprintf("%s: %s", p.Name, x.Reason.Code))
+	}
+}
+
+// A tracer hears each way as it is taken, of agents within the agent too, and
+// the same when the run is run again from its journal.
+func TestATracerHearsTheWaysOfARun(t *testing.T) {
+	inner := program(map[string]does{"a": note("within")}, edge{From: "a", To: "end"})
+	inner.Name = "inner"
+	p := program(map[string]does{
+		"a": func(s *engine.Scope) error {
+			if _, err := s.Model("model", engine.ModelCall{Role: "planner", LLM: "main", Messages: []engine.Message{{Role: engine.User}}}); err != nil {
+				return err
+			}
+			_, err := s.Agent("agent", inner, map[string]any{"question": "?"})
+			return err
+		},
+		"b": func(s *engine.Scope) error {
+			s.Record(engine.Warned{Text: "mended", Repair: engine.ReplyMended})
+			_, err := s.Guards(engine.AfterPlan, s.View().Env)
+			return err
+		},
+	}, edge{From: "a", To: "b"}, edge{From: "b", To: "end"})
+	guard := func(i int, fires bool) engine.Guard {
+		g := engine.Guard{Index: i, Name: "g", At: engine.AfterPlan, Do: engine.GuardDeny, When: component.GuardRef{Source: "x"}}
+		g.When.Bind(func(map[string]any) (bool, error) { return fires, nil })
+		return g
+	}
+	p.Guards = []engine.Guard{guard(0, false), guard(1, true), guard(2, true)}
+	p.Models = []engine.ModelSpec{{Name: "main"}}
+	h := engine.Host{Models: map[string]engine.Model{"main": &echo{}}}
+	h.Nested = func(*engine.Program, map[string]any) (engine.Host, error) { return engine.Host{}, nil }
+	want := []string{
+		"p: planner asks", "inner: within ", "inner: a -> end", "inner: answered", "p: a -> b",
+		"p: mended reply_mended", "p: guard 0 false", "p: guard 1 true", "p: b -> end", "p: answered",
+	}
+	kept := &journal.Memory{Paranoid: true}
+	for _, name := range []string{"live", "again"} {
+		w := &ways{}
+		in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
+		res := engine.Run(t.Context(), p, in, h, engine.Options{Virtual: true, Journal: kept, Tracer: w})
+		if d := cmp.Diff(want, w.heard); d != "" || res.Status != engine.Completed {
+			t.Errorf("%s: %s %s", name, res.Status, d)
+		}
+	}
+}
+
+// noter is a tool that keeps notes.
+type noter struct{ gadget }
+
+func (*noter) Keeps() engine.SessionPart { return engine.NotesPart }
+
+func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
+	given := func(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+		return &engine.ToolOutput{Text: "given"}, nil
+	}
+	for _, tt := range []struct {
+		name  string
+		tool  engine.Tool
+		keeps bool
+	}{{"a tool", &gadget{}, false}, {"one that keeps", &noter{}, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			cast := engine.Recast(tt.tool, given)
+			out, err := cast.Call(t.Context(), &engine.Call{})
+			if err != nil || out.Text != "given" || cast.Info().Name != "gadget" {
+				t.Errorf("%+v, %v, %+v", out, err, cast.Info())
+			}
+			if _, keeps := cast.(engine.SessionTool); keeps != tt.keeps {
+				t.Errorf("keeps %v", keeps)
+			}
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package baseline_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/baseline"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+func sample() *baseline.File {
+	return &baseline.File{
+		V: 1, Suite: "shop", Digest: "sha256:s", Grading: "sha256:g", Dataset: "sha256:d", Commit: "abc",
+		At: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC),
+		Stats: engine.StatsEnv{
+			N: 2, Trials: 10, Passed: 8, Failed: 2, PassRate: 0.8, CILow: 0.49, CIHigh: 0.94,
+			PassAt: map[string]float64{"2": 0.9, "1": 0.8}, PassAll: map[string]float64{"1": 0.8},
+			ByGroup: map[string]engine.GroupStats{"b": {N: 1}, "a": {N: 1}}, ByVariant: map[string]engine.GroupStats{}, ByCheck: map[string]engine.GroupStats{},
+		},
+		Cases: []baseline.Case{
+			{Case: "z <&> \u2028", C: 5, N: 5, Score: 1, Cost: 0.0012, Tokens: 1234, LatencyMS: 810},
+			{Case: "a", Variant: "small", C: 3, N: 5, Score: 0.6, Cost: 0.002, Tokens: 20, LatencyMS: 0.5},
+		},
+	}
+}
+
+func written(t testing.TB, f *baseline.File) string {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := baseline.Write(&buf, f); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+func TestFileHasALineForEachCase(t *testing.T) {
+	golden.File(t, "shop.baseline.json", written(t, sample()))
+	empty := sample()
+	empty.Cases = nil
+	if got := written(t, empty); !strings.HasSuffix(got, "\n  \"cases\": []\n}\n") {
+		t.Errorf("without cases:\n%s", got)
+	}
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	got, err := baseline.Read(strings.NewReader(written(t, sample())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sample(), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFiguresOfCasesAreShort(t *testing.T) {
+	f := sample()
+	f.Cases = []baseline.Case{{Case: "a", C: 1, N: 3, Score: 1.0 / 3, Cost: 0.00123456, Tokens: 1234.5678, LatencyMS: 1234.5678}}
+	want := `    {"case":"a","c":1,"n":3,"score":0.333333,"cost":0.001235,"tokens":1235,"latency_ms":1230}`
+	if got := written(t, f); !strings.Contains(got, want) {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+func TestFilesThatAreNoBaselines(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "unexpected end of JSON input; pexctl eval bless writes it anew"},
+		{"something else", `{"name": "x"}`, "no version and no cases"},
+		{"of a later version", `{"v": 9, "cases": []}`, "of version 9, this pexctl knows 1: use a later pexctl"},
+		{"a merge", "{\n<<<<<<< HEAD\n\"v\": 1}", "a merge left its marks in it"},
+		{"a case twice", `{"v": 1, "cases": [{"case": "a", "c": 1, "n": 1}, {"case": "a", "c": 0, "n": 1}]}`, `case "a" twice`},
+		{"more passed than ran", `{"v": 1, "cases": [{"case": "a", "c": 2, "n": 1}]}`, `case "a" passed 2 of 1 trials`},
+		{"nothing ran", `{"v": 1, "cases": [{"case": "a", "c": 0, "n": 0}]}`, `case "a" passed 0 of 0 trials`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := baseline.Read(strings.NewReader(c.text))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestVariantsOfACaseAreNotTheSame(t *testing.T) {
+	f, err := baseline.Read(strings.NewReader(`{"v": 1, "later": 1, "cases": [{"case": "a", "variant": "x", "c": 1, "n": 1}, {"case": "a", "c": 0, "n": 1}]}`))
+	if err != nil || len(f.Cases) != 2 {
+		t.Errorf("got %v, %v", f, err)
+	}
+}
+
+// full is a disk that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestWritersFailureIsTold(t *testing.T) {
+	if err := baseline.Write(full{}, sample()); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFiveThousandCasesStaySmall(t *testing.T) {
+	f := sample()
+	f.Cases = nil
+	for i := range 5000 {
+		f.Cases = append(f.Cases, baseline.Case{Case: fmt.Sprintf("case-%04d", i), C: i % 6, N: 5, Score: 0.8333333, Cost: 0.00123456, Tokens: 1234.5, LatencyMS: 987.654})
+	}
+	if n := len(written(t, f)); n > 520_000 {
+		t.Errorf("%d bytes", n)
+	} else {
+		t.Logf("%d bytes", n)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	// Short ones: long ones would be made shorter most of the time.
+	f.Add(`{"v":1,"cases":[{"case":"a","c":1,"n":2,"cost":0.1}]}`)
+	f.Add(`{"v":1,"at":"2026-01-02T15:04:05Z","stats":{"pass_at":{"1":1}},"cases":[]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := baseline.Read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		once := written(t, b)
+		again, err := baseline.Read(strings.NewReader(once))
+		if err != nil {
+			t.Fatalf("what was written is not read: %v\n%s", err, once)
+		}
+		if twice := written(t, again); twice != once {
+			t.Errorf("written once:\n%s\ntwice:\n%s", once, twice)
+		}
+	})
+}

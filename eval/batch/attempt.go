@@ -1,0 +1,215 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// attempt runs a trial to its end, or as far as the session lets it.
+func (s *session) attempt(j *job) {
+	if s.ctx.Err() != nil {
+		j.left = true
+		return
+	}
+	if j.at >= 0 {
+		s.recall(j)
+		return
+	}
+	if s.ledger.decided(j.of.ID, j.of.Group, j.key.Variant) {
+		s.skip(j)
+		return
+	}
+	v := &s.plan.Variants[j.variant]
+	params, err := v.Inputs(j.of)
+	if err != nil {
+		j.cannot(params, err)
+		return
+	}
+	host, err := v.Host(params)
+	if err != nil {
+		j.cannot(params, err)
+		return
+	}
+	for s.execute(j, params, host) {
+		j.attempt++
+	}
+}
+
+// execute runs the trial's agent; again says that it ended because of what an
+// earlier session was answered: this one has not asked yet.
+func (s *session) execute(j *job, params map[string]any, host engine.Host) (again bool) {
+	j.run = runID(s.plan.Manifest.ID, j.key, j.attempt)
+	kept, err := s.store.pool.Run(j.run)
+	if err != nil {
+		s.ledger.breaks(err)
+		j.left = true
+		return false
+	}
+	var heard prompts
+	past := &resumed{Journal: kept}
+	o := engine.Options{Journal: past, Grace: s.plan.Grace, Version: s.plan.Manifest.Version}
+	if s.plan.Prompts {
+		o.Tracer = &heard
+	}
+	ctx, limit := s.inTime(&o)
+	began := time.Now()
+	res := engine.Run(ctx, &s.bare[j.variant], engine.Input{
+		RunID: j.run, Parameters: params, Origin: &engine.Origin{Version: s.plan.Manifest.Version},
+	}, host, o)
+	latency := float64(time.Since(began)) / float64(time.Millisecond)
+	limit.stop()
+	if past.earlier {
+		latency = float64(res.DurationMS) // of all its sessions
+	}
+	expired := limit.expired.Load()
+	if res.Resumes {
+		s.ledger.breaks(s.store.cause(res))
+	}
+	if res.Resumes || res.StopReason.Code == engine.StopSuspended && !expired {
+		j.left = true
+		return false
+	}
+	j.closed = res.Status != engine.Interrupted
+	j.took = j.took.plus(consumed{res.Usage.CostUSD, res.Usage.Total()})
+	row := j.row()
+	row.Parameters, row.Run, row.Fault = params, runOf(j.run, res, latency, heard.texts), faultOf(res)
+	if expired && res.Status != engine.Completed && res.Status != engine.Stopped {
+		row.Fault = &trial.Fault{Kind: trial.TimeoutFault, Message: fmt.Sprintf("it took longer than limits.trial_timeout, %s", time.Duration(s.plan.Limits.TrialTimeout))}
+	}
+	if j.result = row; row.Fault == nil {
+		j.subject = subject(j.of.Row, params, res, heard.texts, latency)
+	}
+	if past.earlier && row.Fault != nil && row.Fault.Kind == trial.ProviderFault {
+		s.store.pool.Forget(j.run)
+		return true
+	}
+	s.ledger.hears(row.Fault, res.Failure)
+	return false
+}
+
+// cannot is a trial that could not be begun.
+func (j *job) cannot(params map[string]any, err error) {
+	j.result = j.row()
+	j.result.Parameters = params
+	j.result.Fault = &trial.Fault{Kind: trial.InternalFault, Message: err.Error()}
+}
+
+// recall takes a trial from its row, to be graded again.
+func (s *session) recall(j *job) {
+	row, err := s.store.rowAt(j.at)
+	if err != nil {
+		s.ledger.breaks(err)
+		j.left = true
+		return
+	}
+	row.Fault = nil
+	j.result, j.subject, j.run = row, subjectOf(row), row.Run.ID
+}
+
+// cause is why a run could not append to its journal.
+func (s *store) cause(res *engine.Result) error {
+	if err := s.pool.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s", res.Error)
+}
+
+// timeLimit is the time that a trial may take.
+type timeLimit struct {
+	expired atomic.Bool
+	timers  []*time.Timer
+	cancel  context.CancelFunc
+}
+
+// afterwards is how long a trial whose time is over may take to come to its end:
+// a write under way is waited for.
+const afterwards = 5 * time.Second
+
+// inTime bounds a trial: it is cancelled when its time is over, as a person
+// would do it, and suspended if it does not end then.
+func (s *session) inTime(o *engine.Options) (context.Context, *timeLimit) {
+	l := &timeLimit{}
+	limit := time.Duration(s.plan.Limits.TrialTimeout)
+	if limit <= 0 {
+		return s.ctx, l
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	decided := make(chan struct{})
+	o.Cancel, l.cancel = decided, cancel
+	l.timers = []*time.Timer{
+		time.AfterFunc(limit, func() { l.expired.Store(true); close(decided) }),
+		time.AfterFunc(limit+afterwards, cancel),
+	}
+	return ctx, l
+}
+
+func (l *timeLimit) stop() {
+	for _, t := range l.timers {
+		t.Stop()
+	}
+	if l.cancel != nil {
+		l.cancel()
+	}
+}
+
+// resumed is a journal that notes whether there were earlier sessions.
+type resumed struct {
+	journal.Journal
+	earlier bool
+}
+
+// Load gives the records of earlier sessions.
+func (r *resumed) Load() ([]journal.Record, error) {
+	recs, err := r.Journal.Load()
+	r.earlier = len(recs) > 0
+	return recs, err
+}
+
+// prompts keeps the texts of a run's requests.
+type prompts struct{ texts []string }
+
+// Trace hears of a request.
+func (p *prompts) Trace(_ *engine.Program, w engine.Way) {
+	asked, ok := w.(engine.Requested)
+	if !ok {
+		return
+	}
+	var b strings.Builder
+	for i, m := range asked.Request.Messages {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for _, text := range m.Text {
+			b.WriteString(text)
+		}
+	}
+	p.texts = append(p.texts, b.String())
+}
+
+// runOf is what a row keeps of a result.
+func runOf(id string, res *engine.Result, latency float64, prompts []string) trial.Run {
+	return trial.Run{
+		ID: id, Status: res.Status, StopReason: res.StopReason, Response: res.Response, Output: res.Output,
+		Plan: res.Plan, Steps: res.Steps, Replans: res.Summary.Replans, Tokens: res.Usage.Total(), Cost: res.Usage.CostUSD,
+		ModelCalls: res.Usage.ModelCalls, ToolCalls: res.Usage.ToolCalls, LatencyMS: latency, Warnings: res.Warnings, Prompts: prompts,
+	}
+}
+
+// subject is what a trial gave, for checks.
+func subject(row, params map[string]any, res *engine.Result, prompts []string, latency float64) *trial.Subject {
+	s := &trial.Subject{
+		Case: row, Parameters: params, Result: res, Output: res.Response,
+		Trace: engine.TraceOf(res, prompts), Latency: time.Duration(latency * float64(time.Millisecond)),
+	}
+	if len(res.Output) > 0 {
+		s.Output = engine.PlainJSON(res.Output)
+	}
+	return s
+}

@@ -1,0 +1,31 @@
+package batch_test
+
+import (
+	"testing"
+
+	"github.com/pexctl/pex/eval/batch"
+)
+
+// BenchmarkTrial is one trial of two calls, each with three checks: engine,
+// journal, checks and row together, with 64 in flight.
+func BenchmarkTrial(b *testing.B) {
+	p := plan(b.TempDir(), b.N, &oracle{}, capitals, capitals, capitals)
+	p.Concurrency = 64
+	b.ReportAllocs()
+	if stop, err := batch.Run(b.Context(), p); err != nil || stop.Passed != b.N {
+		b.Fatal(stop, err)
+	}
+}
+
+// BenchmarkGoingOn is opening an evaluation of a thousand trials that is done.
+func BenchmarkGoingOn(b *testing.B) {
+	p := plan(b.TempDir(), 1000, &oracle{}, capitals)
+	if _, err := batch.Run(b.Context(), p); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if stop, err := batch.Run(b.Context(), p); err != nil || stop.Trials != 1000 {
+			b.Fatal(stop, err)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package batch
+
+import (
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// faultOf says who is to blame for a run of which nothing can be said, or nil:
+// a run that reached a limit of its own, or failed by what its agent did, is a
+// result and is graded.
+func faultOf(res *engine.Result) *trial.Fault {
+	reason := res.StopReason
+	fault := func(kind trial.ErrorKind, message string) *trial.Fault {
+		return &trial.Fault{Kind: kind, Message: message}
+	}
+	if res.Miss != nil {
+		return fault(trial.DriftFault, res.Miss.Error())
+	}
+	switch res.Status {
+	case engine.Completed, engine.Stopped:
+		return nil
+	case engine.Interrupted:
+		return fault(trial.InternalFault, waits(res))
+	case engine.Cancelled:
+		return fault(trial.InternalFault, "it was cancelled: "+reason.Message)
+	case engine.Failed:
+	}
+	switch reason.Code {
+	case engine.StopProviderError:
+		return fault(trial.ProviderFault, reason.Message)
+	case engine.StopStoreFull, engine.StopStoreCorrupt:
+		return fault(trial.StoreFault, reason.Message)
+	case engine.StopInternal:
+		return fault(trial.InternalFault, reason.Message)
+	default:
+		return nil
+	}
+}
+
+// waits says for what a run waits that nobody is there to give.
+func waits(res *engine.Result) string {
+	what := res.StopReason.Message
+	if res.StopReason.Code == engine.StopNeedsReview {
+		return what
+	}
+	if len(res.Interrupts) > 0 {
+		q := res.Interrupts[0]
+		what = fmt.Sprintf("waits for a person at %s (%s)", q.Path, q.Kind)
+		if q.Tool != "" {
+			what += " about " + q.Tool
+		}
+	}
+	return what + ": nobody answers in an evaluation; let the variant's set take the question out"
+}
+
+// permanent says that a provider's error will be that of the next call too.
+// always is false for those that may be the case's own fault, and are the
+// provider's only while nothing else was seen.
+func permanent(e *engine.ModelError) (is, always bool) {
+	if e == nil {
+		return false, false
+	}
+	switch e.Kind {
+	case engine.AuthError, engine.NotFound, engine.NetworkError:
+		return true, true
+	case engine.BadRequest, engine.NoReply:
+		return true, false
+	default:
+		return false, false
+	}
+}

@@ -1,0 +1,315 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/dataset"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// breaksOff is a model that fails in one way.
+func breaksOff(kind engine.ErrorKind) *oracle {
+	return &oracle{reply: func(context.Context, string, int) (*engine.Reply, error) {
+		return nil, &engine.ModelError{Kind: kind, Message: "as the test says"}
+	}}
+}
+
+func TestWhoIsToBlame(t *testing.T) {
+	fails := func(err error) *engine.Program { return program(func(*engine.Scope) error { return err }) }
+	asks := program(func(s *engine.Scope) error {
+		_, err := s.Ask("q", engine.Question{Kind: engine.AskHuman, Question: "May I?"})
+		return err
+	})
+	for _, row := range []struct {
+		name    string
+		program *engine.Program
+		model   *oracle
+		outcome trial.Outcome
+		kind    trial.ErrorKind
+		message string
+	}{
+		{"provider", twice, breaksOff(engine.ServerError), trial.Errored, trial.ProviderFault, "server_error: as the test says"},
+		{"internal", fails(errors.New("a promise was broken")), &oracle{}, trial.Errored, trial.InternalFault, "a promise was broken"},
+		{"full disk of a memory", fails(engine.Fail(engine.StopStoreFull, "memory", "disk full")), &oracle{}, trial.Errored, trial.StoreFault, "disk full"},
+		{"a person", asks, &oracle{}, trial.Errored, trial.InternalFault, "waits for a person at q"},
+		{"a limit of its own", fails(engine.AtLimit(engine.StopMaxSteps, "limits.max_steps", "too many")), &oracle{}, trial.Failed, "", ""},
+		{"an agent that fails", fails(engine.Fail(engine.StopPlannerInvalid, "", "no plan")), &oracle{}, trial.Failed, "", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := plan(dir, 1, row.model, capitals)
+			p.Variants = []batch.Variant{variant("", row.program, row.model)}
+			run(t, p)
+			got := rows(t, dir)[first("c0")]
+			if got.Outcome != row.outcome || (got.Fault == nil) != (row.kind == "") {
+				t.Fatalf("%+v %+v", got, got.Fault)
+			}
+			if f := got.Fault; f != nil && (f.Kind != row.kind || !strings.Contains(f.Message, row.message)) {
+				t.Fatalf("%+v", f)
+			}
+		})
+	}
+}
+
+func TestAVariantThatCannotBeginIsInternal(t *testing.T) {
+	for name, change := range map[string]func(*batch.Variant){
+		"inputs": func(v *batch.Variant) {
+			v.Inputs = func(dataset.Case) (map[string]any, error) { return nil, errors.New("no such column") }
+		},
+		"host": func(v *batch.Variant) {
+			v.Host = func(map[string]any) (engine.Host, error) { return engine.Host{}, errors.New("no such column") }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := plan(dir, 1, &oracle{})
+			change(&p.Variants[0])
+			run(t, p)
+			if f := rows(t, dir)[first("c0")].Fault; f == nil || f.Kind != trial.InternalFault || f.Message != "no such column" {
+				t.Fatalf("%+v", f)
+			}
+		})
+	}
+}
+
+func TestATrialThatTakesTooLongIsCancelled(t *testing.T) {
+	dir := t.TempDir()
+	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*engine.Reply, error) {
+		if q == "q1" {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return nil, nil
+	}}
+	p := plan(dir, 3, m, capitals)
+	p.Limits.TrialTimeout = int64(200 * time.Millisecond)
+	stop := run(t, p)
+	if stop.Passed != 2 || stop.Error != 1 {
+		t.Fatalf("%+v", stop)
+	}
+	row := rows(t, dir)[first("c1")]
+	if row.Fault.Kind != trial.TimeoutFault || !strings.Contains(row.Fault.Message, "limits.trial_timeout, 200ms") || row.Run.Status != engine.Cancelled {
+		t.Fatalf("%+v", row)
+	}
+	m.replies(nil)
+	if stop := run(t, p); stop.Passed != 3 || rows(t, dir)[first("c1")].Run.ID != "e-1~c1~~1.2" {
+		t.Fatalf("%+v", stop)
+	}
+}
+
+func TestADeadProviderStopsIt(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		kind   engine.ErrorKind
+		well   int // calls that are answered first
+		most   int // trials that may end in an error
+		broken bool
+	}{
+		{"wrong key", engine.AuthError, 0, 7, true},
+		{"no network", engine.NetworkError, 0, 7, true},
+		{"unknown model", engine.NotFound, 0, 7, true},
+		{"no such parameter", engine.BadRequest, 0, 7, true},
+		{"overloaded from the beginning", engine.Overloaded, 0, 7, true},
+		{"network lost later", engine.NetworkError, 40, 7, true},
+		{"requests that are wrong later", engine.BadRequest, 40, 80, false},
+		{"overloaded later", engine.Overloaded, 40, 80, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			var n atomic.Int64
+			m := &oracle{reply: func(context.Context, string, int) (*engine.Reply, error) {
+				if n.Add(1) <= int64(row.well) {
+					return nil, nil
+				}
+				return nil, &engine.ModelError{Kind: row.kind, Message: "as the test says"}
+			}}
+			p := plan(dir, 80, m, capitals)
+			stop := run(t, p)
+			if (stop.Why == batch.Broken) != row.broken || stop.Error > row.most {
+				t.Fatalf("%+v", stop)
+			}
+			if row.broken && !strings.Contains(stop.Message, "the provider gives no answers: ") {
+				t.Fatal(stop.Message)
+			}
+			m.replies(nil)
+			if stop := run(t, p); stop.Why != batch.Done || stop.Passed != 80 {
+				t.Fatalf("afterwards: %+v", stop)
+			}
+		})
+	}
+}
+
+func TestTooManyErrorsStopIt(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		limit dsl.MaxErrors
+		total bool
+		every int // n-th trial is an error
+		stops bool
+		at    string
+	}{
+		{"none is allowed", dsl.MaxErrors{Count: 0}, true, 7, true, "max_errors lets pass 0"},
+		{"so many", dsl.MaxErrors{Count: 2}, true, 10, true, "3 trials ended in an error, max_errors lets pass 2"},
+		{"no more than so many", dsl.MaxErrors{Count: 10}, true, 10, false, ""},
+		{"a share of all", dsl.MaxErrors{Count: -1, Share: 0.05}, true, 10, true, "6 of 100 trials ended in an error, max_errors lets pass 5 %"},
+		{"no more than a share", dsl.MaxErrors{Count: -1, Share: 0.1}, true, 10, false, ""},
+		{"a share of those so far", dsl.MaxErrors{Count: -1, Share: 0.05}, false, 10, true, " trials so far ended in an error"},
+		{"not said", dsl.MaxErrors{Count: -1}, true, 2, false, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			m := &oracle{reply: func(_ context.Context, q string, _ int) (*engine.Reply, error) {
+				var i int
+				if _, err := fmt.Sscanf(q, "q%d", &i); err == nil && i%row.every == row.every-1 {
+					return nil, &engine.ModelError{Kind: engine.Truncated, Message: "cut"}
+				}
+				return nil, nil
+			}}
+			p := plan(t.TempDir(), 100, m, capitals)
+			p.MaxErrors, p.Concurrency = row.limit, 1
+			if !row.total {
+				p.Total = 0
+			}
+			stop := run(t, p)
+			if (stop.Why == batch.Broken) != row.stops || !strings.Contains(stop.Message, row.at) {
+				t.Fatalf("%+v", stop)
+			}
+		})
+	}
+}
+
+func TestABudgetIsNotOvershotByMoreThanWhatIsInFlight(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		limits dsl.SuiteLimits
+		why    batch.Why
+	}{
+		{"cost", dsl.SuiteLimits{MaxCost: 0.305}, batch.Budget}, // a trial takes 0.01 and 10 tokens
+		{"tokens", dsl.SuiteLimits{MaxTokens: 305}, batch.Budget},
+		{"enough", dsl.SuiteLimits{MaxCost: 1.01, MaxTokens: 1001}, batch.Done},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := plan(dir, 100, &oracle{}, capitals)
+			p.Limits = row.limits
+			stop := run(t, p)
+			if stop.Why != row.why || row.why == batch.Budget && stop.Trials != 30 {
+				t.Fatalf("%+v", stop)
+			}
+			if row.why == batch.Done {
+				return
+			}
+			if !strings.Contains(stop.Message, "limits.max_"+row.name) {
+				t.Fatal(stop.Message)
+			}
+			if again := run(t, p); again.Why != batch.Budget || again.Trials != 30 { // what was spent is spent
+				t.Fatalf("%+v", again)
+			}
+			p.Limits = dsl.SuiteLimits{}
+			if stop := run(t, p); stop.Why != batch.Done || stop.Passed != 100 {
+				t.Fatalf("%+v", stop)
+			}
+		})
+	}
+}
+
+func TestItsTimeIsOver(t *testing.T) {
+	m := &oracle{reply: func(ctx context.Context, q string, _ int) (*engine.Reply, error) {
+		if q == "q0" {
+			return nil, nil
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	p := plan(t.TempDir(), 10, m, capitals)
+	p.Limits.MaxDuration = int64(300 * time.Millisecond)
+	stop := run(t, p)
+	if stop.Why != batch.Budget || stop.Passed != 1 || stop.Error != 0 || !strings.Contains(stop.Message, "limits.max_duration: 300ms are over") {
+		t.Fatalf("%+v", stop)
+	}
+}
+
+func TestAGraderThatFailsIsAskedAgainAndNoAgentRuns(t *testing.T) {
+	dir, m := t.TempDir(), &oracle{}
+	var down, asked atomic.Int64
+	down.Store(1)
+	judge := graded("judge", 1, func(*trial.Subject) (trial.Mark, error) {
+		asked.Add(1)
+		if down.Load() == 1 {
+			return trial.Mark{}, errors.New("the judge is not there")
+		}
+		return trial.Mark{Pass: true, Score: 1, Cost: 0.5, Tokens: 7}, nil
+	})
+	watched := graded("watched", 0, func(*trial.Subject) (trial.Mark, error) { panic("a defect") })
+	var first1 atomic.Int64
+	once := graded("once", 1, func(s *trial.Subject) (trial.Mark, error) {
+		first1.Add(1)
+		return mark(s.Result.Response == "Q0" || s.Result.Response == "Q1"), nil
+	})
+	p := plan(dir, 2, m, judge, watched, once)
+	stop := run(t, p)
+	if row := rows(t, dir)[first("c0")]; stop.Error != 2 || row.Fault.Kind != trial.GraderFault || row.Fault.Message != "judge: the judge is not there" ||
+		!strings.Contains(row.Marks[1].Error, "panicked: a defect") {
+		t.Fatalf("%+v %+v", stop, row)
+	}
+	down.Store(0)
+	stop = run(t, p)
+	if stop.Passed != 2 || m.total() != 4 || asked.Load() != 4 || first1.Load() != 2 || stop.Tokens != 2*10+2*7 {
+		t.Fatalf("%+v, %d calls, asked %d, %d", stop, m.total(), asked.Load(), first1.Load())
+	}
+	if stop = run(t, p); stop.Passed != 2 || asked.Load() != 4 || stop.Tokens != 34 {
+		t.Fatalf("%+v", stop)
+	}
+}
+
+// A write whose outcome nobody knows is not repeated by going on.
+func TestAWriteInDoubtIsNotRepeated(t *testing.T) {
+	writes := 0
+	tool := engine.HostTool{Spec: &engine.ToolSpec{Name: "pay"}, Tool: pay{&writes}}
+	p := program(func(s *engine.Scope) error {
+		rec, _, err := s.Tool("pay", engine.Invocation{Tool: "pay", Args: []byte(`{}`), StepID: "s1"})
+		if err == nil {
+			s.Record(engine.Answered{Answer: engine.Answer{Text: fmt.Sprint(rec.Result)}})
+		}
+		return err
+	})
+	p.Tools = []engine.ToolSpec{{Name: "pay"}}
+	p.Graph = &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}}
+	dir := t.TempDir()
+	b := plan(dir, 1, &oracle{})
+	b.Variants = []batch.Variant{variant("", p, &oracle{}, tool)}
+	run(t, b)
+	if got := rows(t, dir)[first("c0")]; got.Outcome != trial.Passed || writes != 1 {
+		t.Fatalf("%+v %d", got, writes)
+	}
+	cutLines(t, dir, "trials.jsonl", 2) // start, intent
+	cutLines(t, dir, "rows.jsonl", 0)
+	stop := run(t, b)
+	row := rows(t, dir)[first("c0")]
+	if stop.Error != 1 || writes != 1 || row.Fault.Kind != trial.InternalFault || !strings.Contains(row.Fault.Message, "it is not known whether") {
+		t.Fatalf("%+v %+v, %d writes", row, row.Fault, writes)
+	}
+	if stop = run(t, b); stop.Error != 1 || writes != 1 {
+		t.Fatalf("%+v, %d writes", stop, writes)
+	}
+}
+
+type pay struct{ n *int }
+
+func (pay) Info() engine.ToolInfo {
+	return engine.ToolInfo{Name: "pay", Effect: engine.WriteEffect, Input: []byte(`{"type":"object"}`)}
+}
+
+func (p pay) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+	*p.n++
+	return &engine.ToolOutput{Text: "paid"}, nil
+}

@@ -1,0 +1,174 @@
+package batch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// The files of an evaluation.
+const (
+	manifestFile = "manifest.json"
+	rowsFile     = "rows.jsonl"
+	trialsFile   = "trials.jsonl"
+	programsDir  = "programs"
+)
+
+// store is the files of an evaluation, held by this process.
+type store struct {
+	dir   string
+	rows  *journal.Log
+	pool  *journal.Pool
+	known *known
+}
+
+// openStore takes over what earlier sessions left, or begins anew.
+func openStore(p *Plan) (*store, error) {
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open the evaluation: %w", err)
+	}
+	s := &store{dir: p.Dir, known: newKnown(p)}
+	pool, err := journal.OpenPool(filepath.Join(p.Dir, trialsFile), journal.PoolOptions{
+		Durability: journal.Async, Done: s.known.closed, Locked: func() error { return s.take(p) },
+	})
+	s.known.runs = nil // asked for only while the pool is opened
+	if err != nil {
+		if s.rows != nil {
+			_ = s.rows.Close()
+		}
+		if errors.Is(err, journal.ErrCorrupt) && s.rows != nil {
+			err = fmt.Errorf("%w; finished trials are safe in %s: move %s away, and those that were under way begin again", err, rowsFile, trialsFile)
+		}
+		return nil, fmt.Errorf("open the evaluation: %w", err)
+	}
+	s.pool = pool
+	return s, nil
+}
+
+// take is done under the lock: the manifest is compared or written, and the
+// rows are read.
+func (s *store) take(p *Plan) (err error) {
+	if err := s.manifest(p); err != nil {
+		return err
+	}
+	for _, v := range p.Variants {
+		if err := s.program(v); err != nil {
+			return err
+		}
+	}
+	s.rows, err = journal.OpenLog(filepath.Join(p.Dir, rowsFile), s.known.line)
+	return err
+}
+
+// manifest writes what the evaluation is of, or compares it.
+func (s *store) manifest(p *Plan) error {
+	was, err := ReadManifest(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		b, err := json.MarshalIndent(p.Manifest, "", "  ")
+		if err != nil {
+			return fmt.Errorf("write the manifest: %w", err)
+		}
+		return s.write(manifestFile, append(b, '\n'))
+	}
+	if err != nil {
+		return err
+	}
+	if other := differences(was, p.Manifest); len(other) > 0 && !p.Force {
+		return fmt.Errorf("evaluation %s is of something else: %s; begin another one, or force this one to go on", was.ID, strings.Join(other, ", "))
+	}
+	return nil
+}
+
+// program keeps what a variant runs: the journals of its trials name it by its
+// digest.
+func (s *store) program(v Variant) error {
+	if len(v.Program.Source) == 0 {
+		return nil
+	}
+	name := programFile(v.Program.Digest)
+	if _, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, programsDir), 0o700); err != nil {
+		return err
+	}
+	return s.write(name, v.Program.Source)
+}
+
+func programFile(digest string) string {
+	return filepath.Join(programsDir, strings.TrimPrefix(digest, "sha256:")+".json")
+}
+
+// write puts a file in its place when it is whole.
+func (s *store) write(name string, b []byte) error {
+	path := filepath.Join(s.dir, name)
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// close makes all durable; the error is the first failure.
+func (s *store) close() error { return errors.Join(s.rows.Close(), s.pool.Close()) }
+
+// ReadManifest is what the evaluation in dir is of. The error wraps
+// fs.ErrNotExist when there is none.
+func ReadManifest(dir string) (m fold.Manifest, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", filepath.Join(dir, manifestFile), err)
+	}
+	return m, nil
+}
+
+// differences names what one evaluation is of and the other is not.
+func differences(a, b fold.Manifest) (out []string) {
+	add := func(same bool, what string) {
+		if !same {
+			out = append(out, what)
+		}
+	}
+	add(a.ID == b.ID, "its id")
+	add(a.Digest == b.Digest, "the suite")
+	add(a.DatasetHash == b.DatasetHash, "the dataset")
+	add(a.Filter == b.Filter, "the cases that are picked")
+	add(a.Repeat == b.Repeat, "how often a case is run")
+	same := len(a.Variants) == len(b.Variants)
+	for i := 0; same && i < len(a.Variants); i++ {
+		same = a.Variants[i].Name == b.Variants[i].Name && a.Variants[i].Spec.Digest == b.Variants[i].Spec.Digest
+	}
+	add(same, "the specs")
+	return out
+}
+
+// Records are the journal of a trial's run (Row.Run.ID) of the evaluation in dir.
+func Records(dir, run string) ([]journal.Record, error) {
+	return journal.ReadPool(filepath.Join(dir, trialsFile), run)
+}
+
+// ProgramSource is the resolved spec of a digest, as it was run by the
+// evaluation in dir: the start records of its trials leave it out.
+func ProgramSource(dir, digest string) (json.RawMessage, error) {
+	return os.ReadFile(filepath.Join(dir, programFile(digest)))
+}

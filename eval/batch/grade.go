@@ -1,0 +1,220 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// gradeAll grades group after group. Where one trial of a group is suspended,
+// the others have nothing to be compared with: they wait for it.
+func (s *session) gradeAll() {
+	for g := range s.ended {
+		waits := slices.ContainsFunc(g.jobs, func(j *job) bool { return j.left })
+		for _, j := range g.jobs {
+			if waits {
+				s.ledger.leaves()
+				continue
+			}
+			s.finish(g, j)
+		}
+	}
+}
+
+// finish grades a trial and keeps its row.
+func (s *session) finish(g *group, j *job) {
+	row := j.result
+	if j.subject != nil {
+		before := consumption(row.Marks)
+		rivals := func(variant string) (*trial.Subject, error) { return s.rival(g, j, variant) }
+		if err := grade(s.ctx, s.plan.Checks, row, j.subject, rivals); err != nil {
+			s.ledger.leaves() // the session ends: it is graded another time
+			return
+		}
+		after := consumption(row.Marks)
+		j.took = j.took.plus(consumed{after.cost - before.cost, after.tokens - before.tokens})
+	} else {
+		row.Outcome = trial.Errored
+	}
+	if err := s.keep(row); err != nil {
+		s.ledger.leaves()
+		s.ledger.breaks(err)
+		return
+	}
+	if j.closed {
+		s.store.pool.Forget(j.run)
+	}
+	s.ledger.lands(row, j.took)
+}
+
+// keep appends a row.
+func (s *session) keep(row *trial.Row) error {
+	row.At = time.Now().UTC().Round(time.Millisecond)
+	if s.plan.Mask != nil {
+		s.plan.Mask(row)
+	}
+	return appendRow(s.store.rows, row)
+}
+
+func appendRow(log *journal.Log, row *trial.Row) error {
+	b, err := journal.Encode(row)
+	if err != nil {
+		return fmt.Errorf("row of case %s: %w", row.Case, err)
+	}
+	_, err = log.Append(b)
+	return err
+}
+
+// rival is the same trial under another variant, or nil where there is nothing
+// to compare with.
+func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error) {
+	for _, o := range g.jobs {
+		if o.key.Variant == variant {
+			return o.subject, nil
+		}
+	}
+	key := j.key
+	key.Variant = variant
+	at, there := s.store.known.at[s.store.known.trial(key)]
+	if !there {
+		return nil, nil
+	}
+	row, err := s.store.rowAt(at)
+	if err != nil {
+		return nil, err
+	}
+	return subjectOf(row), nil
+}
+
+func consumption(marks []trial.Mark) (c consumed) {
+	for _, m := range marks {
+		c = c.plus(consumed{m.Cost, m.Tokens})
+	}
+	return c
+}
+
+// rivals finds the same trial under another variant; nil = there is none.
+type rivals func(variant string) (*trial.Subject, error)
+
+// grade asks the checks and writes into the row what they found: all but those
+// that it holds a mark of already. An error says that ctx has ended.
+func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subject, other rivals) error {
+	marks := make([]trial.Mark, 0, len(checks))
+	for i := range checks {
+		c := &checks[i]
+		if m, there := markOf(row.Marks, c); there {
+			marks = append(marks, m)
+			continue
+		}
+		rated, wanted, err := against(c, row, s, other)
+		if !wanted {
+			continue
+		}
+		var m trial.Mark
+		if err == nil {
+			m, err = ask(ctx, c, rated)
+		}
+		if ctx.Err() != nil && err != nil {
+			return ctx.Err()
+		}
+		marks = append(marks, marked(c, m, err))
+	}
+	row.Marks = marks
+	settle(row)
+	return nil
+}
+
+// markOf is the mark that an earlier session gave.
+func markOf(marks []trial.Mark, c *Graded) (trial.Mark, bool) {
+	for _, m := range marks {
+		if m.Check == c.Spec.Name && m.Type == c.Spec.Type && m.Error == "" {
+			return m, true
+		}
+	}
+	return trial.Mark{}, false
+}
+
+// against gives the subject of a check that compares variants its rival; wanted
+// is false for the variant that the others are compared with.
+func against(c *Graded, row *trial.Row, s *trial.Subject, other rivals) (_ *trial.Subject, wanted bool, err error) {
+	p, ok := c.Check.(trial.Paired)
+	if !ok {
+		return s, true, nil
+	}
+	if p.Against() == row.Variant {
+		return nil, false, nil
+	}
+	rival, err := other(p.Against())
+	if err == nil && rival == nil {
+		err = fmt.Errorf("variant %q gave nothing to compare with in this trial", p.Against())
+	}
+	both := *s
+	both.Rival = rival
+	return &both, true, err
+}
+
+// ask calls a check; one that panics could not grade.
+func ask(ctx context.Context, c *Graded, s *trial.Subject) (m trial.Mark, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the check panicked: %v", p)
+		}
+	}()
+	return c.Check.Check(ctx, s)
+}
+
+// marked fills in which check a mark is of.
+func marked(c *Graded, m trial.Mark, err error) trial.Mark {
+	if err != nil {
+		m = trial.Mark{Error: err.Error(), Tokens: m.Tokens, Cost: m.Cost}
+	} else if c.Spec.Negate {
+		m.Pass, m.Score = !m.Pass, 1-m.Score
+		if m.Expected != "" {
+			m.Expected = "not " + m.Expected
+		}
+	}
+	m.Check, m.Type, m.Weight, m.Line = c.Spec.Name, c.Spec.Type, c.Spec.Weight, c.Spec.Position.Line
+	return m
+}
+
+// settle says what the marks come to: a trial passes when all that have a
+// weight do. One without such marks passes when its run was completed.
+func settle(row *trial.Row) {
+	var weights, score float64
+	pass := true
+	var failures []error
+	for i := range row.Marks {
+		m := &row.Marks[i]
+		switch {
+		case m.Weight == 0:
+		case m.Error != "":
+			failures = append(failures, fmt.Errorf("%s: %s", m.Check, m.Error))
+		default:
+			weights += m.Weight
+			score += m.Weight * m.Score
+			pass = pass && m.Pass
+		}
+	}
+	switch {
+	case len(failures) > 0:
+		row.Outcome, row.Score = trial.Errored, 0
+		row.Fault = &trial.Fault{Kind: trial.GraderFault, Message: errors.Join(failures...).Error()}
+		return
+	case weights == 0:
+		pass = row.Run.Status == "completed"
+		if row.Score = 0; pass {
+			row.Score = 1
+		}
+	default:
+		row.Score = score / weights
+	}
+	row.Fault, row.Outcome = nil, trial.Failed
+	if pass {
+		row.Outcome = trial.Passed
+	}
+}

@@ -1,0 +1,127 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// Rescore grades rows anew and writes them to a new file, rows as those it was
+// given: no agent runs, though a judge may be asked. Rows of trials that could
+// not be graded for another reason than their grader are taken as they are.
+// graders is how many rows are graded at once. When ctx ends, so does it, with
+// its error, and the file is taken away.
+func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, graders int) (err error) {
+	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", out, fs.ErrExist)
+	}
+	log, err := journal.OpenLog(out, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, log.Close()); err != nil {
+			_ = os.Remove(out)
+		}
+	}()
+	r := rescoring{checks: checks, log: log, rivals: map[trial.Key]*trial.Subject{}}
+	if err := r.findRivals(rows); err != nil {
+		return err
+	}
+	return r.all(ctx, rows, max(graders, 1))
+}
+
+type rescoring struct {
+	checks []Graded
+	log    *journal.Log
+	rivals map[trial.Key]*trial.Subject // of the variants that checks compare with
+	mu     sync.Mutex
+	err    error
+}
+
+// findRivals keeps the trials of the variants that others are compared with.
+func (r *rescoring) findRivals(rows trial.Rows) error {
+	wanted := map[string]bool{}
+	for _, c := range r.checks {
+		if p, ok := c.Check.(trial.Paired); ok {
+			wanted[p.Against()] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	for row, err := range rows() {
+		if err != nil {
+			return err
+		}
+		if wanted[row.Variant] && gradable(row) {
+			r.rivals[row.Key] = subjectOf(row)
+		}
+	}
+	return nil
+}
+
+// gradable says that a row is of a trial that came to its end.
+func gradable(row *trial.Row) bool {
+	return row.Outcome != trial.Skipped && (row.Fault == nil || row.Fault.Kind == trial.GraderFault)
+}
+
+func (r *rescoring) all(ctx context.Context, rows trial.Rows, graders int) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	jobs := make(chan *trial.Row)
+	var all sync.WaitGroup
+	for range graders {
+		all.Go(func() {
+			for row := range jobs {
+				if err := r.one(ctx, row); err != nil {
+					r.fail(err)
+					stop()
+				}
+			}
+		})
+	}
+	for row, err := range rows() {
+		if err != nil {
+			r.fail(err)
+		}
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		jobs <- row
+	}
+	close(jobs)
+	all.Wait()
+	return errors.Join(r.err, ctx.Err())
+}
+
+func (r *rescoring) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *rescoring) one(ctx context.Context, row *trial.Row) error {
+	if gradable(row) {
+		row.Marks, row.Fault = nil, nil
+		other := func(variant string) (*trial.Subject, error) {
+			key := row.Key
+			key.Variant = variant
+			return r.rivals[key], nil
+		}
+		if err := grade(ctx, r.checks, row, subjectOf(row), other); err != nil {
+			return err
+		}
+		row.At = time.Now().UTC().Round(time.Millisecond)
+	}
+	return appendRow(r.log, row)
+}

@@ -1,0 +1,167 @@
+package batch
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// OpenRows gives the rows of the evaluation in dir that count: of each trial the
+// last one. They stand in the order in which trials ended. It may be under way.
+func OpenRows(dir string) (trial.Rows, error) { return ReadRows(filepath.Join(dir, rowsFile)) }
+
+// ReadRows is OpenRows of the file itself.
+func ReadRows(path string) (trial.Rows, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	return func() iter.Seq2[*trial.Row, error] {
+		return func(yield func(*trial.Row, error) bool) {
+			count, err := counting(path)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for line, err := range journal.ReadLog(path) {
+				if err == nil && line.N > count.lines {
+					return // it came since
+				}
+				if err == nil && count.older[line.N] {
+					continue
+				}
+				row := &trial.Row{}
+				if err == nil {
+					err = decode(path, line, row)
+				}
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// counted is how many lines there are, and which of them have a later one.
+type counted struct {
+	lines int
+	older map[int]bool
+}
+
+func counting(path string) (c counted, err error) {
+	c.older = map[int]bool{}
+	seed, last := maphash.MakeSeed(), map[uint64]int{}
+	for line, err := range journal.ReadLog(path) {
+		if err != nil {
+			return c, err
+		}
+		h, err := keyHash(seed, line.JSON)
+		if err != nil {
+			return c, fmt.Errorf("%s: line %d: %w", path, line.N, err)
+		}
+		if n, twice := last[h]; twice {
+			c.older[n] = true
+		}
+		last[h], c.lines = line.N, line.N
+	}
+	return c, nil
+}
+
+// keyHash finds the key of a row without reading all of it: it stands first.
+func keyHash(seed maphash.Seed, line []byte) (uint64, error) {
+	var k trial.Key
+	if n := headEnd(line); n > 0 {
+		head := append(append(make([]byte, 0, n+1), line[:n]...), '}')
+		if json.Unmarshal(head, &k) == nil && k.Repeat > 0 {
+			return maphash.Comparable(seed, k), nil
+		}
+	}
+	err := json.Unmarshal(line, &k)
+	return maphash.Comparable(seed, k), err
+}
+
+// headEnd is where the first field ends that is no part of the key: rows are
+// written with v, case, variant and repeat in front.
+func headEnd(line []byte) int {
+	text, fields := false, 0
+	for i := 1; i < len(line); i++ {
+		switch c := line[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{' || c == '[':
+			return 0
+		case c == ',':
+			if fields++; fields >= 3 && digits(line[:i]) {
+				return i
+			}
+			if fields > 4 {
+				return 0
+			}
+		}
+	}
+	return 0
+}
+
+// digits says that a value that ends here is the number of the repeat.
+func digits(b []byte) bool {
+	n := len(b)
+	for n > 0 && '0' <= b[n-1] && b[n-1] <= '9' {
+		n--
+	}
+	const name = `"repeat":`
+	return n < len(b) && n >= len(name) && string(b[n-len(name):n]) == name
+}
+
+func decode(path string, line journal.Line, row *trial.Row) error {
+	if err := json.Unmarshal(line.JSON, row); err != nil {
+		return fmt.Errorf("%s: line %d: %w", path, line.N, err)
+	}
+	if row.V > trial.RowVersion {
+		return fmt.Errorf("%s: line %d: version %d of rows, this program reads up to %d; use a later pexctl", path, line.N, row.V, trial.RowVersion)
+	}
+	row.Run.StopReason.Status = row.Run.Status
+	return nil
+}
+
+// rowAt reads the row that begins at a place.
+func (s *store) rowAt(at int64) (*trial.Row, error) {
+	path := filepath.Join(s.dir, rowsFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.NewSectionReader(f, at, 1<<62)).ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("%s: byte %d: %w", path, at, err)
+	}
+	row := &trial.Row{}
+	return row, decode(path, journal.Line{At: at, JSON: line}, row)
+}
+
+// subjectOf is what a row kept of a trial, for checks.
+func subjectOf(row *trial.Row) *trial.Subject {
+	run := &row.Run
+	res := &engine.Result{
+		RunID: run.ID, Status: run.Status, StopReason: run.StopReason, Response: run.Response, Output: run.Output,
+		Plan: run.Plan, Steps: run.Steps, Warnings: run.Warnings, DurationMS: int64(run.LatencyMS), StartedAt: row.At,
+		Usage:   engine.Usage{ModelCalls: run.ModelCalls, ToolCalls: run.ToolCalls, Tokens: engine.Tokens{Input: run.Tokens}, CostUSD: run.Cost},
+		Summary: engine.Summary{Steps: len(run.Steps), Replans: run.Replans},
+	}
+	return subject(row.Input, row.Parameters, res, run.Prompts, run.LatencyMS)
+}

@@ -1,0 +1,136 @@
+package cover_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/eval/cover"
+)
+
+func program() *engine.Program {
+	return &engine.Program{
+		Graph: &graph.Graph[engine.Condition]{
+			Start: "planner",
+			Nodes: []graph.Node{{ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}},
+			Edges: []graph.Edge[engine.Condition]{
+				{From: "planner", To: "end", Label: "x"},
+				{From: "planner", To: "executor"},
+				{From: "executor", To: "end", Label: "a"},
+				{From: "executor", To: "end"},
+			},
+		},
+		Tools:  []engine.ToolSpec{{Name: "search"}, {Name: "write"}},
+		Guards: []engine.Guard{{Index: 0, Name: "never delete"}, {Index: 1}},
+		Limits: engine.Limits{MaxTokens: 10},
+		Models: []engine.ModelSpec{{Name: "main", Fallback: []string{"other"}}},
+	}
+}
+
+func names(items []cover.Item, kind cover.Kind) []string {
+	var out []string
+	for _, it := range items {
+		if it.Kind == kind {
+			out = append(out, it.Name)
+		}
+	}
+	return out
+}
+
+// Nothing run: everything there is to exercise is listed, each thing once.
+func TestAnEmptyMapListsWhatThereIs(t *testing.T) {
+	never := cover.New("spec", program()).Report().Never()
+	for kind, want := range map[cover.Kind][]string{
+		cover.Edges:  {"planner -> end", "planner -> executor", "executor -> end"},
+		cover.Guards: {"never delete", "guards[1]"},
+		cover.Tools:  {"search", "write"},
+		cover.Faults: {"search", "write"},
+		cover.Stops:  {"answered", "planner_invalid", "refused", "provider_error", "budget_tokens", "guard"},
+		cover.Ways: {
+			"reply_mended", "planner_reasked", "executor_reasked", "replanned", "step_failed", "step_limit",
+			"answered_without_steps", "fallback",
+		},
+	} {
+		if d := cmp.Diff(want, names(never, kind)); d != "" {
+			t.Errorf("%s: %s", kind, d)
+		}
+	}
+}
+
+func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
+	recorded := func(f engine.Fact) engine.Way { return engine.Recorded{Fact: f} }
+	called := func(tool string, status engine.CallStatus) engine.Way {
+		return recorded(engine.ToolCalled{Record: engine.ToolRecord{Tool: tool, Status: status}})
+	}
+	for _, tt := range []struct {
+		name string
+		way  engine.Way
+		kind cover.Kind
+		hit  []string
+	}{
+		{"an edge", engine.EdgeTaken{From: "planner", To: "executor"}, cover.Edges, []string{"planner -> executor"}},
+		{"an edge of another graph", engine.EdgeTaken{From: "x", To: "y"}, cover.Edges, nil},
+		{"a guard that fires", engine.GuardTried{Index: 1, Fired: true}, cover.Guards, []string{"guards[1]"}},
+		{"a guard that is only tried", engine.GuardTried{Index: 1}, cover.Guards, nil},
+		{"a tool", called("search", engine.CallOK), cover.Tools, []string{"search"}},
+		{"a tool that works has no fault", called("search", engine.CallOK), cover.Faults, nil},
+		{"a tool that fails", called("write", engine.CallDenied), cover.Faults, []string{"write"}},
+		{"a tool that there is not", called("fly", engine.CallError), cover.Tools, nil},
+		{"an end", engine.Ended{Reason: engine.StopReason{Code: engine.StopGuard}}, cover.Stops, []string{"guard"}},
+		{"a failed step", recorded(engine.StepEnded{Record: engine.StepRecord{Status: engine.StepTimeout}}), cover.Ways, []string{"step_failed"}},
+		{"a step at its limit", recorded(engine.StepEnded{Record: engine.StepRecord{Status: engine.StepLoop}}), cover.Ways, []string{"step_limit"}},
+		{"a step that is ok", recorded(engine.StepEnded{Record: engine.StepRecord{Status: engine.StepOK}}), cover.Ways, nil},
+		{"a replan", recorded(engine.PlanTaken{Replan: true}), cover.Ways, []string{"replanned"}},
+		{"a plan", recorded(engine.PlanTaken{}), cover.Ways, nil},
+		{"a repair", recorded(engine.Warned{Repair: engine.FellBack}), cover.Ways, []string{"fallback"}},
+		{"a warning", recorded(engine.Warned{Text: "careful"}), cover.Ways, nil},
+		{"an answer at once", recorded(engine.Replied{By: "planner", Reply: engine.ReplyEnv{Result: "42"}}), cover.Ways, []string{"answered_without_steps"}},
+		{"an answer of another", recorded(engine.Replied{By: "reflector", Reply: engine.ReplyEnv{Result: "42"}}), cover.Ways, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := program()
+			m := cover.New("spec", p)
+			m.Trace(p, tt.way)
+			m.Trace(program(), engine.EdgeTaken{From: "planner", To: "end"}) // of an agent within the agent
+			var hit []string
+			for _, it := range m.Report().Items {
+				if it.Kind == tt.kind && it.Hits > 0 {
+					hit = append(hit, it.Name)
+				}
+			}
+			if d := cmp.Diff(tt.hit, hit); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestSharesAndJoins(t *testing.T) {
+	p, q := program(), program()
+	q.Tools = q.Tools[:1]
+	a, b, c := cover.New("spec", p), cover.New("spec", q), cover.New("other", p)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { a.Trace(p, engine.EdgeTaken{From: "planner", To: "end"}) })
+	}
+	all.Wait()
+	b.Trace(q, engine.EdgeTaken{From: "planner", To: "end"})
+	b.Trace(q, engine.GuardTried{Index: 0})
+	got := cover.Join([]cover.Report{a.Report(), c.Report(), b.Report()})
+	if len(got) != 2 || got[0].Spec != "spec" || got[1].Spec != "other" {
+		t.Fatalf("%+v", got)
+	}
+	r := got[0]
+	if r.All != a.Report().All || r.Hit != 1 || r.Share != 1/float64(r.All) {
+		t.Errorf("%d of %d, %v", r.Hit, r.All, r.Share)
+	}
+	if r.Items[0].Hits != 5 || len(names(r.Items, cover.Tools)) != 2 {
+		t.Errorf("%+v", r.Items)
+	}
+	if i := r.Items[3]; i.Name != "never delete" || i.Tried != 1 {
+		t.Errorf("%+v", i)
+	}
+}

@@ -1,0 +1,126 @@
+package cover
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Kind is a kind of things that tests can exercise.
+type Kind string
+
+// The kinds, in the order of reports.
+const (
+	Edges  Kind = "edges"       // of the graph
+	Guards Kind = "guards"      // that fired
+	Tools  Kind = "tools"       // that were called
+	Faults Kind = "tool faults" // tools whose call failed
+	Stops  Kind = "stop reasons"
+	Ways   Kind = "ways out" // repairs, failed steps, replans
+)
+
+// Kinds lists them.
+func Kinds() []Kind { return []Kind{Edges, Guards, Tools, Faults, Stops, Ways} }
+
+// Item is one thing that tests can exercise.
+type Item struct {
+	Kind Kind   `json:"kind"`
+	Name string `json:"name"`
+	Hits int    `json:"hits"`
+	// Tried counts looks at a guard, fired or not.
+	Tried int `json:"tried,omitempty"`
+}
+
+type key struct {
+	kind Kind
+	name string
+}
+
+// items is all that can be exercised of a program.
+func items(p *engine.Program) []key {
+	var out []key
+	add := func(k Kind, name string) { out = append(out, key{k, name}) }
+	for _, n := range p.Graph.Nodes {
+		for _, e := range p.Graph.From(n.ID) {
+			if id := edge(n.ID, e.To); !slices.Contains(out, key{Edges, id}) {
+				add(Edges, id)
+			}
+		}
+	}
+	for i := range p.Guards {
+		add(Guards, guard(&p.Guards[i]))
+	}
+	for i := range p.Tools {
+		add(Tools, p.Tools[i].Name)
+	}
+	for i := range p.Tools {
+		add(Faults, p.Tools[i].Name)
+	}
+	for _, code := range stops(p) {
+		add(Stops, string(code))
+	}
+	for _, way := range ways(p) {
+		add(Ways, way)
+	}
+	return out
+}
+
+func edge(from, to string) string { return from + " -> " + to }
+
+func guard(g *engine.Guard) string {
+	if g.Name != "" {
+		return g.Name
+	}
+	return fmt.Sprintf("guards[%d]", g.Index)
+}
+
+// stops are the stop reasons that a run of the program can end by, short of
+// the machine's own trouble.
+func stops(p *engine.Program) []engine.StopCode {
+	out := []engine.StopCode{engine.StopAnswered, engine.StopPlannerInvalid, engine.StopRefused, engine.StopProviderError}
+	l := p.Limits
+	for _, limit := range []struct {
+		set  bool
+		code engine.StopCode
+	}{
+		{l.MaxSteps > 0, engine.StopMaxSteps},
+		{l.MaxReplans > 0, engine.StopMaxReplans},
+		{l.MaxToolCalls > 0, engine.StopMaxToolCalls},
+		{l.MaxTokens > 0, engine.StopBudgetTokens},
+		{l.MaxCost > 0, engine.StopBudgetCost},
+		{l.MaxDuration > 0, engine.StopDeadline},
+		{len(p.Guards) > 0, engine.StopGuard},
+		{p.Output != nil, engine.StopOutputInvalid},
+	} {
+		if limit.set {
+			out = append(out, limit.code)
+		}
+	}
+	return out
+}
+
+// The ways out that are no repair of the engine's.
+const (
+	stepFailed  = "step_failed"
+	stepLimit   = "step_limit"
+	replanned   = "replanned"
+	answerAlone = "answered_without_steps"
+)
+
+// ways are the ways out that runs of the program can take.
+func ways(p *engine.Program) []string {
+	out := []string{
+		string(engine.ReplyMended), string(engine.PlannerReasked), string(engine.ExecutorReasked),
+		replanned, stepFailed, stepLimit, answerAlone,
+	}
+	if p.Output != nil {
+		out = append(out, string(engine.FinalizerReasked))
+	}
+	for i := range p.Models {
+		if len(p.Models[i].Fallback) > 0 {
+			return append(out, string(engine.FellBack))
+		}
+	}
+	return out
+}

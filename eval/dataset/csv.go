@@ -1,0 +1,125 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// csvRows reads a header and, below it, one record a row: RFC 4180, values are
+// text.
+func csvRows(r *bufio.Reader, yield func(row, error) bool) {
+	bounded := &bounded{r: r}
+	in := csv.NewReader(bounded)
+	in.ReuseRecord = true
+	head, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		yield(row{}, errors.New("the file is empty: the first line of CSV names its columns"))
+		return
+	}
+	names, err := header(head, err)
+	if err != nil {
+		yield(row{line: 1}, err)
+		return
+	}
+	for {
+		bounded.begin(in.InputOffset())
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		line := lineOf(in, err)
+		values, err := valuesOf(names, record, err)
+		if !yield(row{line, values}, err) || err != nil {
+			return
+		}
+	}
+}
+
+func header(head []string, err error) ([]string, error) {
+	if err != nil {
+		return nil, csvError(err, 0, 0)
+	}
+	names, seen := make([]string, len(head)), map[string]bool{}
+	for i, name := range head {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("column %d has no name", i+1)
+		case !utf8.ValidString(name):
+			return nil, errors.New("the header is not UTF-8 text")
+		case seen[name]:
+			return nil, fmt.Errorf("two columns are named %s", name)
+		}
+		names[i], seen[name] = name, true
+	}
+	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
+		return nil, fmt.Errorf("there is one column, %q: columns are divided by commas", names[0])
+	}
+	return names, nil
+}
+
+// lineOf is where the last record begins.
+func lineOf(in *csv.Reader, err error) int {
+	if p, ok := errors.AsType[*csv.ParseError](err); ok {
+		return p.StartLine
+	}
+	if err != nil {
+		return 0
+	}
+	line, _ := in.FieldPos(0)
+	return line
+}
+
+func valuesOf(names, record []string, err error) (map[string]any, error) {
+	if err != nil {
+		return nil, csvError(err, len(record), len(names))
+	}
+	values := make(map[string]any, len(names))
+	for i, v := range record {
+		if !utf8.ValidString(v) {
+			return nil, fmt.Errorf("column %s is not UTF-8 text", names[i])
+		}
+		values[names[i]] = strings.Clone(v) // the record is one text, and used again
+	}
+	return values, nil
+}
+
+// csvError says in words what is wrong with a record.
+func csvError(err error, fields, columns int) error {
+	p, ok := errors.AsType[*csv.ParseError](err)
+	switch {
+	case !ok:
+		return err
+	case errors.Is(p.Err, csv.ErrFieldCount):
+		return fmt.Errorf("the row has %d values, the header %d (a value with a comma stands in quotes)", fields, columns)
+	case errors.Is(p.Err, csv.ErrQuote):
+		return fmt.Errorf("a quoted value does not end where it should (line %d, column %d): a quote within it is written twice", p.Line, p.Column)
+	case errors.Is(p.Err, csv.ErrBareQuote):
+		return fmt.Errorf("a quote stands within a value that is not quoted (line %d, column %d)", p.Line, p.Column)
+	}
+	return p.Err
+}
+
+// bounded stops reading where a record is too long: one whose quote is not
+// closed goes on to the end of the file.
+type bounded struct {
+	r     io.Reader
+	n     int64 // bytes read
+	start int64 // of the record that is being read
+}
+
+func (b *bounded) begin(at int64) { b.start = at }
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.n-b.start > maxLine {
+		return 0, errLong
+	}
+	n, err := b.r.Read(p)
+	b.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,129 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// maxLine bounds one line of JSONL, and one record of CSV.
+const maxLine = 8 << 20
+
+var errLong = fmt.Errorf("the row is longer than %d MiB: put what is long into files, and their names here", maxLine>>20)
+
+// fromFile reads the rows of a file.
+func fromFile(path string, read func(*bufio.Reader, func(row, error) bool)) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(row{}, unwrapped(err))
+			return
+		}
+		defer f.Close()
+		r := bufio.NewReaderSize(f, 64<<10)
+		if err := skipMark(r); err != nil {
+			yield(row{}, err)
+			return
+		}
+		read(r, yield)
+	}
+}
+
+// unwrapped is an error of a file without the name that stands before it anyway.
+func unwrapped(err error) error {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// skipMark skips the byte order mark that some editors put before UTF-8.
+func skipMark(r *bufio.Reader) error {
+	b, _ := r.Peek(3) // a file may be shorter
+	switch {
+	case bytes.Equal(b, []byte("\xef\xbb\xbf")):
+		_, err := r.Discard(3)
+		return err
+	case bytes.HasPrefix(b, []byte("\xff\xfe")), bytes.HasPrefix(b, []byte("\xfe\xff")):
+		return errors.New("the file is UTF-16: save it as UTF-8")
+	}
+	return nil
+}
+
+// jsonlRows reads one JSON object a line; empty lines are none.
+func jsonlRows(r *bufio.Reader, yield func(row, error) bool) {
+	var buf []byte
+	for n := 1; ; n++ {
+		line, err := readLine(r, &buf)
+		if err != nil && !errors.Is(err, io.EOF) {
+			yield(row{line: n}, err)
+			return
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			values, verr := object(line)
+			if !yield(row{n, values}, verr) || verr != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readLine reads a line into buf, if the reader's own buffer does not hold it.
+func readLine(r *bufio.Reader, buf *[]byte) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	*buf = append((*buf)[:0], line...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(*buf) > maxLine {
+			return nil, errLong
+		}
+		line, err = r.ReadSlice('\n')
+		*buf = append(*buf, line...)
+	}
+	return *buf, err
+}
+
+// object reads a row that is JSON.
+func object(b []byte) (map[string]any, error) {
+	if !utf8.Valid(b) {
+		return nil, errors.New("the row is not UTF-8 text")
+	}
+	if !json.Valid(b) {
+		var v any
+		return nil, fmt.Errorf("this is not JSON: %w", json.Unmarshal(b, &v))
+	}
+	values, ok := engine.PlainJSON(b).(map[string]any)
+	if !ok {
+		return nil, errors.New(`a row is a JSON object, {"column": value, ...}`)
+	}
+	return values, nil
+}
+
+// Digest is "sha256:" and the hash of a file.
+func Digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}

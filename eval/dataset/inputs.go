@@ -1,0 +1,89 @@
+package dataset
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Inputs makes the parameters of a run of p from a case: those that the suite
+// writes, else the columns that are named as a parameter of p. Text for a
+// parameter that is declared as something else is read as YAML ("3" is a
+// number); an empty cell of CSV is no value for it.
+func (s Source) Inputs(p *engine.Program) func(Case) (map[string]any, error) {
+	in := inputs{program: p, dataset: s.Dataset, text: s.Dataset.Format == "csv", isText: map[string]bool{}}
+	for i := range p.Parameters {
+		var schema struct {
+			Type any `json:"type"`
+		}
+		_ = json.Unmarshal(p.Parameters[i].Schema, &schema) // the compiler made it
+		in.isText[p.Parameters[i].Name] = schema.Type == "string"
+	}
+	return in.of
+}
+
+type inputs struct {
+	program *engine.Program
+	dataset *dsl.Dataset
+	text    bool            // values of columns are text that may stand for something else
+	isText  map[string]bool // parameters, and whether they are declared as text
+}
+
+func (in *inputs) of(c Case) (map[string]any, error) {
+	var flags []string
+	values := map[string]any{}
+	in.given(c, func(name string, v any) {
+		text, isText := v.(string)
+		switch {
+		case !in.text || !isText:
+			values[name] = v
+		case text != "" || in.isText[name]:
+			flags = append(flags, name+"="+text)
+		}
+	})
+	var file []byte
+	if len(values) > 0 {
+		b, err := json.Marshal(values)
+		if err != nil {
+			return nil, fmt.Errorf("case %s: %w", c.ID, err)
+		}
+		file = b
+	}
+	params, err := dsl.Inputs(in.program, "", flags, file)
+	if err != nil {
+		return nil, fmt.Errorf("case %s: %w", c.ID, err)
+	}
+	return params, nil
+}
+
+// given goes over what the suite, or the row, gives for the parameters.
+func (in *inputs) given(c Case, each func(name string, v any)) {
+	if written := in.dataset.Parameters; written != nil {
+		for _, name := range slices.Sorted(maps.Keys(written)) {
+			each(name, written[name].Render(lookup(c)))
+		}
+		return
+	}
+	for i := range in.program.Parameters {
+		name := in.program.Parameters[i].Name
+		if v, there := c.Row[name]; there {
+			each(name, v)
+		}
+	}
+}
+
+// lookup finds ${case.x}.
+func lookup(c Case) component.Lookup {
+	return func(ns, name string) (any, bool) {
+		if ns != "case" {
+			return nil, false
+		}
+		v, ok := c.Row[name]
+		return v, ok
+	}
+}

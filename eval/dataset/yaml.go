@@ -1,0 +1,72 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+// maxYAML bounds a file that is read as a whole.
+const maxYAML = 32 << 20
+
+// yamlRows reads a list of mappings.
+func (s Source) yamlRows(r *bufio.Reader, yield func(row, error) bool) {
+	text, err := io.ReadAll(io.LimitReader(r, maxYAML+1))
+	if err == nil && len(text) > maxYAML {
+		err = fmt.Errorf("a dataset in YAML may have %d MiB: use JSONL", maxYAML>>20)
+	}
+	if err != nil {
+		yield(row{}, unwrapped(err))
+		return
+	}
+	b, found := dsl.JSON(s.name(), text)
+	if found.Failed() {
+		yield(row{}, errors.New("it cannot be read:\n"+strings.TrimRight(found.String(), "\n")))
+		return
+	}
+	items, ok := engine.PlainJSON(b).([]any)
+	if !ok {
+		yield(row{}, errors.New("a dataset is a list of rows: - {column: value, ...}"))
+		return
+	}
+	lines := itemLines(text, len(items))
+	for i, item := range items {
+		values, ok := item.(map[string]any)
+		if !ok {
+			err = fmt.Errorf("row %d is no mapping, {column: value, ...}", i+1)
+		}
+		if !yield(row{lines[i], values}, err) || err != nil {
+			return
+		}
+	}
+}
+
+// itemLines is where the items of a list begin that is written one below the
+// other; 0 where it is not.
+func itemLines(text []byte, n int) []int {
+	lines := make([]int, 0, n)
+	indent, at := -1, 0
+	for line := range bytes.Lines(text) {
+		at++
+		rest := bytes.TrimLeft(line, " ")
+		if len(rest) < 2 || rest[0] != '-' || rest[1] != ' ' && rest[1] != '\n' && rest[1] != '\r' {
+			continue
+		}
+		if indent < 0 {
+			indent = len(line) - len(rest)
+		}
+		if len(line)-len(rest) == indent {
+			lines = append(lines, at)
+		}
+	}
+	if len(lines) != n {
+		return make([]int, n)
+	}
+	return lines
+}

@@ -1,0 +1,230 @@
+package fold_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/baseline"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// held folds an evaluation of one trial a case against another: the letters are
+// cases that passed before and after (=), fell (-), rose (+), failed both times
+// (0).
+func held(t testing.TB, letters string, edit func(*baseline.File, *fold.Options)) *fold.Report {
+	t.Helper()
+	var was, is []*trial.Row
+	for i, l := range letters {
+		id := fmt.Sprintf("c%03d", i)
+		was = append(was, row(id, "", 1, l == '=' || l == '-'))
+		is = append(is, row(id, "", 1, l == '=' || l == '+'))
+	}
+	f := fold.Baseline(foldRows(t, was, manifest(1), fold.Options{}))
+	o := fold.Options{Suite: suite(t, "stats.n > 0"), Baseline: f}
+	o.Suite.Baseline.Ref = "git:main"
+	if edit != nil {
+		edit(f, &o)
+	}
+	return foldRows(t, numbered(is), manifest(1), o)
+}
+
+func cases(same, fell, rose, failed int) string {
+	return strings.Repeat("=", same) + strings.Repeat("-", fell) + strings.Repeat("+", rose) + strings.Repeat("0", failed)
+}
+
+func TestVerdictsAgainstABaseline(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		letters string
+		edit    func(*baseline.File, *fold.Options)
+		verdict fold.Verdict
+		exit    int
+		said    string
+	}{
+		{"many cases, no change", cases(300, 0, 0, 20), nil, fold.VerdictPassed, 0, "it is not worse than git:main: the pass rate changed by 0.0 points"},
+		{"many cases, a few each way", cases(900, 6, 6, 20), nil, fold.VerdictPassed, 0, "not worse"},
+		{"a clear drop", cases(80, 15, 1, 4), nil, fold.VerdictRegressed, 1, "worse than that of git:main by -14.0 points"},
+		{"few cases, no change", cases(20, 0, 0, 2), nil, fold.VerdictInconclusive, 4, "cases would tell"},
+		{"five of a hundred fell: McNemar is not sure", cases(95, 5, 0, 0), nil, fold.VerdictInconclusive, 4, "too few cases"},
+		{
+			"inconclusive may pass", cases(20, 0, 0, 2), func(_ *baseline.File, o *fold.Options) { o.Suite.Baseline.Inconclusive = "pass" },
+			fold.VerdictPassed, 0, "the suite counts that as passed",
+		},
+		{
+			"inconclusive may fail", cases(20, 0, 0, 2), func(_ *baseline.File, o *fold.Options) { o.Suite.Baseline.Inconclusive = "fail" },
+			fold.VerdictFailed, 1, "the suite counts that as failed",
+		},
+		{
+			"a sure drop within the margin is no harm", cases(950, 30, 5, 15), func(_ *baseline.File, o *fold.Options) { o.Suite.Baseline.Margin = 0.05 },
+			fold.VerdictPassed, 0, "not worse than git:main: the pass rate changed by -2.5 points",
+		},
+		{
+			"other checks do not compare", cases(80, 15, 0, 5), func(f *baseline.File, _ *fold.Options) { f.Grading = "sha256:other" },
+			fold.VerdictInconclusive, 4, "the checks are not those of git:main",
+		},
+		{
+			"lost coverage", cases(300, 0, 0, 0), func(f *baseline.File, _ *fold.Options) {
+				f.Cases = append(f.Cases, baseline.Case{Case: "gone", C: 0, N: 1})
+			},
+			fold.VerdictFailed, 1, "lost coverage: 1 case of the baseline is not there any more (gone)",
+		},
+		{
+			"nothing in common", cases(3, 0, 0, 0), func(f *baseline.File, _ *fold.Options) { f.Cases = nil },
+			fold.VerdictInconclusive, 4, "no case can be held against git:main",
+		},
+		{
+			"asked for by name", cases(80, 15, 1, 4), func(_ *baseline.File, o *fold.Options) { o.Ref = "run:e-1" },
+			fold.VerdictRegressed, 1, "worse than that of run:e-1",
+		},
+		{
+			"no suite, no name", cases(80, 15, 1, 4), func(_ *baseline.File, o *fold.Options) { o.Suite = nil },
+			fold.VerdictFailed, 1, "19 of 100 graded trials fail",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := held(t, c.letters, c.edit)
+			if r.Verdict != c.verdict || r.ExitCode != c.exit || !strings.Contains(r.Reason, c.said) {
+				t.Errorf("%s, exit %d: %s", r.Verdict, r.ExitCode, r.Reason)
+			}
+		})
+	}
+}
+
+func TestFilteredEvaluationLosesNoCoverage(t *testing.T) {
+	f := fold.Baseline(foldRows(t, append(tally("a", "", 1, 1), tally("b", "", 1, 1)...), manifest(1), fold.Options{}))
+	m := manifest(1)
+	m.Filter = "cases that match a"
+	r := foldRows(t, tally("a", "", 1, 1), m, fold.Options{Baseline: f})
+	if r.Verdict != fold.VerdictInconclusive || len(r.Comparison.Removed) != 1 {
+		t.Errorf("%s: %s", r.Verdict, r.Reason)
+	}
+}
+
+func TestWhichTest(t *testing.T) {
+	twice := func(rows []*trial.Row) []*trial.Row {
+		for _, r := range rows {
+			r.CaseWeight = 1 + float64(len(r.Case)%2)
+		}
+		return rows
+	}
+	single := func() []*trial.Row { return append(tally("a", "", 1, 1), tally("bb", "", 0, 1)...) }
+	grouped := single()
+	for _, r := range grouped {
+		r.Group = "g"
+	}
+	for _, c := range []struct {
+		name string
+		rows []*trial.Row
+		want string
+	}{
+		{"one trial each", single(), "exact McNemar"},
+		{"several trials", tally("a", "", 1, 2), "sign-flip permutation"},
+		{"weights", twice(single()), "sign-flip permutation"},
+		{"a group", grouped, "sign-flip permutation"},
+		{"variants", append(tally("a", "x", 1, 1), tally("a", "y", 1, 1)...), "sign-flip permutation"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := manifest(2)
+			f := fold.Baseline(foldRows(t, c.rows, m, fold.Options{}))
+			if got := foldRows(t, c.rows, m, fold.Options{Baseline: f}).Comparison.Test; got != c.want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+func TestChangesOfCases(t *testing.T) {
+	var was, is []*trial.Row
+	for i, c := range []struct{ before, after int }{{20, 0}, {0, 20}, {20, 17}, {12, 9}, {9, 12}, {20, 20}} {
+		id := string(rune('a' + i))
+		was = append(was, tally(id, "", c.before, 20)...)
+		is = append(is, tally(id, "", c.after, 20)...)
+	}
+	was = append(was, tally("gone", "", 1, 1)...)
+	is = append(is, tally("new", "", 1, 1)...)
+	is = append(is, broken("late", "", 1, trial.ToolFault, "x"))
+	was = append(was, tally("late", "", 1, 1)...)
+	f := fold.Baseline(foldRows(t, was, manifest(20), fold.Options{}))
+	r := foldRows(t, numbered(is), manifest(20), fold.Options{Baseline: f})
+	var got []string
+	for _, c := range r.Comparison.Changes {
+		got = append(got, fmt.Sprintf("%s %s %d/%d %d/%d", c.Case, c.Kind, c.Before.C, c.Before.N, c.After.C, c.After.N))
+	}
+	want := []string{
+		"a regressed 20/20 0/20", "c flaky 20/20 17/20", "d changed 12/20 9/20", "e changed 9/20 12/20", "b improved 0/20 20/20",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	c := r.Comparison
+	if diff := cmp.Diff([][]string{{"new"}, {"gone"}}, [][]string{c.Added, c.Removed}); diff != "" || c.Paired != 6 {
+		t.Errorf("%s, %d paired", diff, c.Paired)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "1 case has no graded trial and cannot be held") {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+}
+
+// rounds is how many evaluations are simulated, each of small cases.
+const rounds = 150
+
+// simulate counts the verdicts of evaluations whose cases pass with a chance of
+// their own, lowered by a share.
+func simulate(t *testing.T, n, repeat int, drop, margin float64) map[string]int {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(n), uint64(repeat)))
+	got := map[string]int{}
+	for range rounds {
+		var was, is []*trial.Row
+		for i := range n {
+			id := fmt.Sprint(i)
+			p := 0.6 + 0.4*r.Float64() // 0.8 in the mean
+			for k := range repeat {
+				was = append(was, row(id, "", k+1, r.Float64() < p))
+				is = append(is, row(id, "", k+1, r.Float64() < p*(1-drop/0.8)))
+			}
+		}
+		f := fold.Baseline(foldRows(t, was, manifest(repeat), fold.Options{}))
+		s := &dsl.Suite{Baseline: dsl.Baseline{Margin: margin}}
+		got[foldRows(t, is, manifest(repeat), fold.Options{Suite: s, Baseline: f}).Comparison.Verdict]++
+	}
+	return got
+}
+
+// A 95 % interval that lies below zero, or above the margin, is wrong once in
+// forty evaluations: 4 of 150; three standard errors more are 10.
+func TestVerdictsAreSeldomWrong(t *testing.T) {
+	if raced {
+		t.Skip("much arithmetic, and nothing that could race")
+	}
+	for _, c := range []struct {
+		name         string
+		n, repeat    int
+		drop, margin float64
+		wrong        string
+	}{
+		{"no change is called a regression", 40, 1, 0, 0.02, fold.Regressed},
+		{"no change in repeated cases is called a regression", 30, 3, 0, 0.02, fold.Regressed},
+		{"a drop as large as the margin is called no harm", 60, 1, 0.1, 0.1, fold.NonInferior},
+		{"a drop in repeated cases is called no harm", 30, 3, 0.1, 0.1, fold.NonInferior},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := simulate(t, c.n, c.repeat, c.drop, c.margin); got[c.wrong] > 10 {
+				t.Errorf("wrong %d times in %d", got[c.wrong], rounds)
+			}
+		})
+	}
+	t.Run("a clear drop is found", func(t *testing.T) {
+		t.Parallel()
+		if got := simulate(t, 80, 3, 0.2, 0.02); got[fold.Regressed] < rounds*8/10 {
+			t.Errorf("%d times in %d", got[fold.Regressed], rounds)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package fold_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// three cases: one always passes, one sometimes, one never.
+func three() []*trial.Row {
+	return numbered(slices.Concat(tally("good", "", 5, 5), tally("flaky-1", "", 3, 5), tally("bad", "", 0, 5)))
+}
+
+func TestGates(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		source string
+		each   bool
+		pass   bool
+		got    string
+		cases  []string
+		err    string
+	}{
+		{"over all", "stats.pass_rate >= 0.5", false, true, "stats.pass_rate = 0.5333", nil, ""},
+		{"over all, not met", "stats.pass_rate > 0.9 and stats.cost.p95 < 0.1", false, false, "stats.pass_rate = 0.5333, stats.cost.p95 = 0.005", nil, ""},
+		{"by a name in brackets", `stats.by_check["contains"].pass_rate > 0.9 and stats.pass_at["5"] > 0`, false, false, `stats.by_check["contains"].pass_rate = 0.5333, stats.pass_at["5"] = 0.6667`, nil, ""},
+		{"each", "case.pass_rate >= 0.6", true, false, "1 of 3 fail; the worst, bad: case.pass_rate = 0", []string{"bad"}, ""},
+		{"each, all meet it", "case.n == 5", true, true, "holds for all 3", nil, ""},
+		{"each, beside the whole", "case.pass_rate >= stats.pass_rate or case.flaky", true, false, "1 of 3 fail; the worst, bad: case.pass_rate = 0, stats.pass_rate = 0.5333, case.flaky = false", []string{"bad"}, ""},
+		{"no baseline", "stats.pass_rate >= baseline.pass_rate", false, false, "", nil, "there is no baseline"},
+		{"the word baseline in a text", `stats.n > 0 and "baseline" != ""`, false, true, "stats.n = 3", nil, ""},
+		{"what cannot be evaluated", `[1][stats.n] == 1`, false, false, "", nil, "evaluate"},
+		{"what cannot be evaluated for a case", `[1][case.n] == 1`, true, false, "", nil, "case good: evaluate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := suite(t)
+			s.Gates = []dsl.Gate{gate(t, c.source, c.each)}
+			g := foldRows(t, three(), manifest(5), fold.Options{Suite: s}).Gates[0]
+			if g.Pass != c.pass || !strings.Contains(g.Error, c.err) || (g.Error == "") != (c.err == "") || g.Line != 20 || g.Expr != c.source {
+				t.Errorf("got %+v", g)
+			}
+			if c.err == "" && (g.Got != c.got || !slices.Equal(g.Cases, c.cases)) {
+				t.Errorf("got %q, cases %q", g.Got, g.Cases)
+			}
+		})
+	}
+}
+
+func TestVerdictsWithoutABaseline(t *testing.T) {
+	five := func(kind trial.ErrorKind) []*trial.Row {
+		rows := three()
+		for _, r := range rows[:2] {
+			*r = *broken(r.Case, "", r.Repeat, kind, "x")
+		}
+		return rows
+	}
+	allow := func(count int, share float64) *dsl.Suite {
+		s := suite(t, "stats.n > 0")
+		s.MaxErrors = dsl.MaxErrors{Count: count, Share: share}
+		return s
+	}
+	each := func(s *dsl.Suite) *dsl.Suite {
+		s.Gates = []dsl.Gate{gate(t, "case.pass_rate == 1", true)}
+		return s
+	}
+	for _, c := range []struct {
+		name    string
+		rows    []*trial.Row
+		o       fold.Options
+		verdict fold.Verdict
+		exit    int
+		said    string
+	}{
+		{"gates hold", three(), fold.Options{Suite: suite(t, "stats.pass_rate > 0.5")}, fold.VerdictPassed, 0, "1 gate holds; the pass rate of 3 cases is 53.3 %"},
+		{"a gate does not", three(), fold.Options{Suite: suite(t, "stats.n > 1", "stats.n > 5")}, fold.VerdictFailed, 1, "1 of 2 gates do not hold: stats.n > 5"},
+		{"no gates, all pass", tally("a", "", 5, 5), fold.Options{}, fold.VerdictPassed, 0, "every trial passes: the gate of a suite that names none"},
+		{"no gates, some fail", three(), fold.Options{Suite: suite(t)}, fold.VerdictFailed, 1, "7 of 15 graded trials fail (flaky-1, bad), and the suite has no gates of its own"},
+		{"too many errors", five(trial.ProviderFault), fold.Options{Suite: suite(t, "stats.n > 0")}, fold.VerdictBroken, 3, "2 of 15 trials ended in an error (provider 2), at most 0 may"},
+		{"errors by a number", five(trial.ProviderFault), fold.Options{Suite: allow(2, 0)}, fold.VerdictPassed, 0, "1 gate holds"},
+		{"errors by a number, too many", five(trial.ProviderFault), fold.Options{Suite: allow(1, 0)}, fold.VerdictBroken, 3, "at most 1 may"},
+		{"errors by a share", five(trial.ProviderFault), fold.Options{Suite: allow(-1, 0.2)}, fold.VerdictPassed, 0, "1 gate holds"},
+		{"errors do not let a gate of each case fail", five(trial.ProviderFault)[:2], fold.Options{Suite: each(allow(-1, 1)), Total: 2}, fold.VerdictPassed, 0, "1 gate holds"},
+		{"stopped by errors", three(), fold.Options{Ending: fold.EndedBroken, Total: 100}, fold.VerdictBroken, 3, "it was stopped after 15 trials"},
+		{"stopped by the budget", three(), fold.Options{Ending: fold.EndedBudget, Total: 100}, fold.VerdictBudget, 4, "after 15 of 100 trials"},
+		{"suspended", three(), fold.Options{Ending: fold.EndedSuspended, Total: 100}, fold.VerdictIncomplete, 130, "15 of 100 trials have run: resume it"},
+		{"killed", three(), fold.Options{Total: 16}, fold.VerdictIncomplete, 130, "15 of 16"},
+		{"nothing ran", nil, fold.Options{}, fold.VerdictBroken, 3, "no trial has run"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := foldRows(t, c.rows, manifest(5), c.o)
+			if r.Verdict != c.verdict || r.ExitCode != c.exit || !strings.Contains(r.Reason, c.said) {
+				t.Errorf("%s, exit %d: %s", r.Verdict, r.ExitCode, r.Reason)
+			}
+		})
+	}
+}
+
+func TestQuarantine(t *testing.T) {
+	in := func(entries ...dsl.Quarantine) *dsl.Suite {
+		s := suite(t)
+		s.Gates = []dsl.Gate{gate(t, "case.pass_rate == 1", true)}
+		s.Quarantine = entries
+		return s
+	}
+	const today, yesterday = "2026-01-02", "2026-01-01"
+	for _, c := range []struct {
+		name   string
+		suite  *dsl.Suite
+		held   []string
+		failed []string // cases of the gate
+		gates  []string
+	}{
+		{"none", in(), nil, []string{"flaky-1", "bad"}, nil},
+		{"a pattern", in(dsl.Quarantine{Case: "flaky-*", Until: today}), []string{"flaky-1"}, []string{"bad"}, nil},
+		{"all of them", in(dsl.Quarantine{Case: "*", Until: today}), []string{"good", "flaky-1", "bad"}, nil, nil},
+		{"a name", in(dsl.Quarantine{Case: "bad"}), []string{"bad"}, []string{"flaky-1"}, nil},
+		{"inside and at the end", in(dsl.Quarantine{Case: "f*k*1"}, dsl.Quarantine{Case: "*ad"}), []string{"flaky-1", "bad"}, nil, nil},
+		{"nothing matches", in(dsl.Quarantine{Case: "b*b*d"}, dsl.Quarantine{Case: "ba"}, dsl.Quarantine{Case: "fla*laky-1"}), nil, []string{"flaky-1", "bad"}, nil},
+		{"over", in(dsl.Quarantine{Case: "bad", Until: yesterday, Owner: "ana"}), nil, []string{"flaky-1", "bad"}, []string{"quarantine of bad ended on 2026-01-01"}},
+		{"over, but without cases", in(dsl.Quarantine{Case: "other", Until: yesterday}), nil, []string{"flaky-1", "bad"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := foldRows(t, three(), manifest(5), fold.Options{Suite: c.suite})
+			var more []string
+			for _, g := range r.Gates[1:] {
+				more = append(more, g.Name)
+			}
+			got := [][]string{r.Quarantined, r.Gates[0].Cases, more}
+			if diff := cmp.Diff([][]string{c.held, c.failed, c.gates}, got); diff != "" {
+				t.Error(diff)
+			}
+			if r.Stats.N != 3 || (r.Verdict == fold.VerdictPassed) != (len(c.failed)+len(c.gates) == 0) {
+				t.Errorf("%d cases, %s: %s", r.Stats.N, r.Verdict, r.Reason)
+			}
+		})
+	}
+}
+
+func TestDecided(t *testing.T) {
+	at := func(passed, n int) engine.CaseEnv { return engine.CaseEnv{ID: "a", Passed: passed, N: n} }
+	for _, c := range []struct {
+		name   string
+		gates  []string
+		c      engine.CaseEnv
+		repeat int
+		want   bool
+	}{
+		{"no gates", nil, at(5, 5), 10, false},
+		{"can still fall below", []string{"case.pass_rate >= 0.8"}, at(7, 7), 10, false},
+		{"eight of ten are certain", []string{"case.pass_rate >= 0.8"}, at(8, 8), 10, true},
+		{"three have failed", []string{"case.pass_rate >= 0.8"}, at(4, 7), 10, true},
+		{"two have failed", []string{"case.pass_rate >= 0.8"}, at(4, 6), 10, false},
+		{"one gate is open", []string{"case.pass_rate >= 0.8", "case.pass_rate < 1"}, at(9, 9), 10, false},
+		{"both are settled", []string{"case.pass_rate >= 0.8", "case.pass_rate < 1"}, at(8, 9), 10, true},
+		{"in between only", []string{"case.passed != 5"}, at(4, 4), 10, false},
+		{"an error could come", []string{"case.errors == 0"}, at(4, 4), 5, false},
+		{"the lower end of the interval", []string{"case.ci_low > 0.1"}, at(8, 8), 10, true},
+		{"the whole", []string{"case.pass_rate >= stats.pass_rate"}, at(8, 8), 10, false},
+		{"the score", []string{"case.score >= 0 or case.n > 0"}, at(8, 8), 10, false},
+		{"nothing to go", []string{"case.passed != 5"}, at(4, 10), 10, true},
+		{"too many to go", []string{"case.n >= 0"}, at(4, 10), 100, false},
+		{"what cannot be evaluated", []string{"[true][case.n - case.n + 3]"}, at(4, 10), 11, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var gates []dsl.Gate
+			for _, g := range c.gates {
+				gates = append(gates, gate(t, g, true))
+			}
+			if got := fold.Decided(gates, c.c, c.repeat); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+	if fold.Decided([]dsl.Gate{gate(t, "case.n > 0", true), gate(t, "stats.n > 0", false)}, at(1, 1), 2) {
+		t.Error("a gate over the whole needs all trials")
+	}
+}

@@ -1,0 +1,88 @@
+package fold
+
+import (
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// quarantine is the entries of a suite that still stand, and those whose day is
+// over when the evaluation began.
+type quarantine struct {
+	standing, over []dsl.Quarantine
+}
+
+func quarantineOf(s *dsl.Suite, m *Manifest) *quarantine {
+	q := &quarantine{}
+	if s == nil {
+		return q
+	}
+	day := m.Started.UTC().Format("2006-01-02")
+	for _, e := range s.Quarantine {
+		if e.Until != "" && e.Until < day {
+			q.over = append(q.over, e)
+		} else {
+			q.standing = append(q.standing, e)
+		}
+	}
+	return q
+}
+
+// holds says whether a case is in quarantine.
+func (q *quarantine) holds(id string) bool {
+	for _, e := range q.standing {
+		if matches(e.Case, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches says whether a pattern, in which * is any text, is all of a name.
+func matches(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == name
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(name) < len(first)+len(last) || !strings.HasPrefix(name, first) || !strings.HasSuffix(name, last) {
+		return false
+	}
+	name = name[len(first) : len(name)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return true
+}
+
+// gate is how an entry whose day is over comes out: as a gate that does not
+// hold, if the evaluation has cases that it was for.
+func (q *quarantine) gates(cases Cases) []GateResult {
+	var out []GateResult
+	for _, e := range q.over {
+		var ids []string
+		for _, c := range cases.All() {
+			if matches(e.Case, c.ID) && (len(ids) == 0 || ids[len(ids)-1] != c.ID) {
+				ids = append(ids, c.ID)
+			}
+		}
+		if len(ids) > 0 {
+			out = append(out, GateResult{
+				Name: "quarantine of " + e.Case + " ended on " + e.Until, Cases: ids,
+				Error: "mend the case, or give it another day" + askOwner(e.Owner), File: e.Position.File, Line: e.Position.Line,
+			})
+		}
+	}
+	return out
+}
+
+func askOwner(owner string) string {
+	if owner == "" {
+		return ""
+	}
+	return " (owner: " + owner + ")"
+}

@@ -1,0 +1,78 @@
+package fold
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// maxReason is how long the reason of a case may be, in bytes.
+const maxReason = 120
+
+// reason is why a trial of a case failed, or could not be graded.
+type reason struct {
+	repeat int
+	check  string
+	text   string
+}
+
+// explain keeps why a trial failed, if it is the case's first that did.
+func (g *gathering) explain(t *tally, row *trial.Row) {
+	if t.reason >= 0 && g.reasons[t.reason].repeat <= row.Repeat {
+		return
+	}
+	r := reason{repeat: row.Repeat}
+	if row.Outcome == trial.Errored {
+		r.text = "error"
+		if row.Fault != nil {
+			r.text = shorten(string(row.Fault.Kind)+": "+row.Fault.Message, maxReason)
+		}
+	} else if m := failing(row.Marks); m != nil {
+		r.check = g.check(m.Check).name // not the row's own copy
+		r.text = shorten(told(m), maxReason)
+	}
+	if t.reason < 0 {
+		t.reason = int32(len(g.reasons))
+		g.reasons = append(g.reasons, r)
+		return
+	}
+	g.reasons[t.reason] = r
+}
+
+// failing is the first mark that fails a trial.
+func failing(marks []trial.Mark) *trial.Mark {
+	for i := range marks {
+		if m := &marks[i]; !m.Pass && m.Error == "" && m.Weight > 0 {
+			return m
+		}
+	}
+	return nil
+}
+
+// told is what a mark says in a line.
+func told(m *trial.Mark) string {
+	switch {
+	case m.Message != "":
+		return m.Message
+	case m.Expected != "":
+		return "expected " + m.Expected + ", got " + m.Actual
+	}
+	return m.Type
+}
+
+// shorten is a text in one line of at most n bytes, in memory of its own.
+func shorten(s string, n int) string {
+	if len(s) > 4*n {
+		s = s[:4*n] // of which most may be spaces
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= n {
+		return strings.Clone(strings.ToValidUTF8(s, "\uFFFD"))
+	}
+	cut := n - len("...")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strings.ToValidUTF8(s[:cut], "\uFFFD") + "..."
+}

@@ -1,0 +1,135 @@
+package fold
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// toleratedErrors is the share of trials that may end in an error where the
+// suite does not say.
+const toleratedErrors = 0.05
+
+// decide fills in the verdict. What says that nothing is known comes before
+// what says that something is bad.
+func (r *Report) decide(o Options) {
+	switch {
+	case o.Ending == EndedBroken || r.tooManyErrors(o.Suite):
+		r.conclude(VerdictBroken, r.brokenReason(o.Suite))
+	case o.Ending == EndedBudget:
+		r.conclude(VerdictBudget, fmt.Sprintf("a limit of the suite stopped it after %d of %d trials", r.run(), r.run()+r.Missing))
+	case o.Ending == EndedSuspended || r.Missing > 0:
+		r.conclude(VerdictIncomplete, fmt.Sprintf("%d of %d trials have run: resume it", r.run(), r.run()+r.Missing))
+	case len(r.failedGates()) > 0:
+		r.conclude(VerdictFailed, r.failedReason(o.Suite))
+	case r.lostCoverage():
+		r.conclude(VerdictFailed, fmt.Sprintf("lost coverage: %s not there any more (%s)",
+			plural(len(r.Comparison.Removed), "case of the baseline is", "cases of the baseline are"), listed(r.Comparison.Removed)))
+	case r.Comparison != nil && r.Comparison.Verdict == Regressed:
+		r.conclude(VerdictRegressed, r.Comparison.sentence())
+	case r.Comparison != nil && r.Comparison.Verdict == Inconclusive:
+		r.inconclusive(o.Suite)
+	default:
+		r.conclude(VerdictPassed, r.passedReason(o.Suite))
+	}
+}
+
+func (r *Report) conclude(v Verdict, reason string) {
+	r.Verdict, r.Reason, r.ExitCode = v, reason, exitCodes[v]
+}
+
+var exitCodes = map[Verdict]int{
+	VerdictPassed: 0, VerdictFailed: 1, VerdictRegressed: 1, VerdictBroken: 3, VerdictInconclusive: 4, VerdictBudget: 4, VerdictIncomplete: 130,
+}
+
+// run is how many trials have a row.
+func (r *Report) run() int {
+	n := r.Stats.Trials
+	for _, c := range r.Cases.All() {
+		n += c.Skipped
+	}
+	return n
+}
+
+// tooManyErrors says whether more trials ended in an error than may. An
+// evaluation of which nothing ran says nothing either.
+func (r *Report) tooManyErrors(s *dsl.Suite) bool {
+	return float64(r.Stats.Errors) > r.mayErr(s)+1e-9 || r.Stats.Trials == 0 && r.Missing == 0
+}
+
+// mayErr is how many trials may end in an error.
+func (r *Report) mayErr(s *dsl.Suite) float64 {
+	trials := float64(r.Stats.Trials + r.Missing)
+	switch {
+	case s == nil:
+		return toleratedErrors * trials
+	case s.MaxErrors.Count >= 0 && s.MaxErrors.Share == 0:
+		return float64(s.MaxErrors.Count)
+	case s.MaxErrors.Share > 0:
+		return s.MaxErrors.Share * trials
+	}
+	return toleratedErrors * trials
+}
+
+func (r *Report) brokenReason(s *dsl.Suite) string {
+	if r.Stats.Trials == 0 {
+		return "no trial has run: nothing can be said of the agent"
+	}
+	var kinds []string
+	for _, e := range r.Errors {
+		kinds = append(kinds, fmt.Sprintf("%s %d", e.Kind, e.Count))
+	}
+	text := fmt.Sprintf("%d of %d trials ended in an error (%s)", r.Stats.Errors, r.Stats.Trials, strings.Join(kinds, ", "))
+	if r.Stats.Errors == 0 {
+		text = fmt.Sprintf("it was stopped after %d trials", r.Stats.Trials)
+	}
+	if r.tooManyErrors(s) {
+		text += fmt.Sprintf(", at most %d may", int(r.mayErr(s)+1e-9))
+	}
+	return text + ": nothing can be said of the agent"
+}
+
+func (r *Report) failedReason(s *dsl.Suite) string {
+	failed := r.failedGates()
+	if len(r.Gates) == 1 && gateless(s) {
+		return fmt.Sprintf("%d of %d graded trials fail (%s), and the suite has no gates of its own that would allow it",
+			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, listed(r.Gates[0].Cases))
+	}
+	return fmt.Sprintf("%d of %s not hold: %s", len(failed), plural(len(r.Gates), "gate does", "gates do"), listed(failed))
+}
+
+func (r *Report) lostCoverage() bool {
+	return r.Comparison != nil && len(r.Comparison.Removed) > 0 && r.Manifest.Filter == ""
+}
+
+// inconclusive is what the suite says that it is.
+func (r *Report) inconclusive(s *dsl.Suite) {
+	text := r.Comparison.sentence()
+	word := ""
+	if s != nil {
+		word = s.Baseline.Inconclusive
+	}
+	switch word {
+	case "pass":
+		r.conclude(VerdictPassed, text+"; the suite counts that as passed")
+	case "fail":
+		r.conclude(VerdictFailed, text+"; the suite counts that as failed")
+	default:
+		r.conclude(VerdictInconclusive, text)
+	}
+}
+
+func (r *Report) passedReason(s *dsl.Suite) string {
+	text := fmt.Sprintf("the pass rate of %s is %s (95 %% interval %s to %s)",
+		plural(r.Stats.N, "case", "cases"), percent(r.Stats.PassRate), percent(r.Stats.CILow), percent(r.Stats.CIHigh))
+	if gateless(s) {
+		text = "every trial passes: the gate of a suite that names none; " + text
+	} else {
+		text = plural(len(r.Gates), "gate holds", "gates hold") + "; " + text
+	}
+	if r.Comparison != nil {
+		text += "; " + r.Comparison.sentence()
+	}
+	return text
+}

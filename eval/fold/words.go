@@ -1,0 +1,42 @@
+package fold
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxListed is how many names a sentence lists.
+const maxListed = 5
+
+// plural is a count with its noun.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+func were(n int, noun string) string { return plural(n, noun+" was", noun+"s were") }
+
+func have(n int, noun string) string { return plural(n, noun+" has", noun+"s have") }
+
+// listed are the first names, and how many more there are.
+func listed(names []string) string {
+	if len(names) <= maxListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
+}
+
+// percent is a share in percent.
+func percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
+
+// points is a difference of shares in percentage points.
+func points(x float64) string {
+	s := strconv.FormatFloat(100*x, 'f', 1, 64)
+	if s == "-0.0" {
+		return "0.0"
+	}
+	return s
+}

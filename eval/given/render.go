@@ -1,0 +1,68 @@
+package given
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// WithHistory is the planner in a conversation that has earlier turns.
+const WithHistory = "planner_with_history"
+
+// Nodes lists the nodes that have prompts, by name, WithHistory last.
+func Nodes(p *engine.Program) []string {
+	var names []string
+	for id, n := range p.Nodes {
+		if _, ok := n.(engine.Prompter); ok {
+			names = append(names, id)
+		}
+	}
+	slices.Sort(names)
+	return append(names, WithHistory)
+}
+
+// Call is the call that a node would make in a view. name is an id of the
+// graph, a role, or WithHistory; an error lists those that there are.
+func Call(v engine.View, name string) (engine.ModelCall, error) {
+	p, asked := v.Program, name
+	if name == WithHistory {
+		name = "planner"
+		if len(v.State.History) == 0 {
+			v.State.History = []engine.Interaction{{Question: "(an earlier question)", Answer: "(its answer)", Status: engine.Completed}}
+		}
+	}
+	if id, ok := p.NodeOf(name); ok { // a role by the id the graph gives it
+		name = id
+	}
+	node, ok := p.Nodes[name].(engine.Prompter)
+	if !ok {
+		return engine.ModelCall{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, listed(Nodes(p)))
+	}
+	if c, ok := node.(engine.Caller); ok {
+		return c.Call(v), nil
+	}
+	return engine.ModelCall{Messages: node.Prompt(v)}, nil
+}
+
+// listed joins words: a, b and c.
+func listed(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// Markdown is messages as people read them: a heading for each role.
+func Markdown(messages []engine.Message) string {
+	var b strings.Builder
+	for i, m := range messages {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "## %s\n\n%s\n", m.Role, strings.TrimRight(m.Text.String(), "\n"))
+	}
+	return b.String()
+}

@@ -1,0 +1,61 @@
+package golden_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/golden"
+)
+
+// BenchmarkCompareTwoHundredCases is what a run of 200 cases with five prompts,
+// their parameters, tools and a trajectory costs in this package when nothing
+// changed.
+func BenchmarkCompareTwoHundredCases(b *testing.B) {
+	const cases, prompts = 200, 5
+	text := strings.Repeat("You are given a question and tools; plan the steps that answer it, /work/shop/x.\n", 60)
+	var got []golden.Artefact
+	files := map[string]string{}
+	add := func(name, text string) { got = append(got, golden.Artefact{Name: name, Text: text}) }
+	for i := range prompts {
+		add(fmt.Sprintf("n%d.prompt.md", i), text)
+		add(fmt.Sprintf("n%d.params.json", i), `{"temperature": 0.5}`)
+	}
+	add("tools.json", strings.Repeat(`{"name": "search", "description": "Finds things."}`+"\n", 40))
+	add("trajectory.json", "["+strings.Repeat(`{"tool": "search", "result": "2026-01-02T15:04:05Z `+idA+` some text that is found"},`+"\n", 100)+"{}]")
+	rules := []dsl.Redact{{Name: "id", Pattern: `u-\d+`}, {Name: "when", Path: "/*/started"}}
+	place := golden.Place{Dir: "/work/shop", Name: "root"}
+	for _, a := range mask(b, rules, place).Apply(got) {
+		for i := range cases {
+			files[fmt.Sprintf("tests/c%d/golden/%s", i, a.Name)] = a.Text
+		}
+	}
+	root := project(b, files)
+	for b.Loop() {
+		tree := open(b, root, false)
+		for i := range cases {
+			c, err := tree.Case(fmt.Sprint(i), filepath.Join(root, "tests", fmt.Sprintf("c%d", i), "golden"), mask(b, rules, place))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if changes, err := c.Compare(got, false); err != nil || len(changes) > 0 {
+				b.Fatal(len(changes), err)
+			}
+		}
+		if unused, err := tree.Unused(); err != nil || len(unused) > 0 {
+			b.Fatal(len(unused), err)
+		}
+	}
+}
+
+// BenchmarkDiffOfAPrompt is the diff of a prompt of 60 lines in which one changed.
+func BenchmarkDiffOfAPrompt(b *testing.B) {
+	before := numbers("This is a line of a prompt, with its number:", 60)
+	after := strings.Replace(before, "prompt, with its number: 30", "prompt, without number", 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		golden.Compare(before, after)
+	}
+}

@@ -1,0 +1,128 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// Case is the golden files of one case. It is used by one goroutine at a time.
+type Case struct {
+	tree   *Tree
+	owner  string
+	rel    string  // a folder, or a file
+	folder *folder // nil = it is a file
+	mask   *Mask
+	ended  bool
+}
+
+// Compare holds what a run gave against the goldens, all of the case at once:
+// what masks hide is numbered across all artefacts. Changes come in the order
+// prompts, parameters, tools, trajectory, output. It never writes.
+//
+// partial says that the case did not come to its end: its goldens of what got
+// lacks are not unused.
+func (c *Case) Compare(got []Artefact, partial bool) ([]Change, error) {
+	masked := c.mask.Apply(got)
+	if single(c.rel) {
+		masked = onlyPrompts(masked)
+	}
+	files, err := c.files(masked)
+	if err != nil {
+		return nil, err
+	}
+	var out []Change
+	for i, a := range masked {
+		ch, err := c.compare(files[i], a)
+		if err != nil {
+			return nil, fmt.Errorf("golden %s: %w", files[i], plain(err))
+		}
+		if ch.Kind != "" {
+			out = append(out, ch)
+		}
+	}
+	if !partial {
+		c.end()
+	}
+	return out, nil
+}
+
+// Update is Compare, and accepts every change. What is the same is not touched.
+func (c *Case) Update(got []Artefact, partial bool) ([]Change, error) {
+	if c.tree.strict {
+		return nil, ErrStrict
+	}
+	changes, err := c.Compare(got, partial)
+	if err != nil {
+		return nil, err
+	}
+	for i, ch := range changes {
+		if err := ch.Accept(); err != nil {
+			return changes[:i], err
+		}
+	}
+	return changes, nil
+}
+
+// end says that the case has asked for all its goldens.
+func (c *Case) end() {
+	if c.ended || c.folder == nil {
+		return
+	}
+	c.ended = true
+	c.tree.mu.Lock()
+	defer c.tree.mu.Unlock()
+	c.folder.open--
+}
+
+// onlyPrompts is what a single file can hold.
+func onlyPrompts(all []Artefact) []Artefact {
+	var out []Artefact
+	for _, a := range all {
+		if place, _ := rank(a.Name); place == 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// files are where the goldens stand, below the root; the case owns them.
+func (c *Case) files(got []Artefact) ([]string, error) {
+	out := make([]string, len(got))
+	for i, a := range got {
+		place, _ := rank(a.Name)
+		switch {
+		case place < 0:
+			return nil, fmt.Errorf("golden %s: no artefact is called %q", c.rel, a.Name)
+		case i > 0 && got[i-1].Name == a.Name:
+			return nil, fmt.Errorf("golden %s: %s was given twice", c.rel, a.Name)
+		case i > 0 && c.folder == nil:
+			return nil, fmt.Errorf("golden %s holds one prompt, and %s renders several: name a folder", c.rel, c.owner)
+		}
+		out[i] = c.rel
+		if c.folder != nil {
+			out[i] = filepath.Join(c.rel, a.Name)
+		}
+		if err := c.tree.claim(out[i], c.owner); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// compare is one artefact against its golden; a Change without Kind is none.
+func (c *Case) compare(rel string, a Artefact) (Change, error) {
+	ch := Change{Case: c.owner, Name: a.Name, File: filepath.Join(c.tree.dir, rel), Got: plainText(a.Text), tree: c.tree, rel: rel}
+	var err error
+	ch.Want, err = c.tree.read(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		ch.Kind = Missing
+	case err != nil:
+		return ch, err
+	case ch.Want != ch.Got:
+		ch.Kind = Changed
+	}
+	return ch, nil
+}

@@ -1,0 +1,15 @@
+// Package golden keeps what the tests of a spec want: prompts, tools and
+// trajectories as files that people read.
+//
+//	artefacts --Mask--> texts without what changes by itself --Compare--> Changes --Accept--> files
+//	Change --Diff--> hunks, lines, changed words --print--> text, terminal, Markdown
+//	Change + sources of the spec --Blame--> spec.yaml:41 (planner.system_prompt)
+//
+// A comparison never writes. What a run gave stays in memory until somebody
+// accepts it: there are no "received" files to ignore or to clean up.
+//
+// Texts are compared as people see them in an editor: line ends are \n (a
+// golden checked out with \r\n is the same), and the last line has one.
+//
+// The package must not know how a run is made, flags, or a terminal.
+package golden

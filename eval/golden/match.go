@@ -1,0 +1,189 @@
+package golden
+
+import "slices"
+
+// cells bounds the work of one diff: what is beyond it counts as changed.
+const cells = 4 << 20
+
+// table gives equal things equal numbers.
+type table[T comparable] struct {
+	ids map[T]int
+}
+
+// of numbers the things of a list.
+func (t *table[T]) of(list []T) []int {
+	if t.ids == nil {
+		t.ids = make(map[T]int, len(list))
+	}
+	out := make([]int, len(list))
+	for i, x := range list {
+		id, ok := t.ids[x]
+		if !ok {
+			id = len(t.ids)
+			t.ids[x] = id
+		}
+		out[i] = id
+	}
+	return out
+}
+
+// run is n things in a row that both lists have: from a on in one, from b on
+// in the other.
+type run struct{ a, b, n int }
+
+// common finds what two lists have in common, in order. Things that both have
+// only once hold the rest in place (patience), as people compare texts; between
+// them it is the longest common subsequence, as far as left goes. The cost is
+// n log n and what is taken of left.
+func common[T comparable](before, after []T, left *int) []run {
+	var t table[T]
+	m := &matcher{a: t.of(before), b: t.of(after), left: left}
+	m.seen = make([]seen, len(t.ids))
+	m.match(0, len(m.a), 0, len(m.b), maxDepth)
+	return m.runs
+}
+
+// maxDepth bounds how often what lies between things is looked at anew.
+const maxDepth = 16
+
+type matcher struct {
+	a, b []int
+	left *int
+	seen []seen // by thing
+	runs []run
+}
+
+// seen is how often a thing stands in a part of the lists, and where last.
+type seen struct{ inA, inB, a, b int }
+
+func (m *matcher) match(a0, a1, b0, b1, depth int) {
+	n := 0
+	for a0+n < a1 && b0+n < b1 && m.a[a0+n] == m.b[b0+n] {
+		n++
+	}
+	m.add(run{a0, b0, n})
+	a0, b0, n = a0+n, b0+n, 0
+	for a0 < a1-n && b0 < b1-n && m.a[a1-n-1] == m.b[b1-n-1] {
+		n++
+	}
+	a1, b1 = a1-n, b1-n
+	if a0 < a1 && b0 < b1 {
+		m.between(a0, a1, b0, b1, depth)
+	}
+	m.add(run{a1, b1, n})
+}
+
+// between matches parts that neither begin nor end alike.
+func (m *matcher) between(a0, a1, b0, b1, depth int) {
+	var anchors []run
+	if depth > 0 {
+		anchors = rising(m.unique(a0, a1, b0, b1))
+	}
+	if len(anchors) == 0 {
+		m.longest(a0, a1, b0, b1)
+		return
+	}
+	for _, r := range anchors {
+		m.match(a0, r.a, b0, r.b, depth-1)
+		m.add(r)
+		a0, b0 = r.a+1, r.b+1
+	}
+	m.match(a0, a1, b0, b1, depth-1)
+}
+
+// unique lists what both parts have exactly once, in a's order.
+func (m *matcher) unique(a0, a1, b0, b1 int) []run {
+	for i := a0; i < a1; i++ {
+		s := &m.seen[m.a[i]]
+		s.inA, s.a = s.inA+1, i
+	}
+	for j := b0; j < b1; j++ {
+		s := &m.seen[m.b[j]]
+		s.inB, s.b = s.inB+1, j
+	}
+	var out []run
+	for i := a0; i < a1; i++ {
+		if s := m.seen[m.a[i]]; s.inA == 1 && s.inB == 1 {
+			out = append(out, run{i, s.b, 1})
+		}
+	}
+	for _, x := range m.a[a0:a1] {
+		m.seen[x] = seen{}
+	}
+	for _, x := range m.b[b0:b1] {
+		m.seen[x] = seen{}
+	}
+	return out
+}
+
+// rising is the longest part of a list in which b rises too.
+func rising(list []run) []run {
+	var ends, before []int // the best end of each length; the one before each
+	for i, r := range list {
+		n, _ := slices.BinarySearchFunc(ends, r.b, func(e, b int) int { return list[e].b - b })
+		prev := -1
+		if n > 0 {
+			prev = ends[n-1]
+		}
+		before = append(before, prev)
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	out := make([]run, len(ends))
+	for n, i := len(ends)-1, ends[len(ends)-1]; n >= 0; n, i = n-1, before[i] {
+		out[n] = list[i]
+	}
+	return out
+}
+
+// longest adds a longest common subsequence of two parts, if it may cost that.
+func (m *matcher) longest(a0, a1, b0, b1 int) {
+	rows, columns := a1-a0, b1-b0
+	cost := (rows + 1) * (columns + 1)
+	if cost > *m.left {
+		return
+	}
+	*m.left -= cost
+	width := columns + 1
+	length := make([]int32, cost) // of the best behind each pair of places
+	for i := rows - 1; i >= 0; i-- {
+		for j := columns - 1; j >= 0; j-- {
+			if m.a[a0+i] == m.b[b0+j] {
+				length[i*width+j] = 1 + length[(i+1)*width+j+1]
+			} else {
+				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < rows && j < columns; {
+		switch {
+		case m.a[a0+i] == m.b[b0+j]:
+			m.add(run{a0 + i, b0 + j, 1})
+			i, j = i+1, j+1
+		case length[(i+1)*width+j] >= length[i*width+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+}
+
+// add appends a run, to the last one if it goes on there.
+func (m *matcher) add(r run) {
+	if r.n == 0 {
+		return
+	}
+	if n := len(m.runs); n > 0 {
+		if l := &m.runs[n-1]; l.a+l.n == r.a && l.b+l.n == r.b {
+			l.n += r.n
+			return
+		}
+	}
+	m.runs = append(m.runs, r)
+}

@@ -1,0 +1,148 @@
+package inject
+
+import (
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// Faults are the injections of one run, and how far it has come to them.
+type Faults struct {
+	injections []dsl.Inject
+	recording  *engine.Recording // answers in place of the models and tools; nil = they answer
+	live       map[string]bool   // tools that answer all the same
+
+	// Only the run's own goroutine touches these, as it issues calls.
+	models map[string]int // calls so far, by role
+	tools  map[string]int // by name
+	chosen map[*engine.Request]*call
+	kept   map[purpose][]source // what calls that failed would have been answered
+
+	mu   sync.Mutex
+	hit  []bool                       // of the injections: a call came to them
+	next map[string]dsl.InjectedError // faults of the tool calls under way, by path
+}
+
+// purpose is what a model is asked for: calls of the same one ask for the same
+// thing again.
+type purpose struct{ role, step string }
+
+// New makes the faults of one run. An error names an injection that cannot be.
+func New(injections []dsl.Inject) (*Faults, error) {
+	var errs []error
+	for _, in := range injections {
+		errs = append(errs, Checked(in))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return &Faults{
+		injections: injections, hit: make([]bool, len(injections)),
+		models: map[string]int{}, tools: map[string]int{}, chosen: map[*engine.Request]*call{},
+		kept: map[purpose][]source{}, next: map[string]dsl.InjectedError{},
+	}, nil
+}
+
+// Replay says what answers calls in place of models and of all tools but the
+// live ones; called before the run, whose recording has Aside as its option.
+func (f *Faults) Replay(r *engine.Recording, live map[string]bool) { f.recording, f.live = r, live }
+
+// Missed lists the injections that no call of the run came to.
+func (f *Faults) Missed() []dsl.Inject {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []dsl.Inject
+	for i, in := range f.injections {
+		if !f.hit[i] {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+// Aside is the option of the run's recording. A run without one has to be given
+// an empty one that is live, so that its tool calls are counted as they are
+// issued.
+func (f *Faults) Aside(a kernel.Asked) bool {
+	switch a.Layer {
+	case engine.LayerLLM:
+		return f.modelAside(a)
+	case engine.LayerTool:
+		return f.toolAside(a)
+	}
+	return false
+}
+
+// modelAside takes calls aside that fail, and those that get what one that
+// failed would have got.
+func (f *Faults) modelAside(a kernel.Asked) bool {
+	req, _ := a.Detail.(*engine.Request)
+	c := f.chosen[req]
+	if c == nil {
+		return false
+	}
+	delete(f.chosen, req)
+	switch {
+	case f.recording == nil:
+		return false // the host answers in any case
+	case f.recording.Answers(a.Path) && c.fault == "":
+		return false
+	case f.recording.Answers(a.Path):
+		c.from = recordedReply{f.recording, a.Path}
+		f.kept[c.purpose] = append(f.kept[c.purpose], c.from)
+		return true
+	}
+	c.from = f.left(c.purpose, c.fault != "")
+	return c.from != nil || c.fault != ""
+}
+
+// toolAside counts a tool's calls and takes those aside that fail.
+func (f *Faults) toolAside(a kernel.Asked) bool {
+	var asked struct {
+		Tool string `json:"tool"`
+	}
+	if json.Unmarshal(a.Request, &asked) != nil {
+		return false
+	}
+	f.tools[asked.Tool]++
+	fault := f.find(func(in *dsl.Inject) bool { return in.Tool == asked.Tool }, f.tools[asked.Tool])
+	if fault == "" {
+		return false
+	}
+	f.mu.Lock()
+	f.next[a.Path] = fault
+	f.mu.Unlock()
+	return true
+}
+
+// find is the first injection for the nth call of its kind, or "".
+func (f *Faults) find(of func(*dsl.Inject) bool, nth int) dsl.InjectedError {
+	for i := range f.injections {
+		in := &f.injections[i]
+		if of(in) && (in.Call == 0 || in.Call == nth) {
+			f.mu.Lock()
+			f.hit[i] = true
+			f.mu.Unlock()
+			return in.Error
+		}
+	}
+	return ""
+}
+
+// left is what the first call of a purpose that failed would have been answered
+// and nobody got; nil = there is none. It is left to the next call still where
+// this one fails too.
+func (f *Faults) left(p purpose, fails bool) source {
+	all := f.kept[p]
+	if len(all) == 0 {
+		return nil
+	}
+	if !fails {
+		f.kept[p] = all[1:]
+	}
+	return all[0]
+}

@@ -1,0 +1,76 @@
+package inject
+
+import (
+	"context"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+// Host is a host whose models and tools fail as told; agents within the agent
+// count with it. The host is for one run. It has a model for each llm of p,
+// connected or not.
+func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
+	models := make(map[string]engine.Model, len(p.Models))
+	for i := range p.Models {
+		name := p.Models[i].Name
+		models[name] = &model{faults: f, inner: h.Models[name]}
+	}
+	tools := make([]engine.HostTool, len(h.Tools))
+	for i, t := range h.Tools {
+		tools[i] = t
+		if _, asks := t.Tool.(engine.Asker); !asks {
+			tools[i].Tool = f.failing(t)
+		}
+	}
+	nested := h.Nested
+	h.Models, h.Tools = models, tools
+	if nested != nil {
+		h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
+			inner, err := nested(p, parameters)
+			return f.Host(p, inner), err
+		}
+	}
+	return h
+}
+
+// failing is a tool that may fail. A fault that is for one call hits its first
+// attempt: what the tool's own retries do about it can be seen.
+func (f *Faults) failing(t engine.HostTool) engine.Tool {
+	name := t.Tool.Info().Name
+	if t.Spec != nil {
+		name = t.Spec.Name
+	}
+	return engine.Recast(t.Tool, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+		fault, aside := f.attempt(name, c.Path)
+		switch {
+		case fault != "":
+			return toolFault(fault)
+		case aside && f.recording != nil && !f.live[name]:
+			return f.recording.Output(c.Path)
+		}
+		return t.Tool.Call(ctx, c)
+	})
+}
+
+// attempt is the fault of this attempt of a call, or ""; aside says that an
+// earlier attempt had one.
+func (f *Faults) attempt(name, path string) (fault dsl.InjectedError, aside bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fault, aside = f.next[path]
+	if aside && !f.always(name) {
+		f.next[path] = ""
+	}
+	return fault, aside
+}
+
+// always says that every attempt of a tool fails.
+func (f *Faults) always(name string) bool {
+	for _, in := range f.injections {
+		if in.Tool == name && in.Call == 0 {
+			return true
+		}
+	}
+	return false
+}

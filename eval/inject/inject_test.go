@@ -1,0 +1,208 @@
+package inject_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/eval/inject"
+)
+
+// agent is a node: it asks the planner, again while it gets no plan, then calls
+// a tool twice side by side and tells what it got.
+type agent struct{ told *[]string }
+
+func (a agent) Run(s *engine.Scope) error {
+	for n := 1; n <= 3; n++ {
+		r, err := s.Model(fmt.Sprintf("plan.%d", n), engine.ModelCall{
+			Role: "planner", LLM: "main", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{fmt.Sprint("try ", n)}}},
+		})
+		if err != nil {
+			*a.told = append(*a.told, string(engine.AsModelError(err).Kind))
+			return err
+		}
+		*a.told = append(*a.told, fmt.Sprintf("%s (%s)", r.Text, r.Stop))
+		if strings.HasPrefix(r.Text, "plan") && r.Stop == engine.EndTurn {
+			break
+		}
+	}
+	calls := make([]string, 2)
+	err := s.Parallel(2, func(i int) string { return fmt.Sprint("b.", i) }, func(i int, s *engine.Scope) error {
+		rec, _, err := s.Tool("tool", engine.Invocation{Tool: "look", Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))})
+		calls[i] = string(rec.Status) + " " + rec.Text()
+		return err
+	})
+	*a.told = append(*a.told, calls...)
+	return err
+}
+
+// look is a read tool that says what it was asked.
+type look struct{}
+
+func (look) Info() engine.ToolInfo { return engine.ToolInfo{Name: "look", Effect: engine.ReadEffect} }
+
+func (look) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	return &engine.ToolOutput{Text: "saw " + string(c.Args)}, nil
+}
+
+// script is a sequenced model: "plan one of the best", then "plan two of the best".
+type script struct{ replies []string }
+
+func (s *script) ForRun(string) engine.Model {
+	return &script{[]string{"plan one of the best", "plan two of the best"}}
+}
+
+func (s *script) Generate(ctx context.Context, r *engine.Request, d func(engine.Delta)) (*engine.Reply, error) {
+	return s.Choose(r).Generate(ctx, r, d)
+}
+
+func (s *script) Choose(*engine.Request) engine.Model {
+	next := line(s.replies[0])
+	s.replies = s.replies[1:]
+	return next
+}
+
+type line string
+
+func (l line) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	return &engine.Reply{Text: string(l), Stop: engine.EndTurn}, nil
+}
+
+func programOf(told *[]string, fallback bool, attempts int) (*engine.Program, engine.Host) {
+	p := &engine.Program{
+		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{"a": agent{told}},
+		Graph:  &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
+		Models: []engine.ModelSpec{{Name: "main"}, {Name: "other"}},
+	}
+	if fallback {
+		p.Models[0].Fallback = []string{"other"}
+	}
+	spec := &engine.ToolSpec{Name: "look", Retry: engine.RetryPolicy{MaxAttempts: attempts, InitialDelay: 1, MaxDelay: 1}}
+	return p, engine.Host{
+		Models: map[string]engine.Model{"main": &script{}, "other": &script{}},
+		Tools:  []engine.HostTool{{Spec: spec, Tool: look{}}},
+	}
+}
+
+var input = engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
+
+func TestFaultsHitTheCallsTheyName(t *testing.T) {
+	const one, two, saw0, saw1 = "plan one of the best (end_turn)", "plan two of the best (end_turn)", `ok saw {"n":0}`, `ok saw {"n":1}`
+	planner := func(call int, e dsl.InjectedError) dsl.Inject {
+		return dsl.Inject{Role: "planner", Call: call, Error: e}
+	}
+	tool := func(call int, e dsl.InjectedError) dsl.Inject { return dsl.Inject{Tool: "look", Call: call, Error: e} }
+	for _, tt := range []struct {
+		name     string
+		faults   []dsl.Inject
+		fallback bool
+		attempts int
+		told     []string
+		missed   int
+	}{
+		{"none", nil, false, 1, []string{one, saw0, saw1}, 0},
+		{"rate limited", []dsl.Inject{planner(1, dsl.Inject429)}, false, 1, []string{"rate_limit"}, 0},
+		{"rate limited, and another llm answers", []dsl.Inject{planner(1, dsl.Inject429)}, true, 1, []string{one, saw0, saw1}, 0},
+		{"every call", []dsl.Inject{planner(0, dsl.Inject500)}, true, 1, []string{"server_error"}, 0},
+		{"no reply in time", []dsl.Inject{planner(1, dsl.InjectTimeout)}, false, 1, []string{"timeout"}, 0},
+		{"no JSON, asked again", []dsl.Inject{planner(1, dsl.InjectBadJSON)}, false, 1, []string{"injected: this is no JSON }{ (end_turn)", one, saw0, saw1}, 0},
+		{"twice", []dsl.Inject{planner(1, dsl.InjectBadJSON), planner(2, dsl.InjectTruncated)}, false, 1, []string{"injected: this is no JSON }{ (end_turn)", "plan one o (max_tokens)", one, saw0, saw1}, 0},
+		{"half a reply", []dsl.Inject{planner(1, dsl.InjectTruncated)}, false, 1, []string{"plan one o (max_tokens)", one, saw0, saw1}, 0},
+		{"a refusal", []dsl.Inject{planner(1, dsl.InjectRefusal)}, false, 1, []string{"injected: I cannot help with that. (refusal)", one, saw0, saw1}, 0},
+		{"the second call of a tool", []dsl.Inject{tool(2, dsl.Inject500)}, false, 1, []string{one, saw0, "error injected: 500 Internal Server Error"}, 0},
+		{"which its retry mends", []dsl.Inject{tool(2, dsl.Inject500)}, false, 2, []string{one, saw0, saw1}, 0},
+		{"unless it is every call", []dsl.Inject{tool(0, dsl.Inject429)}, false, 2, []string{one, "error injected: 429 Too Many Requests", "error injected: 429 Too Many Requests"}, 0},
+		{"a tool too late", []dsl.Inject{tool(1, dsl.InjectTimeout)}, false, 1, []string{one, "timeout the tool took longer than 1m0s: injected: no answer in time: context deadline exceeded", saw1}, 0},
+		{"a tool's nonsense", []dsl.Inject{tool(1, dsl.InjectBadJSON)}, false, 1, []string{one, "ok injected: this is no JSON }{", saw1}, 0},
+		{"a call that never comes", []dsl.Inject{planner(7, dsl.Inject429), tool(3, dsl.Inject500)}, false, 1, []string{one, saw0, saw1}, 2},
+	} {
+		told := []string{}
+		clean := &journal.Memory{}
+		p, h := programOf(&told, tt.fallback, tt.attempts)
+		engine.Run(t.Context(), p, input, h, engine.Options{Virtual: true, Journal: clean})
+		for _, taped := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, taped %v", tt.name, taped), func(t *testing.T) {
+				told = []string{}
+				f, err := inject.New(tt.faults)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := engine.RecordingOptions{Aside: f.Aside, Live: true}
+				host := h
+				var recs []journal.Record
+				if taped {
+					o.Live, o.Secrets, o.Tolerate = false, secret.New(nil), []drift.Class{drift.Prompt}
+					recs, host.Models = clean.Records, nil
+				}
+				rec := engine.NewRecording(recs, o)
+				if taped {
+					f.Replay(rec, nil)
+				}
+				engine.Run(t.Context(), p, input, f.Host(p, host), engine.Options{Virtual: true, Journal: &journal.Memory{}, Recorded: rec})
+				if d := cmp.Diff(tt.told, told); d != "" || len(f.Missed()) != tt.missed {
+					t.Errorf("missed %v, %s", f.Missed(), d)
+				}
+			})
+		}
+	}
+}
+
+// What was recorded under faults replays under the same faults.
+func TestARecordingMadeUnderFaultsReplays(t *testing.T) {
+	faults := []dsl.Inject{
+		{Role: "planner", Call: 1, Error: dsl.InjectTruncated},
+		{Role: "planner", Call: 2, Error: dsl.InjectBadJSON},
+		{Tool: "look", Call: 1, Error: dsl.Inject500},
+	}
+	var said [2][]string
+	kept := &journal.Memory{}
+	for i := range said {
+		told := []string{}
+		p, h := programOf(&told, false, 1)
+		f, err := inject.New(faults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := engine.Options{Virtual: true, Journal: kept, Recorded: engine.NewRecording(nil, engine.RecordingOptions{Aside: f.Aside, Live: true})}
+		if i == 1 {
+			rec := engine.NewRecording(kept.Records, engine.RecordingOptions{Aside: f.Aside, Secrets: secret.New(nil)})
+			f.Replay(rec, nil)
+			h.Models, o.Recorded, o.Journal = nil, rec, &journal.Memory{}
+		}
+		if res := engine.Run(t.Context(), p, input, f.Host(p, h), o); res.Status != engine.Completed {
+			t.Fatalf("%d: %+v", i, res.StopReason)
+		}
+		said[i] = told
+	}
+	if d := cmp.Diff(said[0], said[1]); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAFaultHasToFitItsCall(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   dsl.Inject
+		want string
+	}{
+		{"a tool does not decline", dsl.Inject{Tool: "x", Error: dsl.InjectRefusal}, "a tool cannot fail by refusal"},
+		{"nor is it cut", dsl.Inject{Tool: "x", Error: dsl.InjectTruncated}, "a tool cannot fail by truncated"},
+		{"no such fault", dsl.Inject{Role: "planner", Error: "418"}, `there is no error "418"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := inject.New([]dsl.Inject{tt.in}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}

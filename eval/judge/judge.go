@@ -1,0 +1,111 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// Judge is a Grader that asks a model. It is safe for concurrent use.
+type Judge struct {
+	model  engine.Model
+	spec   *engine.ModelSpec
+	memory memory
+	forms  forms
+}
+
+var _ trial.Grader = (*Judge)(nil)
+
+// New makes a judge of a model. spec says with which parameters it is asked and
+// what it costs; nil = with none, for nothing. Unless spec sets a temperature, it
+// is asked at 0.
+func New(model engine.Model, spec *engine.ModelSpec) *Judge {
+	if spec == nil {
+		spec = &engine.ModelSpec{}
+	}
+	return &Judge{model: model, spec: spec, memory: newMemory()}
+}
+
+// Grade implements trial.Grader. Its errors wrap the *engine.ModelError of the
+// model; one that twice replies something else than was asked for makes an error
+// of kind bad_reply.
+func (j *Judge) Grade(ctx context.Context, q trial.Question) (trial.Judgement, error) {
+	out, err := j.memory.once(ctx, q, func() (trial.Judgement, error) { return j.ask(ctx, q) })
+	if err != nil {
+		return trial.Judgement{}, fmt.Errorf("judge %s: %w", j.spec.Name, err)
+	}
+	return out, nil
+}
+
+// attempts is how often a question is put.
+const attempts = 2
+
+// ask puts a question, and once more with what was wrong with the reply.
+func (j *Judge) ask(ctx context.Context, q trial.Question) (out trial.Judgement, err error) {
+	form, err := j.forms.of(q.Schema)
+	if err != nil {
+		return out, err
+	}
+	req := j.request(q)
+	var wrong error
+	for req.Call = 1; req.Call <= attempts; req.Call++ {
+		reply, err := j.model.Generate(ctx, req, nil)
+		if err != nil {
+			return out, err
+		}
+		out.Tokens += reply.Usage.Total()
+		out.Cost += j.spec.Cost.Of(reply.Usage)
+		if err := declined(reply); err != nil {
+			return out, err
+		}
+		if out.Text, wrong = form.find(reply.Text); wrong == nil {
+			return out, nil
+		}
+		if reply.Stop == engine.MaxTokens {
+			wrong = errors.New("it was cut off by max_output_tokens")
+		}
+		req.Messages = append(req.Messages,
+			engine.Message{Role: engine.Assistant, Text: engine.Text{reply.Text}},
+			engine.Message{Role: engine.User, Text: engine.Text{"That reply cannot be read: " + wrong.Error() + ". Reply again, with the JSON object that was asked for and nothing else."}})
+	}
+	return out, &engine.ModelError{Kind: engine.BadReply, Message: "its reply cannot be read: " + wrong.Error(), Err: wrong}
+}
+
+// request is a question as the model is asked.
+func (j *Judge) request(q trial.Question) *engine.Request {
+	req := &engine.Request{Role: "judge", Params: j.spec.Params}
+	system := q.System
+	if system == "" {
+		system = strings.Join(j.spec.SystemPrompt.Render(func(string, string) (any, bool) { return nil, false }), "")
+	}
+	if system != "" {
+		req.Messages = append(req.Messages, engine.Message{Role: engine.System, Text: engine.Text{system}})
+	}
+	req.Messages = append(req.Messages, engine.Message{Role: engine.User, Text: engine.Text{q.Prompt}})
+	if len(q.Schema) > 0 {
+		req.Schema = &engine.ReplySchema{Name: "judgement", Schema: q.Schema}
+	}
+	if req.Params.Temperature == nil && q.Vote == 0 {
+		zero := 0.0
+		req.Params.Temperature = &zero
+	}
+	if req.Params.Seed != nil && q.Vote > 0 {
+		seed := *req.Params.Seed + int64(q.Vote) // else all votes would be one
+		req.Params.Seed = &seed
+	}
+	return req
+}
+
+// declined is the error of a reply that is none.
+func declined(r *engine.Reply) error {
+	switch r.Stop {
+	case engine.Refusal, engine.ContentFiltered, engine.Guardrail:
+		return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf("it declined to judge (%s): %.200s", r.Stop, r.Text)}
+	default:
+		return nil
+	}
+}

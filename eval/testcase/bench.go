@@ -1,0 +1,84 @@
+package testcase
+
+import (
+	"context"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/eval/cover"
+	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// Bench is what cases are tried on: who makes models, tools, checks and
+// cassettes. It is safe for concurrent use.
+type Bench struct {
+	// Host connects a program to tools that reach no network, and to those of
+	// its models that need nobody; the others are left out.
+	Host func(p *engine.Program, at Place) (engine.Host, error)
+	// Live connects a program to the world; nil = cassettes cannot be recorded.
+	Live func(p *engine.Program, at Place, parameters map[string]any) (engine.Host, error)
+	// Script makes a model of the replies of a case.
+	Script func(config any, retry engine.RetryPolicy) (engine.Model, error)
+	// Load reads and verifies a cassette.
+	Load func(path string) ([]journal.Record, error)
+	// Recorder records beside a journal: Close puts the cassette in its place.
+	Recorder func(inner journal.Journal, path string, secrets *secret.Values) (Recorder, error)
+	// Secrets are the values that no cassette of a program holds.
+	Secrets func(p *engine.Program) *secret.Values
+	Checks  trial.Checks
+	// Settings are those of every check; name and folders are filled in.
+	Settings trial.CheckSettings
+	// Tolerate are the classes of drift that a cassette may have besides that of
+	// prompts.
+	Tolerate []drift.Class
+	Shown    func(path string) string // a path as it is told; nil = from the project root on
+	Version  string                   // of the program
+	Update   bool                     // accept what goldens are not
+}
+
+// Place is where the tools of a program work.
+type Place struct {
+	Dir  string // the spec's folder
+	Root string // the project root
+	Now  time.Time
+}
+
+// Recorder is a journal that records.
+type Recorder interface {
+	journal.Journal
+	Close() error
+}
+
+// Unit is a program under test and what its cases share. It is safe for
+// concurrent use.
+type Unit struct {
+	Program *engine.Program
+	File    string // of the spec, absolute
+	Dir     string // its folder
+	Root    string // the project root
+	Sources []dsl.Source
+	Host    engine.Host  // as Bench.Host makes it at given.Epoch
+	Goldens *golden.Tree // below Root
+	Cover   *cover.Map   // nil = nobody wants to know
+}
+
+// place is where the unit's tools work.
+func (u *Unit) place(now time.Time) Place { return Place{Dir: u.Dir, Root: u.Root, Now: now} }
+
+// Run takes a case to its outcome. ctx ends commands and tools that still run.
+func Run(ctx context.Context, b *Bench, u *Unit, c *dsl.Case) *Outcome {
+	t := newTry(b, u, c)
+	defer func() { t.world.close() }() // prepare makes it
+	if t.prepare() {
+		t.render()
+		t.play(ctx)
+	}
+	t.compare()
+	t.check(ctx)
+	return t.outcome()
+}

@@ -1,0 +1,126 @@
+package testcase
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// check holds the result against the checks of the case.
+func (t *try) check(ctx context.Context) {
+	if t.c.Run == nil {
+		if len(t.c.Checks) > 0 && t.world != nil {
+			t.broken("checks", fmt.Errorf("checks look at what a run gave, and this case has none: add run: {}"))
+		}
+		return
+	}
+	if t.result == nil {
+		return
+	}
+	before := len(t.out.Problems)
+	s := t.subject()
+	for i := range t.c.Checks {
+		t.checked(ctx, &t.c.Checks[i], s)
+	}
+	t.notReached()
+	t.ended(len(t.out.Problems) > before)
+}
+
+func (t *try) subject() *trial.Subject {
+	res := t.result
+	s := &trial.Subject{
+		Parameters: t.parameters, Result: res, Output: any(res.Response),
+		Trace:   engine.TraceOf(res, t.heard.prompts()),
+		Latency: time.Duration(res.DurationMS) * time.Millisecond,
+	}
+	if len(res.Output) > 0 {
+		s.Output = engine.PlainJSON(res.Output)
+	}
+	return s
+}
+
+// checked is one check; one that is only watched fails nothing.
+func (t *try) checked(ctx context.Context, c *dsl.Check, s *trial.Subject) {
+	p := fold.Problem{Kind: fold.ProblemCheck, Where: c.Name, File: c.Position.File, Line: c.Position.Line}
+	mark, err := t.mark(ctx, c, s)
+	switch {
+	case err != nil:
+		p.Kind, p.Message = fold.ProblemError, err.Error()
+	case mark.Pass != c.Negate || c.Weight == 0:
+		return
+	default:
+		p.Message, p.Expected, p.Actual, p.Diff = mark.Message, mark.Expected, mark.Actual, mark.Diff
+		if c.Type == "trajectory" {
+			p.Kind = fold.ProblemTrajectory
+		}
+		if c.Negate {
+			p.Message = "it holds, and must not"
+		}
+	}
+	t.problem(p)
+}
+
+func (t *try) mark(ctx context.Context, c *dsl.Check, s *trial.Subject) (trial.Mark, error) {
+	f, ok := t.bench.Checks.Find(c.Type)
+	if !ok {
+		return trial.Mark{}, fmt.Errorf("there is no check of type %s", c.Type)
+	}
+	settings := t.bench.Settings
+	settings.Name, settings.Dir, settings.Root = c.Name, t.c.Dir, t.unit.Root
+	check, err := f.Build(c.Config, settings)
+	if err != nil {
+		return trial.Mark{}, err
+	}
+	if p, ok := check.(trial.Paired); ok && p.Against() != "" {
+		return trial.Mark{}, fmt.Errorf("it compares with variant %s: variants are for pexctl eval", p.Against())
+	}
+	return check.Check(ctx, s)
+}
+
+// notReached are faults that no call came to: the case does not test what it
+// says.
+func (t *try) notReached() {
+	if t.world.faults == nil {
+		return
+	}
+	for _, in := range t.world.faults.Missed() {
+		what := "the " + in.Role
+		if in.Tool != "" {
+			what = "tool " + in.Tool
+		}
+		nth := "any call"
+		if in.Call > 0 {
+			nth = fmt.Sprintf("call %d", in.Call)
+		}
+		t.problem(fold.Problem{
+			Kind: fold.ProblemUnused, Where: "inject", File: in.Position.File, Line: in.Position.Line,
+			Message: fmt.Sprintf("the run never came to %s of %s, where %s was to happen", nth, what, in.Error),
+		})
+	}
+}
+
+// ended says how a run ended that did not complete: where nothing else judges
+// it, and beside what else is wrong.
+func (t *try) ended(wrong bool) {
+	if t.result.Status == engine.Completed || !wrong && (len(t.c.Checks) > 0 || t.c.Golden != "") {
+		return
+	}
+	r := t.result.StopReason
+	p := fold.Problem{Kind: fold.ProblemCheck, Where: "run", File: t.c.Position.File, Line: t.c.Run.Position.Line}
+	p.Message = fmt.Sprintf("the run ended %s: %s", t.result.Status, r.Code)
+	if r.Message != "" {
+		p.Message += ": " + r.Message
+	}
+	if t.result.Status == engine.Interrupted {
+		if i := slices.IndexFunc(t.result.Interrupts, func(q engine.Question) bool { return q.Path != "" }); i >= 0 {
+			p.Message += fmt.Sprintf("; run.answers: {%q: approve} would answer %s", t.result.Interrupts[i].Path, t.result.Interrupts[i].Kind)
+		}
+	}
+	t.problem(p)
+}

@@ -1,0 +1,87 @@
+package testcase
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/golden"
+)
+
+// compare holds what the case gave against its goldens.
+func (t *try) compare() {
+	if t.c.Golden == "" || len(t.artefacts) == 0 && !t.partial {
+		return
+	}
+	mask, err := golden.NewMask(t.c.Redact, t.places()...)
+	if err != nil {
+		t.broken("redact", err)
+		return
+	}
+	goldens, err := t.unit.Goldens.Case(fmt.Sprintf("%s (%s)", t.c.Name, t.c.Position.File), t.c.Golden, mask)
+	if err != nil {
+		t.broken("golden", err)
+		return
+	}
+	hold := goldens.Compare
+	if t.bench.Update {
+		hold = goldens.Update
+	}
+	changes, err := hold(t.artefacts, t.partial)
+	for _, ch := range changes {
+		t.changed(ch)
+	}
+	t.unwritten()
+	if err != nil {
+		t.broken("golden", err)
+	}
+}
+
+// places are the folders whose paths are not the same on every machine.
+func (t *try) places() []golden.Place {
+	out := []golden.Place{{Dir: t.unit.Root, Name: "root"}}
+	if t.world != nil && t.world.copies.root != "" {
+		out = append(out, golden.Place{Dir: t.world.copies.root, Name: "root"})
+	}
+	return out
+}
+
+// changed notes a golden that is not what the case gave, and what the author
+// wrote that made it so.
+func (t *try) changed(ch golden.Change) {
+	d := ch.Diff()
+	if ch.Kind == golden.Changed {
+		ch.Causes = golden.Blame(t.unit.Sources, ch.Node(), d)
+	}
+	t.out.Changes = append(t.out.Changes, ch)
+	if t.bench.Update || ch.Kind != golden.Changed {
+		return // it is as it should be now; or see unwritten
+	}
+	p := fold.Problem{Kind: fold.ProblemGolden, Where: t.short(ch.File), Diff: d.Unified(0)}
+	p.Message = fmt.Sprintf("%s is not what the golden has: %s out, %d in", ch.Name, count(d.Removed, "line"), d.Added)
+	if len(ch.Causes) > 0 {
+		p.File, p.Line = ch.Causes[0].Source.File, ch.Causes[0].Line
+	}
+	t.problem(p)
+}
+
+// unwritten are the goldens that there are not: one problem, however many.
+func (t *try) unwritten() {
+	var names []string
+	for _, ch := range t.out.Changes {
+		if ch.Kind == golden.Missing {
+			names = append(names, ch.Name)
+		}
+	}
+	if len(names) == 0 || t.bench.Update {
+		return
+	}
+	what := "there is no golden file yet"
+	if len(names) > 1 {
+		what = "there are no golden files yet"
+	}
+	t.problem(fold.Problem{
+		Kind: fold.ProblemMissing, Where: t.short(t.c.Golden),
+		Message: fmt.Sprintf("%s for %s; pexctl test --update writes what the case gives", what, strings.Join(names, ", ")),
+	})
+}

@@ -1,0 +1,152 @@
+package testcase
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// What is copied for tools that write, at most.
+const (
+	maxCopied = 64 << 20 // bytes
+	maxFiles  = 10_000
+)
+
+// copies are the folders in which the tools of a case work from its first
+// write on: copies of the specs' own, laid out below a root as those are.
+type copies struct {
+	made  atomic.Bool
+	mu    sync.Mutex
+	root  string // "" = none yet
+	hosts map[*engine.Program]engine.Host
+	done  []string // folders that are copied, below the root
+}
+
+// any says that something was, or is about to be, written.
+func (c *copies) any() bool { return c.made.Load() }
+
+// host is the host of a program whose tools work in a copy of its folder; top
+// is the folder of the spec under test, which comes along.
+func (c *copies) host(b *Bench, p *engine.Program, at Place, top string) (engine.Host, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if h, ok := c.hosts[p]; ok {
+		return h, nil
+	}
+	h, err := c.connect(b, p, at, top)
+	if err != nil {
+		return h, fmt.Errorf("no copy of the spec's folder to work in: %w (run.tools answers for a tool without calling it)", err)
+	}
+	c.hosts[p] = h
+	return h, nil
+}
+
+func (c *copies) connect(b *Bench, p *engine.Program, at Place, top string) (h engine.Host, err error) {
+	if c.root == "" {
+		dir, err := os.MkdirTemp("", "pex-test-")
+		if err != nil {
+			return h, err
+		}
+		if c.root, err = filepath.EvalSymlinks(dir); err != nil {
+			return h, err
+		}
+		c.hosts = map[*engine.Program]engine.Host{}
+		c.made.Store(true)
+	}
+	for _, dir := range []string{top, at.Dir} {
+		if err := c.folder(at.Root, dir); err != nil {
+			return h, err
+		}
+	}
+	rel, err := filepath.Rel(at.Root, at.Dir)
+	if err != nil {
+		return h, err
+	}
+	return b.Host(p, Place{Dir: filepath.Join(c.root, rel), Root: c.root, Now: at.Now})
+}
+
+// folder copies a folder, unless it is copied already.
+func (c *copies) folder(root, dir string) error {
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%s is not below the project root %s", dir, root)
+	}
+	for _, done := range c.done {
+		if done == "." || rel == done || strings.HasPrefix(rel, done+string(filepath.Separator)) {
+			return nil
+		}
+	}
+	from, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if err := copyTree(from, filepath.Join(c.root, rel)); err != nil {
+		return err
+	}
+	c.done = append(c.done, rel)
+	return nil
+}
+
+// copyTree copies files and folders; links, sockets and the folders of other
+// programs (.git, .pex, node_modules) stay behind.
+func copyTree(from *os.Root, to string) error {
+	files, left := 0, int64(maxCopied)
+	return fs.WalkDir(from.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && foreign(e.Name()):
+			return fs.SkipDir
+		case e.IsDir():
+			return os.MkdirAll(filepath.Join(to, filepath.FromSlash(path)), 0o755)
+		case !e.Type().IsRegular():
+			return nil
+		}
+		if files++; files > maxFiles {
+			return fmt.Errorf("it has more than %d files", maxFiles)
+		}
+		n, err := copyFile(from, path, filepath.Join(to, filepath.FromSlash(path)), left)
+		left -= n
+		return err
+	})
+}
+
+func foreign(name string) bool { return name == ".git" || name == ".pex" || name == "node_modules" }
+
+var errLarge = errors.New("it has more than " + fmt.Sprint(maxCopied>>20) + " MiB")
+
+func copyFile(from *os.Root, path, to string, left int64) (n int64, err error) {
+	in, err := from.Open(filepath.FromSlash(path))
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if info.Size() > left {
+		return 0, errLarge
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o200)
+	if err != nil {
+		return 0, err
+	}
+	n, err = io.Copy(out, io.LimitReader(in, left))
+	return n, errors.Join(err, out.Close())
+}
+
+func (c *copies) remove() {
+	if c.root != "" {
+		_ = os.RemoveAll(c.root) // what is left of it is the system's to tidy
+	}
+}

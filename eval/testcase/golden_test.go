@@ -1,0 +1,108 @@
+package testcase_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+func TestGoldensOfACase(t *testing.T) {
+	l := newLab(t)
+	c := dsl.Case{
+		Render: []string{"planner"}, Run: &dsl.CaseRun{Replies: `call read {"path":"data.txt"}`}, Golden: l.path("spec/golden"),
+	}
+	const all = "planner.prompt.md, planner.params.json, tools.json, trajectory.json, output.md"
+	want(t, l.run(t, c), fold.TestFailed, "missing spec/golden: there are no golden files yet for "+all+"; pexctl test --update")
+
+	l.bench.Update = true
+	if out := l.run(t, c); out.Status != fold.TestUpdated || len(out.Changes) != 5 {
+		t.Fatalf("%s, %d changes:\n%s", out.Status, len(out.Changes), told(out))
+	}
+	if out := l.run(t, c); out.Status != fold.TestPassed || len(out.Changes) != 0 {
+		t.Errorf("again: %s, %d changes", out.Status, len(out.Changes))
+	}
+	l.bench.Update = false
+	for name, text := range map[string]string{
+		"planner.prompt.md": "## system\n\nYou plan.\n\n## user\n\nwhy?\n",
+		"output.md":         "before\n",
+	} {
+		if d := cmp.Diff(text, l.get(t, "spec/golden/"+name)); d != "" {
+			t.Error(name, d)
+		}
+	}
+	trajectory := l.get(t, "spec/golden/trajectory.json")
+	for _, part := range []string{`"status": "completed"`, `"tool": "read"`, `"path": "data.txt"`, `"result": "before"`} {
+		if !strings.Contains(trajectory, part) {
+			t.Errorf("no %s in\n%s", part, trajectory)
+		}
+	}
+	for _, part := range []string{"duration", "usage", "tokens"} {
+		if strings.Contains(trajectory, part) {
+			t.Errorf("%s in\n%s", part, trajectory)
+		}
+	}
+}
+
+// A change of a prompt names the text of the spec that made it.
+func TestAChangedPromptNamesItsCause(t *testing.T) {
+	l := newLab(t)
+	c := dsl.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
+	l.bench.Update = true
+	l.run(t, c)
+	l.bench.Update = false
+	l.agent.prompt = "You plan and you think."
+	l.unit.Sources = []dsl.Source{
+		{Path: "executor.system_prompt", File: "spec.yaml", Line: 2, Text: "You execute."},
+		{Path: "planner.system_prompt", File: "spec.yaml", Line: 41, Text: "You plan and you think."},
+	}
+	out := l.run(t, c)
+	want(t, out, fold.TestFailed, "golden spec/planner.md: planner.prompt.md is not what the golden has: 1 line out, 1 in")
+	p := out.Problems[0]
+	if p.File != "spec.yaml" || p.Line != 41 || !strings.Contains(p.Diff, "-You plan.\n+You plan and you think.\n") {
+		t.Errorf("%+v", p)
+	}
+	if len(out.Changes) != 1 || len(out.Changes[0].Causes) == 0 {
+		t.Errorf("changes %+v", out.Changes)
+	}
+}
+
+// Paths of the project, and of the copy that a test works in, are the same on
+// every machine.
+func TestGoldensShowNoPathsOfThisMachine(t *testing.T) {
+	l := newLab(t)
+	l.bench.Update = true
+	c := dsl.Case{Golden: l.path("spec/golden"), Run: &dsl.CaseRun{
+		Replies: "call read {\"path\":\"dir\"}\ncall write {\"path\":\"x\",\"text\":\"\"}\ncall write {\"path\":\"dir\",\"text\":\"\"}",
+	}}
+	l.run(t, c)
+	if d := cmp.Diff("in <root>/spec\nwritten\nin <root>/spec\n", l.get(t, "spec/golden/output.md")); d != "" {
+		t.Error(d)
+	}
+}
+
+// A run that lacks an answer leaves its goldens alone.
+func TestAnUpdateKeepsWhatABrokenRunDoesNotGive(t *testing.T) {
+	l := newLab(t)
+	l.put(t, "spec/golden/trajectory.json", "kept\n")
+	l.own, l.bench.Update = nil, true
+	out := l.run(t, dsl.Case{Golden: l.path("spec/golden"), Render: []string{"planner"}, Run: &dsl.CaseRun{}})
+	if out.Status != fold.TestFailed || l.get(t, "spec/golden/trajectory.json") != "kept\n" {
+		t.Errorf("%s:\n%s", out.Status, told(out))
+	}
+	l.put(t, "spec/other/output.md", "kept\n")
+	if out := l.run(t, dsl.Case{Name: "other", Golden: l.path("spec/other"), Run: &dsl.CaseRun{}}); out.Status != fold.TestFailed {
+		t.Errorf("%s:\n%s", out.Status, told(out))
+	}
+	unused, err := l.unit.Goldens.Unused(l.path("spec/other"))
+	if err != nil || len(unused) > 0 {
+		t.Errorf("unused %v, %v", unused, err)
+	}
+	if _, err := os.Stat(l.path("spec/golden/planner.prompt.md")); err != nil {
+		t.Error("what it does give is not written:", err)
+	}
+}

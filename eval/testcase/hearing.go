@@ -1,0 +1,43 @@
+package testcase
+
+import (
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// hearing is what a case wants to know of the way its run takes.
+type hearing struct {
+	also     engine.Tracer // nil = nobody
+	requests []*engine.Request
+}
+
+var _ engine.Tracer = (*hearing)(nil)
+
+// Trace implements engine.Tracer.
+func (h *hearing) Trace(p *engine.Program, w engine.Way) {
+	if asked, ok := w.(engine.Requested); ok {
+		h.requests = append(h.requests, asked.Request)
+	}
+	if h.also != nil {
+		h.also.Trace(p, w)
+	}
+}
+
+// prompts are the texts of the requests, in the order in which they were made.
+func (h *hearing) prompts() []string {
+	out := make([]string, len(h.requests))
+	for i, r := range h.requests {
+		var b strings.Builder
+		for _, m := range r.Messages {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			for _, s := range m.Text {
+				b.WriteString(s)
+			}
+		}
+		out[i] = b.String()
+	}
+	return out
+}

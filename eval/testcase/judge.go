@@ -1,0 +1,143 @@
+package testcase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/golden"
+)
+
+// judge looks at how a run ended. One that lacked an answer says nothing of the
+// agent: that is told, and nothing else.
+func (t *try) judge(ctx context.Context, res *engine.Result, rec *engine.Recording, kept []journal.Record) {
+	if drifts := rec.Drifts(); len(drifts) > 0 {
+		t.out.Stale = &Stale{Cassette: t.c.Run.Cassette, Calls: drifts}
+	}
+	switch {
+	case ctx.Err() != nil:
+		t.broken("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))
+	case res.Miss != nil:
+		t.missed(res.Miss)
+	case t.world.asked != "":
+		t.missing("the run asks "+t.world.asked+", and there is no cassette and no replies", t.tape())
+	case res.StopReason.Code == engine.StopInternal:
+		t.broken("run", fmt.Errorf("the run broke off: %s", res.StopReason.Message))
+	case res.StopReason.Code == engine.StopProviderError && unscripted(kept):
+		t.broken("run", errors.New(res.StopReason.Message))
+	default:
+		t.result = res
+		t.told(res)
+		t.unused(rec)
+	}
+}
+
+// unscripted says that a script had no reply: the run ended for want of one, not
+// by anything that the agent did.
+func unscripted(recs []journal.Record) bool {
+	for i := range slices.Backward(recs) {
+		r := &recs[i]
+		if r.Kind != journal.Result || r.Status != journal.Failed {
+			continue
+		}
+		var e engine.ModelError
+		if json.Unmarshal(journal.DecodeFailure(r.Body).Data, &e) == nil {
+			return e.Kind == engine.NoReply
+		}
+	}
+	return false
+}
+
+// missed is a request that the cassette has no answer for: one problem, with
+// the differences to what it holds.
+func (t *try) missed(m *engine.Miss) {
+	t.partial = true
+	p := fold.Problem{Kind: fold.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line}
+	p.Message = m.Error()
+	if m.Recorded == "" {
+		if near := m.Nearest(); near != "" {
+			p.Message += "; the nearest recorded request is that of " + near
+		}
+	}
+	if n := t.stale(); n > 0 {
+		p.Message += fmt.Sprintf(" (%s before it differ from the recorded ones)", count(n, "request"))
+	}
+	p.Message += "; pexctl test --record all records the case again"
+	found := m.Differences()
+	if words := allowable(found); words != "" && m.Recorded != "" {
+		p.Message += ", --allow-drift " + words + " replays it all the same"
+	}
+	if m.Recorded != "" || !slices.ContainsFunc(found, func(d drift.Difference) bool { return d.What == "role" }) {
+		for _, d := range found { // the nearest request of another role tells nothing
+			p.Diff += diffOf(d)
+		}
+	}
+	t.problem(p)
+}
+
+func (t *try) stale() int {
+	if t.out.Stale == nil {
+		return 0
+	}
+	return len(t.out.Stale.Calls)
+}
+
+// allowable is the classes of differences that a bench may tolerate, joined by
+// commas; "" = there is one that it may not.
+func allowable(found []drift.Difference) string {
+	var words []string
+	for _, d := range found {
+		if d.What == "role" {
+			return ""
+		}
+		if word := string(d.Class); d.Class != drift.Prompt && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+// diffOf is a difference as a unified diff with a heading.
+func diffOf(d drift.Difference) string {
+	return fmt.Sprintf("--- recorded %s\n+++ now %s\n%s", d.What, d.What, golden.Compare(d.Before, d.After).Unified(0))
+}
+
+// unused are recorded answers that nothing asked for: the agent has stopped
+// doing something. Where faults were injected it is meant to.
+func (t *try) unused(rec *engine.Recording) {
+	if !t.world.replays || t.world.faults != nil {
+		return
+	}
+	const shown = 5
+	paths := rec.Unused()
+	if len(paths) == 0 {
+		return
+	}
+	list := strings.Join(paths[:min(len(paths), shown)], ", ")
+	if len(paths) > shown {
+		list += ", ..."
+	}
+	was := "were"
+	if len(paths) == 1 {
+		was = "was"
+	}
+	t.problem(fold.Problem{
+		Kind: fold.ProblemUnused, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line,
+		Message: fmt.Sprintf("%s %s not asked for: %s; pexctl test --record all records the case again", count(len(paths), "recorded answer"), was, list),
+		Actual:  strings.Join(paths, "\n"),
+	})
+}
+
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

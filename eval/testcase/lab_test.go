@@ -1,0 +1,268 @@
+package testcase_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// agent is a node: it asks the planner what to do, does it, and answers with
+// what came of it. The planner says lines: "call TOOL ARGS", "ask", or an answer.
+type agent struct{ prompt string }
+
+func (a *agent) Prompt(v engine.View) []engine.Message { return a.Call(v).Messages }
+
+func (a *agent) Call(v engine.View) engine.ModelCall {
+	return engine.ModelCall{Role: "planner", LLM: "main", Messages: []engine.Message{
+		{Role: engine.System, Text: engine.Text{a.prompt}},
+		{Role: engine.User, Text: engine.Text{v.State.Question}},
+	}}
+}
+
+func (a *agent) Run(s *engine.Scope) error {
+	r, err := s.Model("model", a.Call(s.View()))
+	if err != nil {
+		return err
+	}
+	step := engine.Step{ID: "s1", Goal: "do it"}
+	s.Record(engine.PlanTaken{Steps: []engine.Step{step}, By: "a"})
+	rec := engine.StepRecord{ID: "s1", Goal: step.Goal, Status: engine.StepOK, Attempts: 1}
+	s.Record(engine.StepStarted{Step: step, Attempt: 1})
+	answer := []string{}
+	for i, line := range strings.Split(r.Text, "\n") {
+		words := strings.SplitN(line, " ", 3)
+		switch words[0] {
+		case "call":
+			call, _, err := s.Tool("tool."+strconv.Itoa(i), engine.Invocation{Tool: words[1], Args: json.RawMessage(words[2]), StepID: "s1"})
+			if err != nil {
+				return err
+			}
+			rec.ToolCalls = append(rec.ToolCalls, call)
+			answer = append(answer, call.Text())
+		case "ask":
+			d, err := s.Ask("ask."+strconv.Itoa(i), engine.Question{Kind: engine.AskHuman, Question: "well?"})
+			if err != nil {
+				return err
+			}
+			answer = append(answer, d.Text)
+		default:
+			answer = append(answer, line)
+		}
+	}
+	rec.Result = strings.Join(answer, "\n")
+	s.Record(engine.StepEnded{Record: rec})
+	s.Record(engine.Answered{Answer: engine.Answer{Text: rec.Result}})
+	return nil
+}
+
+// speaker is an llm that says one thing, the same each time.
+type speaker struct {
+	text string
+	err  error
+}
+
+func (m speaker) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	return &engine.Reply{Text: m.text, Stop: engine.EndTurn}, nil
+}
+
+// file is a tool that reads or writes one file of a folder, or tells the time.
+type file struct {
+	at    testcase.Place
+	write bool
+}
+
+func (f file) Info() engine.ToolInfo {
+	if f.write {
+		return engine.ToolInfo{Name: "write", Effect: engine.WriteEffect}
+	}
+	return engine.ToolInfo{Name: "read", Description: "Reads.", Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
+}
+
+func (f file) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	var args struct{ Path, Text string }
+	if err := json.Unmarshal(c.Args, &args); err != nil {
+		return nil, err
+	}
+	switch {
+	case args.Path == "now":
+		return &engine.ToolOutput{Text: f.at.Now.Format("15:04:05")}, nil
+	case args.Path == "dir":
+		return &engine.ToolOutput{Text: "in " + f.at.Dir}, nil
+	case f.write:
+		return &engine.ToolOutput{Text: "written"}, os.WriteFile(filepath.Join(f.at.Dir, args.Path), []byte(args.Text), 0o600)
+	}
+	b, err := os.ReadFile(filepath.Join(f.at.Dir, args.Path))
+	return &engine.ToolOutput{Text: string(b)}, err
+}
+
+// lab is a bench and a unit in a folder of their own.
+type lab struct {
+	bench   testcase.Bench
+	unit    testcase.Unit
+	root    string
+	program *engine.Program
+	agent   *agent
+	own     engine.Model // the spec's own llm; nil = it needs somebody
+	live    engine.Model
+	tapes   map[string][]journal.Record // by what stands in the cassette's file
+}
+
+func newLab(t testing.TB) *lab {
+	t.Helper()
+	root := t.TempDir()
+	l := &lab{root: root, agent: &agent{"You plan."}, own: speaker{text: "done"}, tapes: map[string][]journal.Record{}}
+	l.put(t, "spec/data.txt", "before")
+	l.program = &engine.Program{
+		Name: "p", Digest: "sha256:p", Nodes: map[string]engine.Node{"planner": l.agent},
+		Graph:      &graph.Graph[engine.Condition]{Start: "planner", Nodes: []graph.Node{{ID: "planner", Type: "planner"}}},
+		Models:     []engine.ModelSpec{{Name: "main", Provider: "some", Params: engine.Params{Model: "m-1"}}},
+		Parameters: []engine.Parameter{{Name: "question", Required: true}},
+		Memory:     engine.MemorySettings{Backend: "none"},
+	}
+	l.bench = testcase.Bench{
+		Host: func(_ *engine.Program, at testcase.Place) (engine.Host, error) { return l.host(at, l.own), nil },
+		Live: func(_ *engine.Program, at testcase.Place, _ map[string]any) (engine.Host, error) {
+			return l.host(at, l.live), nil
+		},
+		Script: func(config any, _ engine.RetryPolicy) (engine.Model, error) {
+			return speaker{text: config.(string)}, nil
+		},
+		Load:     l.load,
+		Recorder: l.record,
+		Secrets:  func(*engine.Program) *secret.Values { return secret.New(nil) },
+		Checks:   trial.Checks{saysCheck},
+	}
+	tree, err := golden.Open(root, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tree.Close() })
+	dir := filepath.Join(root, "spec")
+	l.unit = testcase.Unit{Program: l.program, File: filepath.Join(dir, "spec.yaml"), Dir: dir, Root: root, Goldens: tree}
+	return l
+}
+
+func (l *lab) host(at testcase.Place, m engine.Model) engine.Host {
+	h := engine.Host{Tools: []engine.HostTool{{Tool: file{at: at}}, {Tool: file{at: at, write: true}}}}
+	if m != nil {
+		h.Models = map[string]engine.Model{"main": m}
+	}
+	return h
+}
+
+// run runs a case.
+func (l *lab) run(t testing.TB, c dsl.Case) *testcase.Outcome {
+	t.Helper()
+	l.unit.Host = l.host(testcase.Place{Dir: l.unit.Dir, Root: l.root, Now: given.Epoch}, l.own)
+	if c.Name == "" {
+		c.Name = "case"
+	}
+	c.Spec, c.Dir = l.unit.File, l.unit.Dir
+	c.Position = dsl.Position{File: "tests.yaml", Line: 3}
+	if c.Parameters == nil {
+		c.Parameters = map[string]any{"question": "why?"}
+	}
+	return testcase.Run(t.Context(), &l.bench, &l.unit, &c)
+}
+
+// path is a file below the root.
+func (l *lab) path(name string) string { return filepath.Join(l.root, filepath.FromSlash(name)) }
+
+func (l *lab) put(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(l.path(name)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.path(name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *lab) get(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(l.path(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// load reads a cassette: its file says which records it stands for.
+func (l *lab) load(path string) ([]journal.Record, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	recs, ok := l.tapes[string(b)]
+	if !ok {
+		return nil, fmt.Errorf("cassette %s: line 1 was changed", path)
+	}
+	return recs, nil
+}
+
+// tape is a journal whose Close makes a cassette.
+type tape struct {
+	journal.Memory
+	lab  *lab
+	path string
+}
+
+func (l *lab) record(_ journal.Journal, path string, _ *secret.Values) (testcase.Recorder, error) {
+	return &tape{lab: l, path: path, Memory: journal.Memory{Paranoid: true}}, nil
+}
+
+func (r *tape) Close() error {
+	name := fmt.Sprint("tape ", len(r.lab.tapes))
+	r.lab.tapes[name] = r.Records
+	return os.WriteFile(r.path, []byte(name), 0o600)
+}
+
+// taped records a run on the spec's own llm, as the cassette of a case.
+func (l *lab) taped(t testing.TB, name string) {
+	t.Helper()
+	l.live = l.own
+	c := dsl.Case{Name: "case", Dir: l.unit.Dir, Parameters: map[string]any{"question": "why?"}, Run: &dsl.CaseRun{Cassette: l.path(name)}}
+	if _, err := testcase.Record(t.Context(), &l.bench, &l.unit, &c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// saysCheck passes where the response holds a text.
+var saysCheck = component.New("says", "", func() saysConfig { return saysConfig{} },
+	func(c *saysConfig, s trial.CheckSettings) (trial.Check, error) { return &saysMark{c.Text, s.Name}, nil })
+
+type saysConfig struct{ Text string }
+
+type saysMark struct{ text, name string }
+
+func (m *saysMark) Check(_ context.Context, s *trial.Subject) (trial.Mark, error) {
+	if m.text == "break" {
+		return trial.Mark{}, fs.ErrPermission
+	}
+	said := s.Result.Response + strings.Join(s.Trace.Prompts, " ")
+	return trial.Mark{Pass: strings.Contains(said, m.text), Message: "it is not said", Expected: m.text, Actual: said}, nil
+}
+
+func check(text string) dsl.Check {
+	return dsl.Check{Type: "says", Name: "says " + text, Weight: 1, Config: &saysConfig{text}, Position: dsl.Position{File: "tests.yaml", Line: 9}}
+}

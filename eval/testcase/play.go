@@ -1,0 +1,214 @@
+package testcase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/inject"
+)
+
+// runID is the id of every run of a case: what is derived from it is the same
+// each time.
+const runID = "test"
+
+// play runs the case, where it has a run, in virtual time.
+func (t *try) play(ctx context.Context) {
+	if t.c.Run == nil {
+		return
+	}
+	base, rec, ok := t.stage()
+	if !ok {
+		return
+	}
+	if t.unit.Cover != nil {
+		t.heard.also = t.unit.Cover
+	}
+	kept := &journal.Memory{} // requests are only compared where a journal keeps them
+	res := engine.Run(ctx, t.unit.Program, t.input(), t.host(base), engine.Options{
+		Journal: kept, Virtual: true, Wall: fixed(t.world.place.Now), Recorded: rec, Tracer: &t.heard, Version: t.bench.Version,
+	})
+	t.judge(ctx, res, rec, kept.Records)
+}
+
+// host is everybody that the run of the case can ask.
+func (t *try) host(base engine.Host) engine.Host {
+	h := t.world.host(t.unit.Program, base, t.world.place)
+	if t.world.faults != nil {
+		h = t.world.faults.Host(t.unit.Program, h)
+	}
+	if len(t.c.Run.Answers) > 0 {
+		h.People = people(t.c.Run.Answers)
+	}
+	return h
+}
+
+func (t *try) input() engine.Input {
+	r := t.c.Run
+	return engine.Input{RunID: runID, Parameters: t.parameters, MemoryID: r.MemoryID, Files: r.Files}
+}
+
+// stage puts everybody in their places: who answers for models and tools, and
+// what is recorded.
+func (t *try) stage() (base engine.Host, rec *engine.Recording, ok bool) {
+	r := t.c.Run
+	if !t.injected() {
+		return base, nil, false
+	}
+	var recs []journal.Record
+	if r.Cassette != "" {
+		if recs, ok = t.cassette(); !ok {
+			return base, nil, false
+		}
+		t.world.replays = true
+		t.recordedAt(recs)
+	}
+	if r.Replies != nil && !t.world.replays {
+		if !t.scripted() {
+			return base, nil, false
+		}
+	}
+	base = t.unit.Host
+	if now := t.world.place.Now; !now.Equal(given.Epoch) && !t.world.replays {
+		var err error
+		if base, err = t.bench.Host(t.unit.Program, t.world.place); err != nil {
+			t.broken("tools", err)
+			return base, nil, false
+		}
+	}
+	if t.remembers(base, recs) {
+		t.world.memory = newMemory()
+	}
+	return base, t.recording(recs), true
+}
+
+// injected makes the faults of the case.
+func (t *try) injected() bool {
+	if len(t.c.Inject) == 0 {
+		return true
+	}
+	faults, err := inject.New(t.c.Inject)
+	if err != nil {
+		t.broken("inject", err)
+		return false
+	}
+	t.world.faults = faults
+	return true
+}
+
+// scripted makes the model of the case's replies: one script for every llm, so
+// that its replies are taken in one order.
+func (t *try) scripted() bool {
+	var retry engine.RetryPolicy
+	if models := t.unit.Program.Models; len(models) > 0 {
+		retry = models[0].Retry
+	}
+	m, err := t.bench.Script(t.c.Run.Replies, retry)
+	if err != nil {
+		t.broken("run.replies", err)
+		return false
+	}
+	t.world.script = shared(m)
+	return true
+}
+
+// shared is a model of which all llms of a run use up the same replies.
+func shared(m engine.Model) engine.Model {
+	if rm, ok := m.(engine.RunModel); ok {
+		m = rm.ForRun(runID)
+	}
+	if s, ok := m.(engine.SequencedModel); ok {
+		return oneScript{m, s}
+	}
+	return m
+}
+
+type oneScript struct {
+	engine.Model
+	engine.SequencedModel
+}
+
+// cassette reads the case's recording.
+func (t *try) cassette() ([]journal.Record, bool) {
+	file := t.c.Run.Cassette
+	recs, err := t.bench.Load(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		t.missing(fmt.Sprintf("there is no cassette %s yet", t.short(file)), file)
+		return nil, false
+	case err != nil:
+		t.broken(file, err)
+		return nil, false
+	}
+	return recs, true
+}
+
+// missing says that nobody answers, and how to have a recording do it.
+func (t *try) missing(what, tape string) {
+	t.partial, t.out.Tapeless = true, true
+	p := fold.Problem{Kind: fold.ProblemMissing, Where: t.short(tape), File: t.c.Position.File, Line: t.c.Run.Position.Line}
+	const way = "pexctl test --record missing runs the case live and writes one"
+	p.Message = what + "; " + way
+	if tape == "" {
+		p.Message = fmt.Sprintf("%s; say where one belongs, run: {cassette: %s}: %s", what, t.proposal(), way)
+	}
+	t.problem(p)
+}
+
+// recordedAt has the run begin when the recorded one did: prompts may show the
+// time.
+func (t *try) recordedAt(recs []journal.Record) {
+	if start, err := engine.ReadStart(recs); err == nil && t.state.Now.IsZero() {
+		t.world.place.Now = start.At
+	}
+}
+
+// remembers says whether the run needs a memory: one of its own, or one whose
+// part the recording plays.
+func (t *try) remembers(base engine.Host, recs []journal.Record) bool {
+	if t.world.replays {
+		return slices.ContainsFunc(recs, func(r journal.Record) bool { return strings.HasPrefix(r.Path, "memory.") })
+	}
+	keeps := func(h engine.HostTool) bool { _, ok := h.Tool.(engine.SessionTool); return ok }
+	return t.c.Run.MemoryID != "" || slices.ContainsFunc(base.Tools, keeps)
+}
+
+// recording is what answers the run. One without a cassette answers nothing: it
+// only counts.
+func (t *try) recording(recs []journal.Record) *engine.Recording {
+	o := engine.RecordingOptions{Aside: t.world.aside}
+	if !t.world.replays {
+		o.Live = true
+		return engine.NewRecording(nil, o)
+	}
+	o.Secrets = t.bench.Secrets(t.unit.Program)
+	o.Tolerate = append([]drift.Class{drift.Prompt}, t.bench.Tolerate...)
+	rec := engine.NewRecording(recs, o)
+	if t.world.faults != nil {
+		t.world.faults.Replay(rec, t.world.answered())
+	}
+	return rec
+}
+
+// short is a path as it is told.
+func (t *try) short(path string) string {
+	if path == "" {
+		return ""
+	}
+	if t.bench.Shown != nil {
+		return t.bench.Shown(path)
+	}
+	if rel, err := filepath.Rel(t.unit.Root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}

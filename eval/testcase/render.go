@@ -1,0 +1,79 @@
+package testcase
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/golden"
+)
+
+// render makes the prompts that the case names, and what models are told beside
+// them.
+func (t *try) render() {
+	if len(t.c.Render) == 0 {
+		return
+	}
+	v := t.view
+	v.Tools = t.unit.Host.ToolInfos()
+	for _, name := range t.c.Render {
+		call, err := given.Call(v, name)
+		if err != nil {
+			t.broken("render", err)
+			continue
+		}
+		t.artefact(name+".prompt.md", given.Markdown(call.Messages))
+		t.artefact(name+".params.json", pretty(paramsOf(v, call)))
+	}
+	if len(v.Tools) > 0 {
+		t.artefact("tools.json", pretty(toolDefs(v.Tools)))
+	}
+}
+
+func (t *try) artefact(name, text string) {
+	t.artefacts = append(t.artefacts, golden.Artefact{Name: name, Text: text})
+}
+
+// params is what a model is told of a call beside its messages.
+type params struct {
+	LLM      string              `json:"llm,omitempty"`
+	Provider string              `json:"provider,omitempty"`
+	Params   engine.Params       `json:"params"`
+	Fallback []string            `json:"fallback,omitempty"`
+	Tools    []string            `json:"tools,omitempty"` // by name; tools.json describes them
+	Parallel bool                `json:"parallel_tools,omitempty"`
+	Schema   *engine.ReplySchema `json:"schema,omitempty"`
+}
+
+func paramsOf(v engine.View, call engine.ModelCall) params {
+	p := params{LLM: call.LLM, Schema: call.Schema}
+	if m := v.Model(call.LLM); m != nil {
+		p.Provider, p.Params, p.Fallback = m.Provider, m.Params, m.Fallback
+	}
+	for _, d := range call.Tools {
+		p.Tools = append(p.Tools, d.Name)
+	}
+	p.Parallel = call.Parallel && len(p.Tools) > 0
+	return p
+}
+
+func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
+	out := make([]engine.ToolDef, len(tools))
+	for i, info := range tools {
+		out[i] = engine.ToolDef{Name: info.Name, Description: info.Description, Input: info.Input}
+	}
+	return out
+}
+
+// pretty is a value as JSON that people read.
+func pretty(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil { // what stands here is made of strings, numbers and checked JSON
+		return "null\n"
+	}
+	return b.String()
+}

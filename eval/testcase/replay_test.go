@@ -1,0 +1,184 @@
+package testcase_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/testcase"
+)
+
+const tapeFile = "spec/tape.jsonl"
+
+// onTape is a lab with a cassette of a run that calls a tool, and the case that
+// replays it. Nobody answers besides.
+func onTape(t *testing.T) (*lab, dsl.Case) {
+	l := newLab(t)
+	l.own = speaker{text: `call read {"path":"data.txt"}` + "\nthat is all"}
+	l.taped(t, tapeFile)
+	l.own = nil
+	l.put(t, "spec/data.txt", "changed since")
+	return l, dsl.Case{Run: &dsl.CaseRun{Cassette: l.path(tapeFile)}, Checks: []dsl.Check{check("before\nthat is all")}}
+}
+
+func TestACassetteAnswersForModelsAndTools(t *testing.T) {
+	l, c := onTape(t)
+	out := l.run(t, c)
+	want(t, out, fold.TestPassed)
+	if out.Stale != nil {
+		t.Errorf("stale: %+v", out.Stale)
+	}
+	if l.get(t, "spec/data.txt") != "changed since" {
+		t.Error("a tool was called")
+	}
+}
+
+func TestDriftOfACassette(t *testing.T) {
+	hotter := func(l *lab) { hot := 1.0; l.program.Models[0].Params.Temperature = &hot }
+	prompt := func(l *lab) { l.agent.prompt = "You plan well." }
+	for _, tt := range []struct {
+		name     string
+		change   func(*lab)
+		tolerate []drift.Class
+		status   fold.TestStatus
+		stale    int
+		problems []string
+	}{
+		{"of prompts is no failure", prompt, nil, fold.TestPassed, 1, nil},
+		{"of parameters is one", hotter, nil, fold.TestError, 0, []string{"replay spec/tape.jsonl: drift (parameters): the recording answered another request at model; pexctl test --record all records the case again, --allow-drift parameters replays it all the same"}},
+		{"unless it is allowed", hotter, []drift.Class{drift.Parameters}, fold.TestPassed, 1, nil},
+		{"of both", func(l *lab) { hotter(l); prompt(l) }, nil, fold.TestError, 0, []string{"--allow-drift parameters"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l, c := onTape(t)
+			tt.change(l)
+			l.bench.Tolerate = tt.tolerate
+			out := l.run(t, c)
+			want(t, out, tt.status, tt.problems...)
+			stale := 0
+			if out.Stale != nil {
+				stale = len(out.Stale.Calls)
+			}
+			if stale != tt.stale {
+				t.Errorf("%d stale calls, want %d", stale, tt.stale)
+			}
+			if tt.status == fold.TestError && !strings.Contains(out.Problems[0].Diff, "+temperature: 1") {
+				t.Errorf("diff:\n%s", out.Problems[0].Diff)
+			}
+		})
+	}
+}
+
+// What the agent has stopped doing is a problem: one, with what it was.
+func TestAnswersThatNobodyAskedForAreAProblem(t *testing.T) {
+	l, c := onTape(t)
+	l.program.Nodes["planner"] = quiet{l.agent}
+	c.Checks = nil
+	want(t, l.run(t, c), fold.TestFailed, "unused spec/tape.jsonl: 1 recorded answer was not asked for: tool.0")
+	c.Inject = []dsl.Inject{{Role: "planner", Call: 1, Error: dsl.InjectRefusal}}
+	want(t, l.run(t, c), fold.TestPassed) // it is meant to go another way
+}
+
+// quiet asks the model and does nothing of it.
+type quiet struct{ *agent }
+
+func (q quiet) Run(s *engine.Scope) error {
+	_, err := s.Model("model", q.Call(s.View()))
+	return err
+}
+
+func TestWhatACaseAnswersIsStrongerThanItsCassette(t *testing.T) {
+	l, c := onTape(t)
+	c.Run.Tools = map[string][]dsl.ToolAnswer{"read": {{Result: "answered"}}}
+	c.Checks = []dsl.Check{check("answered\nthat is all")}
+	want(t, l.run(t, c), fold.TestPassed)
+}
+
+func TestFaultsWorkOnACassette(t *testing.T) {
+	l, c := onTape(t)
+	c.Inject = []dsl.Inject{{Tool: "read", Call: 1, Error: dsl.Inject500}}
+	c.Checks = []dsl.Check{check("injected: 500 Internal Server Error\nthat is all")}
+	want(t, l.run(t, c), fold.TestPassed)
+}
+
+func TestADamagedCassetteIsNamed(t *testing.T) {
+	l, c := onTape(t)
+	l.put(t, tapeFile, "edited")
+	want(t, l.run(t, c), fold.TestError, "line 1 was changed")
+}
+
+func TestRecording(t *testing.T) {
+	live := func(text string) speaker { return speaker{text: text} }
+	for _, tt := range []struct {
+		name string
+		live engine.Model
+		run  dsl.CaseRun
+		file string // of the case
+		tape string // that is written; "" = none
+		err  string
+	}{
+		{"where the case says", live("yes"), dsl.CaseRun{Cassette: "tapes/new.jsonl"}, "tests.yaml", "tapes/new.jsonl", ""},
+		{"beside a case.yaml", live("yes"), dsl.CaseRun{}, "spec/case.yaml", "spec/cassette.jsonl", ""},
+		{"nowhere", live("yes"), dsl.CaseRun{}, "tests.yaml", "", "the case does not say where its cassette belongs: run: {cassette: tests/the-case/cassette.jsonl}"},
+		{"nothing is left to record", live("yes"), dsl.CaseRun{Replies: "no"}, "tests.yaml", "", "the case has replies"},
+		{"a person is waited for", live("ask"), dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {"ask.0": approve}}`},
+		{"who answers", live("ask"), dsl.CaseRun{Cassette: "t.jsonl", Answers: map[string]string{"*": "blue"}}, "tests.yaml", "t.jsonl", ""},
+		{"the provider fails", speaker{err: &engine.ModelError{Kind: engine.AuthError, Message: "no key"}}, dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", "auth: no key"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLab(t)
+			l.live, l.own = tt.live, nil
+			r := tt.run
+			if r.Cassette != "" {
+				r.Cassette = l.path(r.Cassette)
+			}
+			c := dsl.Case{
+				Name: "The case", Dir: l.unit.Dir, Parameters: map[string]any{"question": "why?"}, Run: &r,
+				Position: dsl.Position{File: tt.file},
+			}
+			_, err := testcase.Record(t.Context(), &l.bench, &l.unit, &c)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("error %v", err)
+				}
+				if _, err := os.Stat(l.path("t.jsonl")); err == nil {
+					t.Error("a cassette was left")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Run.Cassette != l.path(tt.tape) {
+				t.Errorf("the case names %s", c.Run.Cassette)
+			}
+			want(t, l.run(t, dsl.Case{Run: &dsl.CaseRun{Cassette: l.path(tt.tape)}}), fold.TestPassed)
+			left, err := os.ReadDir(l.path(tt.tape + "/.."))
+			for _, e := range left {
+				if strings.HasSuffix(e.Name(), ".new") {
+					t.Errorf("left behind: %s, %v", e.Name(), err)
+				}
+			}
+		})
+	}
+}
+
+// A recording that fails leaves the cassette that was there.
+func TestAFailedRecordingLeavesTheOldCassette(t *testing.T) {
+	l, c := onTape(t)
+	before := l.get(t, tapeFile)
+	l.live = speaker{err: &engine.ModelError{Kind: engine.NetworkError, Message: "down"}}
+	c.Name, c.Dir, c.Parameters = "c", l.unit.Dir, map[string]any{"question": "?"}
+	if _, err := testcase.Record(t.Context(), &l.bench, &l.unit, &c); err == nil {
+		t.Fatal("no error")
+	}
+	if d := cmp.Diff(before, l.get(t, tapeFile)); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,188 @@
+package testcase_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/eval/cover"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/testcase"
+)
+
+// told is the problems of an outcome, one a line.
+func told(out *testcase.Outcome) string {
+	var b strings.Builder
+	for _, p := range out.Problems {
+		fmt.Fprintf(&b, "%s %s: %s\n", p.Kind, p.Where, p.Message)
+	}
+	return b.String()
+}
+
+// want holds an outcome against a status and what the problems say, in order.
+func want(t *testing.T, out *testcase.Outcome, status fold.TestStatus, problems ...string) {
+	t.Helper()
+	ok := out.Status == status && len(out.Problems) == len(problems)
+	for i := 0; ok && i < len(problems); i++ {
+		ok = strings.Contains(fmt.Sprintf("%s %s: %s", out.Problems[i].Kind, out.Problems[i].Where, out.Problems[i].Message), problems[i])
+	}
+	if !ok {
+		t.Errorf("%s:\n%swant %s: %q", out.Status, told(out), status, problems)
+	}
+}
+
+func TestACaseSaysAllThatIsWrong(t *testing.T) {
+	script := func(text string) *dsl.CaseRun { return &dsl.CaseRun{Replies: text} }
+	not := func(c dsl.Check) dsl.Check { c.Negate = true; return c }
+	watched := func(c dsl.Check) dsl.Check { c.Weight = 0; return c }
+	for _, tt := range []struct {
+		name     string
+		c        dsl.Case
+		status   fold.TestStatus
+		problems []string
+	}{
+		{"nothing", dsl.Case{Run: script("yes")}, fold.TestPassed, nil},
+		{"a check that passes", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("yes")}}, fold.TestPassed, nil},
+		{"checks see prompts", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("You plan.\nwhy?")}}, fold.TestPassed, nil},
+		{"each check that fails", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("no"), check("yes"), check("maybe")}}, fold.TestFailed, []string{"check says no: it is not said", "check says maybe"}},
+		{"what must not be", dsl.Case{Run: script("yes"), Checks: []dsl.Check{not(check("yes")), not(check("no"))}}, fold.TestFailed, []string{"it holds, and must not"}},
+		{"what is only watched", dsl.Case{Run: script("yes"), Checks: []dsl.Check{watched(check("no"))}}, fold.TestPassed, nil},
+		{"a check that breaks", dsl.Case{Run: script("yes"), Checks: []dsl.Check{check("break"), check("no")}}, fold.TestError, []string{"error says break: permission denied", "check says no"}},
+		{"no such check", dsl.Case{Run: script("yes"), Checks: []dsl.Check{{Type: "sings", Weight: 1}}}, fold.TestError, []string{"there is no check of type sings"}},
+		{"a trajectory", dsl.Case{Run: script("yes"), Checks: []dsl.Check{{Type: "trajectory", Weight: 1}}}, fold.TestError, []string{"there is no check of type trajectory"}},
+		{"checks without a run", dsl.Case{Checks: []dsl.Check{check("yes")}}, fold.TestError, []string{"add run: {}"}},
+		{"a node that there is not", dsl.Case{Render: []string{"plannr", "planner"}}, fold.TestError, []string{"plannr: the nodes with prompts are planner and planner_with_history"}},
+		{"a state that is none", dsl.Case{Given: []byte(`{"steps": 1}`), Run: script("yes")}, fold.TestError, []string{"error given: the given state"}},
+		{"parameters that do not fit", dsl.Case{Parameters: map[string]any{"x": 1}, Run: script("yes")}, fold.TestError, []string{"unknown parameter x"}},
+		{"a question that nobody answers", dsl.Case{Run: script("ask")}, fold.TestFailed, []string{`the run ended interrupted: interrupted: waiting for a person; run.answers: {"ask.0": approve} would answer human`}},
+		{"which a check may want", dsl.Case{Run: script("ask"), Checks: []dsl.Check{check("why?")}}, fold.TestPassed, nil},
+		{"a fault that never comes", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Tool: "read", Call: 2, Error: dsl.Inject429}}}, fold.TestFailed, []string{"unused inject: the run never came to call 2 of tool read, where 429 was to happen"}},
+		{"a fault that ends it", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Role: "planner", Error: dsl.Inject500}}}, fold.TestFailed, []string{"the run ended failed: provider_error"}},
+		{"as a check wants", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Role: "planner", Error: dsl.Inject500}}, Checks: []dsl.Check{check("why?")}}, fold.TestPassed, nil},
+		{"a fault that cannot be", dsl.Case{Run: script("yes"), Inject: []dsl.Inject{{Tool: "x", Error: dsl.InjectRefusal}}}, fold.TestError, []string{"a tool cannot fail by refusal"}},
+		{"why it ended beside what is wrong", dsl.Case{Run: script("ask"), Checks: []dsl.Check{check("no")}}, fold.TestFailed, []string{"check says no", "the run ended interrupted"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want(t, newLab(t).run(t, tt.c), tt.status, tt.problems...)
+		})
+	}
+}
+
+func TestWhoAnswersARun(t *testing.T) {
+	script := func(text string) *dsl.CaseRun { return &dsl.CaseRun{Replies: text} }
+	for _, tt := range []struct {
+		name  string
+		given string
+		run   *dsl.CaseRun
+		says  string
+	}{
+		{"the spec's own llm", ``, &dsl.CaseRun{}, "done"},
+		{"the case's replies", ``, script("yes"), "yes"},
+		{"real tools", ``, script(`call read {"path":"data.txt"}`), "before"},
+		{"a clock that stands", ``, script(`call read {"path":"now"}`), "15:04:05"},
+		{"where the case says", `{"now":"2026-03-04T10:20:30Z"}`, script(`call read {"path":"now"}`), "10:20:30"},
+		{"answers by kind", ``, &dsl.CaseRun{Replies: "ask", Answers: map[string]string{"human": "blue", "*": "red"}}, "blue"},
+		{"answers by path", ``, &dsl.CaseRun{Replies: "ask", Answers: map[string]string{"human": "blue", "ask.0": "green"}}, "green"},
+		{"any other answer", ``, &dsl.CaseRun{Replies: "ask", Answers: map[string]string{"plan": "blue", "*": "red"}}, "red"},
+		{
+			"tools that are not called, in turn", ``,
+			&dsl.CaseRun{
+				Replies: "call write {}\ncall write {}\ncall write {}",
+				Tools:   map[string][]dsl.ToolAnswer{"write": {{Result: "one"}, {Result: map[string]any{"n": 2}}}},
+			}, "one\n{\"n\":2}\n{\"n\":2}",
+		},
+		{
+			"tools that fail", ``,
+			&dsl.CaseRun{Replies: "call read {}\ncall read {}", Tools: map[string][]dsl.ToolAnswer{"read": {{Error: "gone"}, {Result: "back"}}}}, "gone\nback",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLab(t)
+			out := l.run(t, dsl.Case{Given: []byte(tt.given), Run: tt.run, Checks: []dsl.Check{check("\x00")}})
+			if len(out.Problems) == 0 || !strings.HasPrefix(out.Problems[0].Actual, tt.says+"You plan.") {
+				t.Errorf("%s%+v", told(out), out.Problems)
+			}
+		})
+	}
+}
+
+// A test writes nothing into the tree: from its first write on all its tools
+// work in a copy of the spec's folder, which is gone when it ends.
+func TestToolsThatWriteWorkInACopy(t *testing.T) {
+	l := newLab(t)
+	l.put(t, "spec/.git/config", "secret")
+	l.put(t, "spec/deep/er/file.txt", "deep")
+	t.Setenv("TMPDIR", t.TempDir())
+	script := strings.Join([]string{
+		`call read {"path":"data.txt"}`, `call write {"path":"data.txt","text":"after"}`, `call read {"path":"data.txt"}`,
+		`call read {"path":"deep/er/file.txt"}`, `call read {"path":".git/config"}`,
+	}, "\n")
+	out := l.run(t, dsl.Case{Run: &dsl.CaseRun{Replies: script}, Checks: []dsl.Check{check("\x00")}})
+	said := out.Problems[0].Actual
+	if !strings.HasPrefix(said, "before\nwritten\nafter\ndeep\nopen ") || !strings.Contains(said, "no such file") {
+		t.Errorf("it says %q", said)
+	}
+	if now := l.get(t, "spec/data.txt"); now != "before" {
+		t.Errorf("the tree holds %q", now)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestNobodyToAskIsOneProblem(t *testing.T) {
+	inline := dsl.Case{Name: "finds it", Run: &dsl.CaseRun{}, Golden: "", Checks: []dsl.Check{check("a"), check("b")}}
+	l := newLab(t)
+	l.own = nil
+	out := l.run(t, inline)
+	want(t, out, fold.TestFailed, "the run asks llm main (some), and there is no cassette and no replies; say where one belongs, run: {cassette: tests/finds-it/cassette.jsonl}: pexctl test --record missing")
+	if !out.Tapeless {
+		t.Error("it is not known that a cassette is missing")
+	}
+	inline.Run = &dsl.CaseRun{Cassette: l.path("spec/none.jsonl")}
+	out = l.run(t, inline)
+	want(t, out, fold.TestFailed, "missing spec/none.jsonl: there is no cassette spec/none.jsonl yet; pexctl test --record missing")
+
+	l.own = speaker{err: &engine.ModelError{Kind: engine.NoReply, Message: "the script has no reply left"}}
+	inline.Run = &dsl.CaseRun{}
+	want(t, l.run(t, inline), fold.TestError, "error run: node planner: llm main: no_reply: the script has no reply left")
+}
+
+func TestARunThatIsCutIsNoFailureOfTheAgent(t *testing.T) {
+	l := newLab(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("stopped by hand"))
+	c := dsl.Case{Name: "c", Dir: l.unit.Dir, Parameters: map[string]any{"question": "?"}, Run: &dsl.CaseRun{Replies: "yes"}}
+	want(t, testcase.Run(ctx, &l.bench, &l.unit, &c), fold.TestError, "the run was cut: stopped by hand")
+}
+
+func TestARunFillsTheMapOfItsUnit(t *testing.T) {
+	l := newLab(t)
+	l.unit.Cover = cover.New("spec", l.program)
+	l.run(t, dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}})
+	if hit, _ := l.unit.Cover.Report().Of(cover.Stops); hit != 1 {
+		t.Errorf("%+v", l.unit.Cover.Report())
+	}
+}
+
+func TestMemoryOfACaseIsOne(t *testing.T) {
+	enginetest.MemorySuite(t, func(*testing.T) engine.Memory { return testcase.NewMemory() })
+}
+
+func TestProblemsNameTheirLines(t *testing.T) {
+	out := newLab(t).run(t, dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}, Checks: []dsl.Check{check("no")}})
+	got := out.Problems[0]
+	got.Message = ""
+	wanted := fold.Problem{Kind: fold.ProblemCheck, Where: "says no", File: "tests.yaml", Line: 9, Expected: "no", Actual: "yesYou plan.\nwhy?"}
+	if d := cmp.Diff(wanted, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,80 @@
+package testcase
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// trajectory is what of a result is the same on every run: no times, no figures
+// of usage.
+type trajectory struct {
+	Status     engine.RunStatus  `json:"status"`
+	StopReason engine.StopReason `json:"stop_reason"`
+	Plan       engine.Plan       `json:"plan"`
+	Steps      []pathStep        `json:"steps"`
+	Interrupts []engine.Question `json:"interrupts,omitempty"`
+	Warnings   []string          `json:"warnings"`
+}
+
+type pathStep struct {
+	ID        string            `json:"id"`
+	Goal      string            `json:"goal"`
+	Status    engine.StepStatus `json:"status"`
+	Attempts  int               `json:"attempts"`
+	ToolCalls []pathCall        `json:"tool_calls"`
+	Result    string            `json:"result"`
+	Error     string            `json:"error,omitempty"`
+}
+
+type pathCall struct {
+	Tool   string            `json:"tool"`
+	Args   any               `json:"args"`
+	Status engine.CallStatus `json:"status"`
+	Result any               `json:"result"`
+}
+
+func trajectoryOf(res *engine.Result) trajectory {
+	t := trajectory{
+		Status: res.Status, StopReason: res.StopReason, Plan: res.Plan,
+		Steps: make([]pathStep, len(res.Steps)), Interrupts: res.Interrupts, Warnings: res.Warnings,
+	}
+	for i := range res.Steps {
+		st := &res.Steps[i]
+		t.Steps[i] = pathStep{st.ID, st.Goal, st.Status, st.Attempts, make([]pathCall, len(st.ToolCalls)), st.Result, st.Error}
+		for j, c := range st.ToolCalls {
+			t.Steps[i].ToolCalls[j] = pathCall{c.Tool, canonical(c.Args), c.Status, plain(c.Result)}
+		}
+	}
+	return t
+}
+
+// canonical is JSON with its members in order: how a model spaced its
+// arguments is no part of a trajectory.
+func canonical(b json.RawMessage) any {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return string(b)
+	}
+	return v
+}
+
+func plain(v any) any {
+	if b, ok := v.(json.RawMessage); ok {
+		return canonical(b)
+	}
+	return v
+}
+
+// told adds what a run gave to the artefacts.
+func (t *try) told(res *engine.Result) {
+	t.artefact("trajectory.json", pretty(trajectoryOf(res)))
+	if len(res.Output) > 0 {
+		t.artefact("output.json", pretty(canonical(res.Output)))
+		return
+	}
+	t.artefact("output.md", res.Response+"\n")
+}

@@ -1,0 +1,97 @@
+package testcase
+
+import (
+	"maps"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/eval/golden"
+)
+
+// try is one case under way.
+type try struct {
+	bench *Bench
+	unit  *Unit
+	c     *dsl.Case
+	out   Outcome
+
+	state      given.State
+	view       engine.View // in the given state
+	parameters map[string]any
+	world      *world
+	heard      hearing
+	result     *engine.Result // nil = nothing ran, or what ran says nothing
+	artefacts  []golden.Artefact
+	partial    bool // the case did not come to its end
+}
+
+// Outcome is how a case came out.
+type Outcome struct {
+	fold.TestResult
+	Changes  []golden.Change // goldens that are not what the case gave; accepted already where the bench updates
+	Stale    *Stale          // nil = its cassette is as fresh as the day it was recorded, or it has none
+	Tapeless bool            // the run needs a cassette, and there is none
+}
+
+// Stale is a cassette that answered requests which are not quite the recorded
+// ones.
+type Stale struct {
+	Cassette string
+	Calls    []engine.Drifted // in the order in which they were asked for
+}
+
+func newTry(b *Bench, u *Unit, c *dsl.Case) *try {
+	t := &try{bench: b, unit: u, c: c}
+	t.out.TestResult = fold.TestResult{Name: c.Name, File: c.Position.File, Line: c.Position.Line}
+	return t
+}
+
+// prepare reads what the case gives; false = nothing can be done with it.
+func (t *try) prepare() bool {
+	var err error
+	if t.state, err = given.Read(t.c.Given); err != nil {
+		t.broken("given", err)
+		return false
+	}
+	state := t.state
+	state.Parameters = maps.Clone(t.state.Parameters)
+	if state.Parameters == nil {
+		state.Parameters = map[string]any{}
+	}
+	maps.Copy(state.Parameters, t.c.Parameters)
+	if t.view, err = state.View(t.unit.Program, "", nil); err != nil {
+		t.broken("parameters", err)
+		return false
+	}
+	t.parameters = t.view.State.Parameters
+	t.world = newWorld(t)
+	return true
+}
+
+// outcome sums up.
+func (t *try) outcome() *Outcome {
+	t.out.Status = fold.TestPassed
+	for _, p := range t.out.Problems {
+		switch p.Kind {
+		case fold.ProblemError, fold.ProblemReplay:
+			t.out.Status = fold.TestError
+			return &t.out
+		default:
+			t.out.Status = fold.TestFailed
+		}
+	}
+	if t.out.Status == fold.TestPassed && t.bench.Update && len(t.out.Changes) > 0 {
+		t.out.Status = fold.TestUpdated
+	}
+	return &t.out
+}
+
+// broken notes that something kept the case from its end.
+func (t *try) broken(where string, err error) {
+	t.partial = true
+	t.problem(fold.Problem{Kind: fold.ProblemError, Where: where, File: t.c.Position.File, Line: t.c.Position.Line, Message: err.Error()})
+}
+
+func (t *try) problem(p fold.Problem) { t.out.Problems = append(t.out.Problems, p) }

@@ -1,0 +1,219 @@
+package testcase
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/eval/inject"
+)
+
+// world is who answers the run of a case in place of the world.
+type world struct {
+	bench   *Bench
+	unit    *Unit
+	place   Place
+	script  engine.Model       // answers for every llm; nil = their own
+	replays bool               // a recording answers for every llm
+	answers map[string]*answer // of tools that are not called, by name
+	faults  *inject.Faults     // nil = none
+	memory  engine.Memory      // nil = none
+	copies  copies
+
+	mu    sync.Mutex
+	asked string // an llm that was asked and that nobody answers for
+}
+
+func newWorld(t *try) *world {
+	w := &world{bench: t.bench, unit: t.unit, place: t.unit.place(t.state.At()), answers: map[string]*answer{}}
+	if t.c.Run != nil {
+		for name, list := range t.c.Run.Tools {
+			w.answers[name] = &answer{list: list, at: map[string]int{}}
+		}
+	}
+	return w
+}
+
+func (w *world) close() {
+	if w != nil {
+		w.copies.remove()
+	}
+}
+
+// host is the host of a program whose tools work in a place; base is what
+// Bench.Host made for it.
+func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host {
+	h := base
+	h.Memory, h.Models = w.memory, w.models(p, base)
+	h.Tools = make([]engine.HostTool, len(base.Tools))
+	for i, t := range base.Tools {
+		h.Tools[i] = w.tool(p, t, i, at)
+	}
+	if base.Nested != nil {
+		h.Nested = func(inner *engine.Program, parameters map[string]any) (engine.Host, error) {
+			b, err := base.Nested(inner, parameters)
+			if err != nil {
+				return b, err
+			}
+			at := at
+			at.Dir = filepath.Join(at.Dir, filepath.FromSlash(inner.Folder))
+			h := w.host(inner, b, at)
+			h.Memory = nil // an agent within an agent keeps no conversation of its own
+			return h, nil
+		}
+	}
+	return h
+}
+
+// models are who answers for each llm of a program.
+func (w *world) models(p *engine.Program, base engine.Host) map[string]engine.Model {
+	out := make(map[string]engine.Model, len(p.Models))
+	if w.replays {
+		return out
+	}
+	for i := range p.Models {
+		name := p.Models[i].Name
+		switch {
+		case w.script != nil:
+			out[name] = w.script
+		case base.Models[name] != nil:
+			out[name] = base.Models[name]
+		default:
+			out[name] = &nobody{w, fmt.Sprintf("llm %s (%s)", name, p.Models[i].Provider)}
+		}
+	}
+	return out
+}
+
+// nobody is an llm that would have to be called.
+type nobody struct {
+	world *world
+	name  string
+}
+
+// Generate implements engine.Model: it notes that it was asked, and ends the run.
+func (n *nobody) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	n.world.mu.Lock()
+	defer n.world.mu.Unlock()
+	if n.world.asked == "" {
+		n.world.asked = n.name
+	}
+	return nil, &engine.ModelError{Kind: engine.NoReply, Message: "a test calls no model: " + n.name}
+}
+
+// tool is a tool as the case has it: answered, or working in a copy once
+// anything has been written.
+func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engine.HostTool {
+	name := t.Tool.Info().Name
+	if t.Spec != nil {
+		name = t.Spec.Name
+		spec := *t.Spec
+		spec.Retry.InitialDelay, spec.Retry.MaxDelay = 1, 1 // nobody is waited for
+		t.Spec = &spec
+	}
+	if a := w.answers[name]; a != nil {
+		t.Tool = engine.Recast(t.Tool, a.give)
+		return t
+	}
+	if _, asks := t.Tool.(engine.Asker); asks {
+		return t // a question, and no work of its own
+	}
+	writes := effectOf(t) == engine.WriteEffect
+	original := t.Tool
+	t.Tool = engine.Recast(original, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+		if !writes && !w.copies.any() {
+			return original.Call(ctx, c)
+		}
+		h, err := w.copies.host(w.bench, p, at, w.unit.Dir)
+		if err != nil {
+			return nil, err
+		}
+		return h.Tools[i].Tool.Call(ctx, c)
+	})
+	return t
+}
+
+func effectOf(t engine.HostTool) engine.Effect {
+	if t.Spec != nil && t.Spec.Effect != "" {
+		return t.Spec.Effect
+	}
+	if e := t.Tool.Info().Effect; e != "" {
+		return e
+	}
+	return engine.WriteEffect
+}
+
+// aside is the option of the run's recording: what it does not answer, and who
+// comes to which answer, decided as calls are issued.
+func (w *world) aside(a kernel.Asked) bool {
+	aside := w.faults != nil && w.faults.Aside(a)
+	if a.Layer != engine.LayerTool || len(w.answers) == 0 {
+		return aside
+	}
+	var call struct {
+		Tool string `json:"tool"`
+	}
+	if json.Unmarshal(a.Request, &call) != nil || w.answers[call.Tool] == nil {
+		return aside
+	}
+	w.answers[call.Tool].issue(a.Path)
+	return true
+}
+
+// answered are the tools that are not called, by name.
+func (w *world) answered() map[string]bool {
+	out := make(map[string]bool, len(w.answers))
+	for name := range w.answers {
+		out[name] = true
+	}
+	return out
+}
+
+// answer is what a tool gives, call by call.
+type answer struct {
+	list []dsl.ToolAnswer
+	mu   sync.Mutex
+	next int
+	at   map[string]int // by path: which answer the call takes
+}
+
+// issue says which answer a call takes, in the order in which calls are issued.
+func (a *answer) issue(path string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at[path] = a.next
+	a.next++
+}
+
+// give is the tool's Call; a further attempt of a call takes a further answer.
+func (a *answer) give(_ context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	a.mu.Lock()
+	i, issued := a.at[c.Path]
+	delete(a.at, c.Path)
+	if !issued {
+		i = a.next
+		a.next++
+	}
+	a.mu.Unlock()
+	if len(a.list) == 0 {
+		return &engine.ToolOutput{}, nil
+	}
+	given := a.list[min(i, len(a.list)-1)]
+	if given.Error != "" {
+		return nil, fmt.Errorf("%s", given.Error)
+	}
+	if text, ok := given.Result.(string); ok {
+		return &engine.ToolOutput{Text: text}, nil
+	}
+	data, err := json.Marshal(given.Result)
+	return &engine.ToolOutput{Data: data}, err
+}
+
+// fixed is a clock that stands.
+func fixed(at time.Time) func() time.Time { return func() time.Time { return at } }

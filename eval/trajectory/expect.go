@@ -1,0 +1,200 @@
+package trajectory
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Match says how the calls of a run are to relate to the expected ones.
+type Match string
+
+// The matches.
+const (
+	Exact    Match = "exact"     // the same calls in the same order, no others
+	InOrder  Match = "in_order"  // the expected calls in this order, others may stand between
+	AnyOrder Match = "any_order" // the same calls, no others, in whatever order
+	Subset   Match = "subset"    // no call that is not expected; not all need be made
+	Superset Match = "superset"  // all expected calls in whatever order; others may be made
+)
+
+// Compare says how arguments are compared.
+type Compare string
+
+// The comparisons.
+const (
+	Whole   Compare = "exact"   // equal, and no others
+	Partial Compare = "partial" // what is expected is there and equal, at whatever depth
+	Ignore  Compare = "ignore"
+)
+
+// Rule says how the arguments of a call are compared: as a whole, and single
+// ones by their names. The zero value leaves it to the next rule.
+type Rule struct {
+	Compare Compare
+	Fields  map[string]Compare
+}
+
+// Call is an expected call.
+type Call struct {
+	Tool string         // name, or a pattern with *
+	Args map[string]any // nil = any
+	Rule Rule           // before those of the Expectation
+}
+
+// MaxCalls is how many calls may be expected.
+const MaxCalls = 500
+
+// Expectation is what is expected of the calls of a run, and of its figures.
+type Expectation struct {
+	Match     Match           // "" = InOrder
+	Calls     []Call          // nil = calls are not compared; empty = none is expected
+	Rule      Rule            // of all arguments; Compare "" = Partial
+	Tools     map[string]Rule // by name of a tool, or a pattern with *; before Rule
+	Forbidden []string        // tools that must not be called, names or patterns
+	Bounds    Bounds
+}
+
+// Bounds are what the figures of a run may not pass; nil = no bound.
+type Bounds struct {
+	Steps, Replans, ToolCalls, ModelCalls, Tokens *int
+	Cost                                          *float64
+}
+
+// Check says what is wrong with an expectation.
+func (e *Expectation) Check() error {
+	switch e.Match {
+	case "", Exact, InOrder, AnyOrder, Subset, Superset:
+	default:
+		return fmt.Errorf("match cannot be %q; the words are exact, in_order, any_order, subset, superset", e.Match)
+	}
+	if len(e.Calls) > MaxCalls {
+		return fmt.Errorf("%d calls are expected; the most is %d", len(e.Calls), MaxCalls)
+	}
+	patterns := slices.Concat(e.Forbidden, slices.Sorted(maps.Keys(e.Tools)))
+	rules := []Rule{e.Rule}
+	for _, name := range slices.Sorted(maps.Keys(e.Tools)) {
+		rules = append(rules, e.Tools[name])
+	}
+	for _, c := range e.Calls {
+		patterns, rules = append(patterns, c.Tool), append(rules, c.Rule)
+	}
+	for _, p := range patterns {
+		if _, err := path.Match(p, ""); err != nil || p == "" {
+			return fmt.Errorf("%q is no name or pattern of a tool; write read_file, or read_* for all that begin so", p)
+		}
+	}
+	for _, r := range rules {
+		if err := r.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r Rule) check() error {
+	for _, c := range append([]Compare{r.Compare}, slices.Collect(maps.Values(r.Fields))...) {
+		if c != "" && c != Whole && c != Partial && c != Ignore {
+			return fmt.Errorf("arguments cannot be compared by %q; the words are exact, partial, ignore", c)
+		}
+	}
+	return nil
+}
+
+// ruleFor is how the arguments of a call of a tool are compared with c's.
+func (e *Expectation) ruleFor(c *Call, tool string) Rule {
+	out := Rule{Compare: Partial, Fields: map[string]Compare{}}
+	for _, r := range []Rule{e.Rule, e.ofTool(tool), c.Rule} {
+		if r.Compare != "" {
+			out.Compare = r.Compare
+		}
+		maps.Copy(out.Fields, r.Fields)
+	}
+	return out
+}
+
+// ofTool is the rule of a tool: by its name, else by the first pattern.
+func (e *Expectation) ofTool(tool string) Rule {
+	if r, ok := e.Tools[tool]; ok {
+		return r
+	}
+	for _, p := range slices.Sorted(maps.Keys(e.Tools)) {
+		if fits(p, tool) {
+			return e.Tools[p]
+		}
+	}
+	return Rule{}
+}
+
+// fits says whether a name or pattern means a tool.
+func fits(pattern, tool string) bool {
+	ok, err := path.Match(pattern, tool)
+	return err == nil && ok
+}
+
+// ParseCalls reads expected calls as they are written: a list of names of tools,
+// and of mappings with tool, args, compare and fields.
+func ParseCalls(v any) ([]Call, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("tools wants a list, such as [list_files, {tool: read_file, args: {path: a.md}}]")
+	}
+	out := make([]Call, len(list))
+	for i, it := range list {
+		var err error
+		if out[i], err = parseCall(it); err != nil {
+			return nil, fmt.Errorf("tools[%d]: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+func parseCall(v any) (c Call, err error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		if c.Tool, ok = v.(string); !ok {
+			return c, fmt.Errorf("wants the name of a tool, or a mapping with tool and args")
+		}
+		return c, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		switch key {
+		case "tool":
+			c.Tool, ok = m[key].(string)
+		case "args":
+			c.Args, ok = m[key].(map[string]any)
+		case "compare":
+			var word string
+			word, ok = m[key].(string)
+			c.Rule.Compare = Compare(word)
+		case "fields":
+			c.Rule.Fields, ok = comparisons(m[key])
+		default:
+			return c, fmt.Errorf("there is no key %q; the keys are tool, args, compare, fields", key)
+		}
+		if !ok {
+			return c, fmt.Errorf("%s wants %s", key, wants[key])
+		}
+	}
+	if strings.TrimSpace(c.Tool) == "" {
+		return c, fmt.Errorf("names no tool")
+	}
+	return c, nil
+}
+
+var wants = map[string]string{
+	"tool": "the name of a tool", "args": "a mapping of arguments", "compare": "exact, partial or ignore",
+	"fields": "a mapping of names to exact, partial or ignore",
+}
+
+func comparisons(v any) (map[string]Compare, bool) {
+	m, ok := v.(map[string]any)
+	out := make(map[string]Compare, len(m))
+	for name, word := range m {
+		text, isText := word.(string)
+		out[name], ok = Compare(text), ok && isText
+	}
+	return out, ok
+}

@@ -1,0 +1,212 @@
+package trajectory
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/value"
+)
+
+// Actual is a call that a run made.
+type Actual struct {
+	Step   string // its id
+	Tool   string
+	Args   any // decoded, numbers as json.Number; text where they were no JSON
+	Status engine.CallStatus
+}
+
+// Report is what holding a run against an Expectation gave.
+type Report struct {
+	Pass bool
+	// Score is the share of expected calls that were made; for Exact and AnyOrder
+	// the F1 of both, so that calls too many count; for Subset the share of
+	// actual calls that were expected. It is 0 where there are Problems.
+	Score    float64
+	Lines    []Line   // aligned; nil = calls were not compared
+	Problems []string // forbidden tools and passed bounds, a sentence each
+}
+
+// maxActual is how many calls of a run are compared.
+const maxActual = 2000
+
+// Hold holds the steps of a run, and its figures, against the expectation, which
+// must have passed Check.
+func (e *Expectation) Hold(steps []engine.StepRecord, figures *engine.TraceEnv) Report {
+	actual := calls(steps)
+	r := Report{Score: 1, Problems: append(e.forbidden(actual), e.Bounds.passed(figures)...)}
+	if e.Calls != nil {
+		if len(actual) > maxActual {
+			r.Problems = append(r.Problems, fmt.Sprintf("%d tools were called; only the first %d are compared", len(actual), maxActual))
+			actual = actual[:maxActual]
+		}
+		r.Lines = e.align(actual)
+		r.Score = e.score(r.count(Same), len(actual))
+	}
+	r.Pass = len(r.Problems) == 0 && r.count(Differs)+r.count(Missing)+r.count(Extra) == 0
+	if len(r.Problems) > 0 {
+		r.Score = 0
+	}
+	return r
+}
+
+// calls lists the calls of steps in order.
+func calls(steps []engine.StepRecord) []Actual {
+	var out []Actual
+	for i := range steps {
+		for _, c := range steps[i].ToolCalls {
+			out = append(out, Actual{Step: steps[i].ID, Tool: c.Tool, Args: decoded(c.Args), Status: c.Status})
+		}
+	}
+	return out
+}
+
+func (e *Expectation) align(actual []Actual) []Line {
+	a := newAlignment(e, actual)
+	var out []Line
+	switch e.Match {
+	case Exact:
+		out = a.ordered(Extra)
+	case AnyOrder, Subset:
+		out = a.unordered(Extra)
+	case Superset:
+		out = a.unordered(Allowed)
+	default:
+		out = a.ordered(Allowed)
+	}
+	if out == nil {
+		out = []Line{}
+	}
+	return out
+}
+
+func (e *Expectation) score(same, actual int) float64 {
+	of := len(e.Calls)
+	switch e.Match {
+	case Exact, AnyOrder:
+		same, of = 2*same, of+actual
+	case Subset:
+		of = actual
+	default:
+	}
+	if of == 0 {
+		return 1
+	}
+	return float64(same) / float64(of)
+}
+
+func (r *Report) count(op Op) int {
+	n := 0
+	for i := range r.Lines {
+		if r.Lines[i].Op == op {
+			n++
+		}
+	}
+	return n
+}
+
+// Summary is the report in a sentence.
+func (r *Report) Summary() string {
+	var parts []string
+	say := func(op Op, what string) {
+		if n := r.count(op); n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+what)
+		}
+	}
+	if r.Lines != nil {
+		parts = append(parts, strconv.Itoa(r.count(Same))+" as expected")
+	}
+	say(Differs, "with other arguments")
+	say(Missing, "not called")
+	say(Extra, "not expected")
+	out := append([]string(nil), r.Problems...)
+	if len(parts) > 0 && (len(parts) > 1 || len(out) == 0) {
+		out = append([]string{"calls: " + strings.Join(parts, ", ")}, out...)
+	}
+	return strings.Join(out, "; ")
+}
+
+// The bounds of a report for people.
+const (
+	maxFields = 8    // shown of one call
+	maxValue  = 120  // bytes of one value
+	maxText   = 2000 // bytes of all
+	shownRun  = 3    // lines of a run of calls that are fine; the rest is counted
+)
+
+// Diff shows the calls one a line: "  " as expected, "~ " with other arguments
+// and what is other in them, "- " expected and not called, "+ " called and not
+// expected, ". " called besides.
+func (r *Report) Diff() string {
+	var b strings.Builder
+	left := len(r.Lines)
+	for i := 0; i < len(r.Lines); {
+		if b.Len() > maxText {
+			fmt.Fprintf(&b, "... %d more lines\n", left)
+			break
+		}
+		n := r.fine(i)
+		if n > shownRun {
+			b.WriteString(r.Lines[i].text())
+			fmt.Fprintf(&b, "  ... %d more calls\n", n-2)
+			i, left, n = i+n-1, left-n+1, 1
+		}
+		for range max(n, 1) {
+			b.WriteString(r.Lines[i].text())
+			i, left = i+1, left-1
+		}
+	}
+	return b.String()
+}
+
+// fine counts the lines from i on that need no look.
+func (r *Report) fine(i int) int {
+	n := 0
+	for i+n < len(r.Lines) && (r.Lines[i+n].Op == Same || r.Lines[i+n].Op == Allowed) {
+		n++
+	}
+	return n
+}
+
+func (l *Line) text() string {
+	var b strings.Builder
+	b.WriteString(string(l.Op) + " ")
+	if l.Actual != nil {
+		b.WriteString(l.Actual.Tool + " " + cut(value.JSON(l.Actual.Args)))
+		if l.Actual.Status != engine.CallOK && l.Actual.Status != "" {
+			b.WriteString(" (" + string(l.Actual.Status) + ")")
+		}
+	} else {
+		b.WriteString(l.Expected.Tool)
+		if l.Expected.Args != nil {
+			b.WriteString(" " + cut(value.JSON(l.Expected.Args)))
+		}
+	}
+	b.WriteString("\n")
+	for _, f := range l.Fields {
+		b.WriteString("    " + f.text() + "\n")
+	}
+	return b.String()
+}
+
+func (f *Field) text() string {
+	at := f.Path
+	if at == "" {
+		at = "arguments"
+	}
+	switch {
+	case f.Missing:
+		return at + ": expected " + cut(value.JSON(f.Expected)) + ", is not there"
+	case f.Excess:
+		return at + ": not expected, is " + cut(value.JSON(f.Actual))
+	}
+	return at + ": expected " + cut(value.JSON(f.Expected)) + ", is " + cut(value.JSON(f.Actual))
+}
+
+func cut(s string) string {
+	if len(s) <= maxValue {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxValue], "") + "…"
+}

@@ -1,0 +1,123 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+var _ engine.Embedder = (*model)(nil)
+
+// The bounds of one request for vectors: what servers take, and what comes back
+// within the transport's bound of a body.
+const (
+	maxBatch       = 128     // texts
+	maxBatchTokens = 150_000 // estimated
+)
+
+// Embed implements engine.Embedder, with the vectors of the llm's model. Many
+// texts are sent in several requests, one after the other.
+func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float64, used engine.Tokens, err error) {
+	if m.keyless {
+		return nil, used, m.noKey()
+	}
+	vectors = make([][]float64, 0, len(texts))
+	for len(texts) > 0 {
+		batch, size := texts[:batchOf(texts)], 0
+		for _, t := range batch {
+			size += len(t)
+		}
+		got, n, err := m.embedBatch(ctx, batch, engine.EstimateTokens(size))
+		if err != nil {
+			return nil, used, err
+		}
+		if len(vectors) > 0 && len(got[0]) != len(vectors[0]) {
+			return nil, used, bad("the server's vectors have %d numbers, and then %d", len(vectors[0]), len(got[0]))
+		}
+		vectors, used.Input, texts = append(vectors, got...), used.Input+n, texts[len(batch):]
+	}
+	return vectors, used, nil
+}
+
+// batchOf is how many of the texts go into one request, at least one.
+func batchOf(texts []string) int {
+	size := 0
+	for i, t := range texts {
+		if size += len(t); i > 0 && (i == maxBatch || engine.EstimateTokens(size) > maxBatchTokens) {
+			return i
+		}
+	}
+	return len(texts)
+}
+
+// embedBatch makes one request, with its repeats; estimate is what it is expected to
+// take, and what it took where the server does not say.
+func (m *model) embedBatch(ctx context.Context, texts []string, estimate int) (vectors [][]float64, used int, err error) {
+	params := sdk.EmbeddingNewParams{
+		Model: m.name, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
+		EncodingFormat: sdk.EmbeddingNewParamsEncodingFormatFloat,
+	}
+	attempts, err := m.wire.Call(ctx, wire.Job{
+		Tokens: estimate, Again: again,
+		Do: func(ctx context.Context) (int, error) {
+			var body []byte
+			_, err := m.embeddings.New(ctx, params, option.WithResponseBodyInto(&body))
+			if err == nil {
+				vectors, used, err = embedded(body, len(texts))
+			}
+			if err != nil {
+				return 0, m.failure(ctx, err)
+			}
+			return used, nil
+		},
+	})
+	if err != nil {
+		return nil, 0, m.ended(err, attempts)
+	}
+	if used == 0 {
+		used = estimate
+	}
+	return vectors, used, nil
+}
+
+// embedded reads a whole body: n vectors of one length, in the order of their
+// texts whatever the order they came in.
+func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
+	var c struct {
+		Data []struct {
+			Embedding []float64
+			Index     *int
+		}
+		Usage struct {
+			Prompt int `json:"prompt_tokens"`
+			Total  int `json:"total_tokens"`
+		}
+		Error json.RawMessage
+	}
+	if err := json.Unmarshal(body, &c); err != nil {
+		return nil, 0, bad("the server's vectors cannot be read: %s", wire.Explain(body))
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return nil, 0, reported(body)
+	}
+	if len(c.Data) != n {
+		return nil, 0, bad("the server sent %d vectors for %d texts", len(c.Data), n)
+	}
+	vectors = make([][]float64, n)
+	for i, d := range c.Data {
+		at := i
+		if d.Index != nil {
+			at = *d.Index
+		}
+		if at < 0 || at >= n || vectors[at] != nil || len(d.Embedding) == 0 || len(d.Embedding) != len(c.Data[0].Embedding) {
+			return nil, 0, bad("the server's vector %d of %d is empty, of another length, or sent twice", at, n)
+		}
+		vectors[at] = d.Embedding
+	}
+	return vectors, max(c.Usage.Prompt, c.Usage.Total), nil
+}
