@@ -218,7 +218,7 @@ func (b *suiter) limits() {
 		if s == nil {
 			continue
 		}
-		for _, name := range s.unpriced() {
+		for _, name := range s.Unpriced() {
 			b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s of %s has no cost", name, b.files.name(s.File)).
 				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name)
 		}
@@ -236,8 +236,9 @@ func orVariant(name string) string {
 	return ", or set it in the variant " + name
 }
 
-// unpriced lists the llms that a spec uses and that have no price.
-func (s *Spec) unpriced() (out []string) {
+// Unpriced lists the llms that a spec uses and that have no price: what its runs
+// cost is not known.
+func (s *Spec) Unpriced() (out []string) {
 	for _, m := range s.program.Models {
 		for _, used := range s.models {
 			if used == m.Name && m.Cost == nil {

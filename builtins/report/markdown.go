@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/markdown"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/eval/fold"
@@ -37,9 +38,9 @@ const (
 func (f *markdownFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error {
 	p, view := newPage(f.set), look(r, pageRows)
 	m, _ := headline(r)
-	p.part(fmt.Sprintf("### %s %s: %s", m.sign, code(r.Manifest.Suite, nameWide), verdictWords(r.Verdict)))
+	p.part(fmt.Sprintf("### %s %s: %s", m.sign, markdown.Code(r.Manifest.Suite, nameWide), verdictWords(r.Verdict)))
 	if r.Reason != "" {
-		p.part("**Why:** " + prose(r.Reason, 3*textWide))
+		p.part("**Why:** " + markdown.Prose(r.Reason, 3*textWide))
 	}
 	rateTable(p, r, view)
 	f.gateTable(p, r)
@@ -59,7 +60,7 @@ func rateTable(p *page, r *fold.Report, view *survey) {
 	rows := [][]string{{"", "pass rate", "95 % interval", "passed", "errors", "USD/trial", "time/trial", "tokens/trial"}}
 	for _, x := range append([]part{view.whole}, view.variants...) {
 		row := rateRow(x, r)
-		row[0] = cell(x.Name, nameWide)
+		row[0] = markdown.Cell(x.Name, nameWide)
 		if x.Name == view.whole.Name {
 			row[0] = "**all**"
 		}
@@ -84,11 +85,11 @@ func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
 		if g.Error != "" {
 			got = g.Error
 		}
-		name := cell(g.Name, nameWide)
+		name := markdown.Cell(g.Name, nameWide)
 		if g.Expr != "" && g.Expr != g.Name {
-			name += " " + cell(g.Expr, nameWide)
+			name += " " + markdown.Cell(g.Expr, nameWide)
 		}
-		rows = append(rows, []string{m.sign, name, cell(got, textWide), cell(f.set.at(g.File, g.Line), nameWide)})
+		rows = append(rows, []string{m.sign, name, markdown.Cell(got, textWide), markdown.Cell(f.set.at(g.File, g.Line), nameWide)})
 	}
 	p.table(rows, 0, 0)
 	moreLine(p, len(r.Gates)-pageRows, "gate")
@@ -96,9 +97,9 @@ func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
 
 func comparisonPart(p *page, c *fold.Comparison, now float64) {
 	m := compared(c)
-	text := fmt.Sprintf("**Against %s: %s %s.** %s.", code(baselineName(c), nameWide), m.sign, prose(c.Verdict, nameWide), prose(difference(c, now), 2*textWide))
+	text := fmt.Sprintf("**Against %s: %s %s.** %s.", markdown.Code(baselineName(c), nameWide), m.sign, markdown.Prose(c.Verdict, nameWide), markdown.Prose(difference(c, now), 2*textWide))
 	if extra := power(c); extra != "" {
-		text += " " + prose(upper(extra), textWide) + "."
+		text += " " + markdown.Prose(upper(extra), textWide) + "."
 	}
 	if c.GradingChange {
 		text += " The checks are not those of the baseline: marks do not compare."
@@ -127,7 +128,7 @@ func changeTable(p *page, what string, changes []fold.CaseChange) {
 	inner := &page{most: pageMost}
 	rows := [][]string{{"case", "before", "after", "p (adjusted)", ""}}
 	for _, c := range changes[:min(len(changes), pageRows)] {
-		rows = append(rows, []string{cell(label(c.Case, c.Variant), nameWide), tally(c.Before), tally(c.After), fmt.Sprintf("%.3g", c.P), prose(c.Kind, nameWide)})
+		rows = append(rows, []string{markdown.Cell(label(c.Case, c.Variant), nameWide), tally(c.Before), tally(c.After), fmt.Sprintf("%.3g", c.P), markdown.Prose(c.Kind, nameWide)})
 	}
 	inner.table(rows, 1, 4)
 	moreLine(inner, len(changes)-pageRows, "case")
@@ -137,7 +138,7 @@ func changeTable(p *page, what string, changes []fold.CaseChange) {
 func nameList(names []string) string {
 	out := make([]string, 0, pageNames)
 	for _, name := range names[:min(len(names), pageRows)] {
-		out = append(out, code(name, nameWide))
+		out = append(out, markdown.Code(name, nameWide))
 	}
 	text := strings.Join(out, ", ")
 	if more := len(names) - pageRows; more > 0 {
@@ -153,7 +154,7 @@ func worstTable(p *page, view *survey) {
 	inner := &page{most: pageMost}
 	rows := [][]string{{"case", "passed", "errors", "why"}}
 	for _, c := range view.worst {
-		rows = append(rows, []string{cell(label(c.ID, c.Variant), nameWide), tally(fold.Tally{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), cell(why(&c), textWide)})
+		rows = append(rows, []string{markdown.Cell(label(c.ID, c.Variant), nameWide), tally(fold.Tally{C: c.Passed, N: c.N}), strconv.Itoa(c.Errors), markdown.Cell(why(&c), textWide)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, view.bad-len(view.worst), "case")
@@ -168,7 +169,7 @@ func groupTable(p *page, r *fold.Report, view *survey) {
 	rows := [][]string{{"group", "pass rate", "95 % interval", "passed", "errors"}}
 	for _, x := range view.groups[:min(len(view.groups), pageRows)] {
 		row := rateRow(x, r)[:5]
-		row[0] = cell(x.Name, nameWide)
+		row[0] = markdown.Cell(x.Name, nameWide)
 		rows = append(rows, row)
 	}
 	inner.table(rows, 1, 5)
@@ -184,7 +185,7 @@ func checkTable(p *page, r *fold.Report) {
 	rows := [][]string{{"check", "met", "trials"}}
 	list := parts(r.Stats.ByCheck, checkNames(r))
 	for _, x := range list[:min(len(list), pageRows)] {
-		rows = append(rows, []string{cell(x.Name, nameWide), percent(x.PassRate), fmt.Sprintf("%d/%d", x.Passed, x.Trials-x.Errors)})
+		rows = append(rows, []string{markdown.Cell(x.Name, nameWide), percent(x.PassRate), fmt.Sprintf("%d/%d", x.Passed, x.Trials-x.Errors)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, len(list)-pageRows, "check")
@@ -195,7 +196,7 @@ func checkTable(p *page, r *fold.Report) {
 func remarkList(p *page, r *fold.Report) {
 	var b strings.Builder
 	for _, e := range r.Errors {
-		fmt.Fprintf(&b, "- %s: %s\n", prose(tty.Plural(e.Count, string(e.Kind)+" error"), nameWide), code(e.Example, textWide))
+		fmt.Fprintf(&b, "- %s: %s\n", markdown.Prose(tty.Plural(e.Count, string(e.Kind)+" error"), nameWide), markdown.Code(e.Example, textWide))
 	}
 	if n := len(r.FlakyCases); n > 0 {
 		fmt.Fprintf(&b, "- %s flaky: %s\n", tty.Plural(n, "case"), nameList(r.FlakyCases))
@@ -208,7 +209,7 @@ func remarkList(p *page, r *fold.Report) {
 			fmt.Fprintf(&b, "- %d more warnings\n", len(r.Warnings)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- warning: %s\n", prose(text, textWide))
+		fmt.Fprintf(&b, "- warning: %s\n", markdown.Prose(text, textWide))
 	}
 	if b.Len() > 0 {
 		p.part(b.String())
@@ -224,9 +225,9 @@ func moreLine(p *page, n int, of string) {
 // origin says what was run, and of what.
 func (f *markdownFormat) origin(r *fold.Report, view *survey) string {
 	m := &r.Manifest
-	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), consumed(r), code(m.ID, nameWide), code(f.set.file(m.File), nameWide))
+	text := fmt.Sprintf("%s; %s; %s of %s", scope(r, view.cases), consumed(r), markdown.Code(m.ID, nameWide), markdown.Code(f.set.file(m.File), nameWide))
 	if m.Commit != "" {
-		text += " at " + code(brief(m.Commit), nameWide)
+		text += " at " + markdown.Code(brief(m.Commit), nameWide)
 	}
 	if m.Dirty {
 		text += " with changes"
@@ -239,7 +240,7 @@ func (f *markdownFormat) WriteDiff(w io.Writer, d *Diff) error {
 	p := newPage(f.set)
 	rows := [][]string{{"", "before", "after", "change"}}
 	for _, x := range append(origins(d), figures(d)...) {
-		rows = append(rows, []string{prose(x.name, nameWide), cell(x.before, nameWide), cell(x.after, nameWide), x.change})
+		rows = append(rows, []string{markdown.Prose(x.name, nameWide), markdown.Cell(x.before, nameWide), markdown.Cell(x.after, nameWide), x.change})
 	}
 	p.table(rows, 1, 4)
 	if d.Comparison != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/builtins/markdown"
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/eval/fold"
 )
@@ -26,7 +27,7 @@ func (f *markdownFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
 	p.part(fmt.Sprintf("### %s pexctl test: %s", m.sign, testCounts(r)))
 	for i := range r.Cases {
 		if c := &r.Cases[i]; failed(c) {
-			p.details(wrong.sign+" "+summary(c.Name, nameWide)+" "+summary(f.set.at(c.File, c.Line), nameWide), f.problems(c))
+			p.details(wrong.sign+" "+markdown.Summary(c.Name, nameWide)+" "+markdown.Summary(f.set.at(c.File, c.Line), nameWide), f.problems(c))
 		}
 	}
 	if len(r.Unused) > 0 {
@@ -69,9 +70,9 @@ func (f *markdownFormat) problems(c *fold.TestResult) string {
 			break
 		}
 		x := &c.Problems[i]
-		fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields("**"+prose(string(x.Kind), nameWide)+"** "+code(x.Where, nameWide)+" "+code(x.Message, textWide)), " "))
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields("**"+markdown.Prose(string(x.Kind), nameWide)+"** "+markdown.Code(x.Where, nameWide)+" "+markdown.Code(x.Message, textWide)), " "))
 		if at := f.set.at(x.File, x.Line); at != "" {
-			fmt.Fprintf(&b, "caused by %s\n\n", code(at, nameWide))
+			fmt.Fprintf(&b, "caused by %s\n\n", markdown.Code(at, nameWide))
 		}
 		b.WriteString(contrast(x.Expected, x.Actual, x.Diff))
 	}
@@ -81,14 +82,14 @@ func (f *markdownFormat) problems(c *fold.TestResult) string {
 // contrast shows a diff, or what was expected beside what came.
 func contrast(expected, actual, diff string) string {
 	if diff != "" {
-		return block("diff", diff, pageLines) + "\n"
+		return markdown.Block("diff", diff, pageLines) + "\n"
 	}
 	out := ""
 	if expected != "" {
-		out += "expected\n\n" + block("", expected, pageLines/4) + "\n"
+		out += "expected\n\n" + markdown.Block("", expected, pageLines/4) + "\n"
 	}
 	if actual != "" {
-		out += "actual\n\n" + block("", actual, pageLines/4) + "\n"
+		out += "actual\n\n" + markdown.Block("", actual, pageLines/4) + "\n"
 	}
 	return out
 }

@@ -92,6 +92,9 @@ func (s *suite) gitBaseline(c *cli.Context, ref, rest string) (*against, error) 
 
 // runBaseline is an evaluation of this home.
 func (s *suite) runBaseline(ref, id, home string) (*against, error) {
+	if id != "last" && (!evalID.MatchString(id) || !exists(filepath.Join(evalsDir(home), id))) {
+		return nil, usage("baseline %s: there is no such evaluation in %s (pexctl eval ls lists them)", ref, home)
+	}
 	dir, err := s.earlier(home, id, "baseline run:")
 	if err != nil {
 		return nil, err
@@ -157,6 +160,9 @@ func evalBless(c *cli.Context) error {
 		return usage("evaluation %s makes no baseline: %s (--force blesses it all the same)", r.Manifest.ID, why)
 	}
 	to := cmp.Or(c.String("to"), s.baselineFile())
+	if dir := filepath.Dir(to); !exists(dir) {
+		return usage("--to %s: there is no folder %s", to, dir)
+	}
 	if err := writeFile(to, func(w *os.File) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
 		return usage("--to: %w", err)
 	}
@@ -190,6 +196,9 @@ func refold(dir string, o fold.Options) (*fold.Report, trial.Rows, error) {
 	rows, err := batch.OpenRows(dir)
 	if err != nil {
 		return nil, nil, infra(err)
+	}
+	if o.Total == 0 {
+		o.Total = m.Trials
 	}
 	r, err := fold.Fold(rows, m, o)
 	if err != nil {

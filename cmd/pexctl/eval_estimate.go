@@ -38,7 +38,7 @@ const replyTokens = 300
 // estimate says what would be run and what it may cost.
 func (e *evaluation) estimate() error {
 	est := estimated{
-		Suite: e.Name, Cases: e.total, Repeat: e.Repeat, Trials: e.total * e.Repeat * len(e.variants), Filter: e.filter.String(),
+		Suite: e.Name, Cases: e.total, Repeat: e.Repeat, Trials: e.trials(), Filter: e.filter.String(),
 		Priced: true, Checks: e.checkInfos(),
 	}
 	if e.against != nil {

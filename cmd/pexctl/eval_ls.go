@@ -44,6 +44,7 @@ type evaluated struct {
 	PassRate  float64   `json:"pass_rate"`
 	CostUSD   float64   `json:"cost_usd"`
 	Missing   int       `json:"missing"`
+	Scored    string    `json:"scored,omitempty"` // the evaluation of which it has the rows, graded again
 	Commit    string    `json:"git_commit,omitempty"`
 	Problem   string    `json:"problem,omitempty"` // why nothing else can be said
 }
@@ -76,6 +77,10 @@ func evalLs(c *cli.Context) error {
 	if wantJSON {
 		return printJSON(c, list)
 	}
+	if len(list) == 0 {
+		fmt.Fprintf(c.App.ErrWriter, "no evaluations%s in %s: pexctl eval suite.yaml makes one\n", prefixed(" of ", c.String("suite")), home)
+		return nil
+	}
 	printEvaluations(c, list, left)
 	return nil
 }
@@ -103,7 +108,7 @@ func evaluations(home string) ([]fold.Manifest, error) {
 }
 
 func listedEvaluation(home string, m fold.Manifest) evaluated {
-	e := evaluated{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit}
+	e := evaluated{ID: m.ID, Suite: m.Suite, StartedAt: m.Started, Commit: m.Commit, Scored: m.Labels[scoredLabel]}
 	r, _, err := refold(filepath.Join(evalsDir(home), m.ID), fold.Options{})
 	if err != nil {
 		e.Problem = err.Error()
@@ -114,13 +119,12 @@ func listedEvaluation(home string, m fold.Manifest) evaluated {
 }
 
 func printEvaluations(c *cli.Context, list []evaluated, left int) {
-	if len(list) == 0 {
-		fmt.Fprintln(c.App.ErrWriter, "no evaluations yet: pexctl eval suite.yaml makes one")
-		return
-	}
 	rows := [][]string{{"EVALUATION", "SUITE", "STARTED", "TRIALS", "PASSED", "ERRORS", "COST", ""}}
 	for _, e := range list {
 		about := e.Problem
+		if about == "" && e.Scored != "" {
+			about = e.Scored + ", graded again"
+		}
 		if e.Missing > 0 {
 			about = strconv.Itoa(e.Missing) + " trials missing"
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -42,6 +43,9 @@ func evalSuite(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if near := nearest(c.Args().First(), subcommands(c)); near != "" && !exists(c.Args().First()) {
+		return usage("there is no suite %s; did you mean pexctl eval %s?", c.Args().First(), near)
+	}
 	s, err := loadSuite(c, c.Args().First())
 	if err != nil {
 		return err
@@ -53,11 +57,26 @@ func evalSuite(c *cli.Context) error {
 	if c.Bool("dry-run") {
 		return e.estimate()
 	}
-	stop, err := e.run()
-	if err != nil {
+	stop, terminated, err := e.run()
+	switch {
+	case errors.Is(err, batch.ErrOther):
+		return usage("%w (--force goes on all the same, another --id begins anew)", err)
+	case err != nil:
 		return infra(err)
 	}
-	return e.tell(stop)
+	err = e.tell(stop)
+	if exit, ok := errors.AsType[*exitError](err); ok && exit.code == exitInterrupted && terminated {
+		exit.code = exitTerminated
+	}
+	return err
+}
+
+// subcommands are the names of what a command has below it.
+func subcommands(c *cli.Context) (out []string) {
+	for _, sub := range c.Command.Subcommands {
+		out = append(out, sub.Name)
+	}
+	return out
 }
 
 // homeOf is the home of a command about files below root.
@@ -79,12 +98,20 @@ func (e *evaluation) prepare() (err error) {
 	}
 	e.cases = e.filter.Of(e.source.Cases)
 	if e.total, err = batch.Survey(e.cases, e.variants); err != nil {
-		return usage("%s: %w", shownPath(cmp.Or(e.Dataset.File, e.File)), err)
+		return e.wrongDataset(err)
 	}
 	if e.total == 0 {
-		return usage("there is no case to run%s", prefixed(": the dataset has none ", e.filter.String()))
+		return usage("there is no case to run%s", prefixed(": the dataset has none that is picked by ", e.filter.String()))
 	}
 	return nil
+}
+
+// wrongDataset names the dataset in an error that does not begin with it.
+func (e *evaluation) wrongDataset(err error) error {
+	if strings.HasPrefix(err.Error(), e.source.Name) {
+		return usage("%w", err)
+	}
+	return usage("%s: %w", e.source.Name, err)
 }
 
 func prefixed(before, s string) string {
@@ -148,6 +175,7 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 	m = fold.Manifest{
 		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: shownPath(e.File), Digest: e.Digest, Grading: e.GradingDigest,
 		Dataset: shownPath(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
+		Trials: e.trials(),
 		Filter: e.filter.String(), Labels: e.Labels, Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
 	}
 	if e.Dataset.File != "" {
@@ -159,14 +187,23 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 	return m, nil
 }
 
+// trials is how many are to run.
+func (e *evaluation) trials() int { return e.total * len(e.variants) * e.Repeat }
+
 // concurrency is how many trials are in flight.
 func (e *evaluation) concurrency() int { return cmp.Or(e.Concurrency, 4) }
 
-// run runs the trials, or those of them that are missing.
-func (e *evaluation) run() (batch.Stop, error) {
+// evalGrace is how long calls may go on when an evaluation is stopped: a
+// provider that hangs must not hold it for long, and what is cut off goes on
+// when it is resumed.
+const evalGrace = 2 * time.Second
+
+// run runs the trials, or those of them that are missing; terminated says that
+// SIGTERM ended it.
+func (e *evaluation) run() (end batch.Stop, terminated bool, err error) {
 	m, err := e.manifest()
 	if err != nil {
-		return batch.Stop{}, err
+		return end, false, err
 	}
 	dir := filepath.Join(evalsDir(e.home), e.id)
 	progress := newEvalProgress(e.c, e.Name)
@@ -175,15 +212,12 @@ func (e *evaluation) run() (batch.Stop, error) {
 		progress.Note("suspending: what is under way may end; once more to stop at once")
 	})
 	defer stop()
-	end, err := batch.Run(ctx, batch.Plan{
+	end, err = batch.Run(ctx, batch.Plan{
 		Dir: dir, Manifest: m, Force: e.c.Bool("force"), Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.MaxErrors, Limits: e.Limits,
-		Grace: grace, Decided: e.decided, Progress: progress.Send, Mask: e.mask(),
+		Grace: evalGrace, Decided: e.decided, Progress: progress.Send, Mask: e.mask(),
 	})
-	if end.Why == batch.Suspended && errors.Is(context.Cause(ctx), errTerminated) {
-		return end, &exitError{exitTerminated, nil}
-	}
-	return end, err
+	return end, errors.Is(context.Cause(ctx), errTerminated), err
 }
 
 // decided says that a case needs no further trials: its gates are certain.

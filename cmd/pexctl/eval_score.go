@@ -98,8 +98,10 @@ func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
 	}
 	ctx, stop := onSignal(c.Context, func() {})
 	defer stop()
-	m.ID, m.Grading, m.Checks = "e"+newRunID(time.Now())[1:], s.GradingDigest, s.checkInfos()
-	m.Labels = labelled(m.Labels, "scored", filepath.Base(from))
+	now := time.Now()
+	m.ID, m.Grading, m.Checks = "e"+newRunID(now)[1:], s.GradingDigest, s.checkInfos()
+	m.Started = now.UTC().Round(time.Millisecond) // the latest of its suite
+	m.Labels = labelled(m.Labels, scoredLabel, filepath.Base(from))
 	to = filepath.Join(filepath.Dir(from), m.ID)
 	err = batch.Regrade(ctx, rows, s.checks, to, m, max(s.Concurrency, 4))
 	switch {
@@ -110,6 +112,9 @@ func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
 	}
 	return to, nil
 }
+
+// scoredLabel holds, of an evaluation that is one graded again, which one.
+const scoredLabel = "scored"
 
 func labelled(labels map[string]string, name, value string) map[string]string {
 	out := map[string]string{name: value}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -19,8 +20,14 @@ func evalShowCommand() *cli.Command {
 			"pexctl eval show last --html eval.html       # every trial with its plan, steps and checks",
 			"pexctl eval show e-20260102-150405-1a2b3c4d --junit eval.xml --csv rows.csv",
 			"pexctl eval show last --suite suite.yaml     # with the gates as the suite has them now",
+			"pexctl eval show last --case c-17            # the run of one case: plan, steps, tool calls",
 		),
-		Flags:  append(append(specFlags(), suiteFlag()), append(reportFlags(), outputFlag(), homeFlag())...),
+		Flags: append(append(specFlags(), suiteFlag(),
+			&cli.StringFlag{Name: "case", Usage: "show the run of the case of this `ID` instead"},
+			&cli.StringFlag{Name: "variant", Usage: "with --case: under the variant of this `NAME`"},
+			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
+			&cli.BoolFlag{Name: "conversation", Usage: "with --case: add the prompt and the reply of every model call"},
+		), append(reportFlags(), outputFlag(), homeFlag())...),
 		Action: evalShow,
 	}
 }
@@ -39,6 +46,9 @@ func evalShow(c *cli.Context) error {
 	out, err := openOutputs(c)
 	if err != nil {
 		return err
+	}
+	if c.String("case") != "" {
+		return showTrial(c, out.json)
 	}
 	r, rows, err := pastEvaluation(c, c.Args().First())
 	if err != nil {
@@ -61,13 +71,13 @@ func pastEvaluation(c *cli.Context, id string) (*fold.Report, trial.Rows, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, rows, err := refold(dir, fold.Options{})
+	m, err := batch.ReadManifest(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, infra(err)
 	}
-	s := suiteOf(c, r)
+	s := suiteOf(c, m)
 	if s == nil {
-		return r, rows, nil
+		return refold(dir, fold.Options{})
 	}
 	o := fold.Options{Suite: s.Suite}
 	a, err := s.baseline(c, "", home)
@@ -77,23 +87,22 @@ func pastEvaluation(c *cli.Context, id string) (*fold.Report, trial.Rows, error)
 	if a != nil {
 		o.Baseline, o.Ref = a.file, a.ref
 	}
-	r, rows, err = refold(dir, o)
-	return r, rows, err
+	return refold(dir, o)
 }
 
 // suiteOf is the suite that an evaluation was made of, as it is now; nil where
 // it is gone or broken, which is told.
-func suiteOf(c *cli.Context, r *fold.Report) *suite {
+func suiteOf(c *cli.Context, m fold.Manifest) *suite {
 	path := c.String("suite")
 	if path == "" {
-		path = r.Manifest.File
+		path = m.File
 	}
 	read, found := dsl.LoadSuite(path, specOptions(c))
 	if found.Failed() || read == nil {
 		note(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
 		return nil
 	}
-	if read.Digest != r.Manifest.Digest {
+	if read.Digest != m.Digest {
 		note(c, "warning: %s has changed since; its gates are those of now", path)
 	}
 	return &suite{Suite: read, file: path}
@@ -162,10 +171,14 @@ func evalDiff(c *cli.Context) error {
 	}
 	before := fold.Baseline(side[0])
 	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.Float64("margin")}, MaxErrors: dsl.MaxErrors{Count: -1}}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
-	if side[1], _, err = refold(dirs[1], o); err != nil {
+	held, _, err := refold(dirs[1], o)
+	if err != nil {
 		return err
 	}
-	d := &report.Diff{Before: side[0], After: side[1], Comparison: side[1].Comparison}
+	if side[1], _, err = refold(dirs[1], fold.Options{}); err != nil { // both verdicts are without a baseline
+		return err
+	}
+	d := &report.Diff{Before: side[0], After: side[1], Comparison: held.Comparison}
 	if err := out.diff(d); err != nil {
 		return err
 	}

@@ -47,11 +47,14 @@ func loadSuite(c *cli.Context, path string) (*suite, error) {
 		}
 	}
 	o.Programs = dsl.NewPrograms(o)
+	if c.IsSet("max-cost") && c.Float64("max-cost") == 0 {
+		return nil, usage("--max-cost 0: nothing could run; leave it out for no limit")
+	}
 	read, found := dsl.LoadSuite(path, o)
 	if err := show(c, found); err != nil {
 		return nil, err
 	}
-	s := &suite{Suite: read, file: path, source: dataset.Source{Dataset: &read.Dataset}}
+	s := &suite{Suite: read, file: path, source: dataset.Source{Dataset: &read.Dataset, Name: shownPath(cmp.Or(read.Dataset.File, read.File))}}
 	if err := s.compile(c, o.Programs); err != nil {
 		return nil, err
 	}
@@ -80,7 +83,7 @@ func (s *suite) compile(c *cli.Context, programs *dsl.Programs) error {
 		}
 		s.variants = append(s.variants, batch.Variant{Name: v.Name, Program: p, Host: host, Inputs: s.source.Inputs(p)})
 		s.infos = append(s.infos, fold.VariantInfo{
-			Name: v.Name, File: shownPath(spec.File), Set: v.Set, Priced: priced(p),
+			Name: v.Name, File: shownPath(spec.File), Set: v.Set, Priced: len(spec.Unpriced()) == 0,
 			Spec: engine.SpecInfo{Name: p.Name, Version: p.Version, Digest: p.Digest},
 		})
 	}
@@ -111,11 +114,6 @@ func (s *suite) hosts(c *cli.Context, p *engine.Program, spec *dsl.Spec) (func(m
 		return nil, usage("%w", err)
 	}
 	return func(map[string]any) (engine.Host, error) { return host, nil }, nil
-}
-
-// priced says that every llm has a price: what trials cost is known.
-func priced(p *engine.Program) bool {
-	return !slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return m.Cost == nil })
 }
 
 // graders builds the checks, and the models that some of them ask.

@@ -47,7 +47,7 @@ var endings = map[batch.Why]fold.Ending{
 
 // tell makes the report of what has rows, writes it, and gives the exit code.
 func (e *evaluation) tell(stop batch.Stop) error {
-	o := fold.Options{Suite: e.Suite, Total: e.total * len(e.variants) * e.Repeat, Ending: endings[stop.Why]}
+	o := fold.Options{Suite: e.Suite, Total: e.trials(), Ending: endings[stop.Why]}
 	if e.against != nil {
 		o.Baseline, o.Ref = e.against.file, e.against.ref
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,7 +75,7 @@ func (t target) past(c *cli.Context) (*past, error) {
 }
 
 func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
-	p, found, err := remake(dir, recs)
+	p, found, err := remake(dir, recs, nil)
 	if found.Failed() {
 		if err := show(c, found); err != nil {
 			return nil, usage("run %s: its program cannot be made again by this version of pexctl", p.start.Input.RunID)
@@ -83,11 +84,15 @@ func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
 	return p, err
 }
 
-// remake makes a run's program again, and says what is in the way.
-func remake(dir string, recs []journal.Record) (*past, diag.List, error) {
+// remake makes a run's program again, and says what is in the way. source is
+// that of the program where the start record leaves it out; nil = it does not.
+func remake(dir string, recs []journal.Record, source json.RawMessage) (*past, diag.List, error) {
 	start, err := engine.ReadStart(recs)
 	if err != nil {
 		return nil, nil, infra(err)
+	}
+	if source != nil {
+		start.Program = source
 	}
 	if start.Input.Origin == nil { // a cassette that was put into the home
 		start.Input.Origin = &engine.Origin{}

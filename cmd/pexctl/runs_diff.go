@@ -20,15 +20,16 @@ func runsDiffCommand() *cli.Command {
 		Name: "diff", Usage: "show where two runs went apart", ArgsUsage: "RUN OTHER",
 		Description: examples(
 			"pexctl runs diff RUN OTHER",
+			"pexctl runs diff RUN OTHER -o markdown > comment.md       # for a pull request",
 			"pexctl runs diff RUN OTHER -o json | jq -r .first.class   # prompt, parameters, tools, arguments, ...",
 		) + "\n\nExit code 0: they did the same; 1: they differ.",
-		Flags:  []cli.Flag{outputFlag(), homeFlag()},
+		Flags:  []cli.Flag{outputFlagOf("text", "json", "markdown"), homeFlag()},
 		Action: runsDiff,
 	}
 }
 
 func runsDiff(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+	format, err := formatOf(c, "text", "json", "markdown")
 	if err != nil {
 		return err
 	}
@@ -52,12 +53,16 @@ func runsDiff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if wantJSON {
-		if err := printJSON(c, d); err != nil {
-			return err
-		}
-	} else {
+	switch format {
+	case "json":
+		err = printJSON(c, d)
+	case "markdown":
+		d.markdown(c.App.Writer)
+	default:
 		d.print(c)
+	}
+	if err != nil {
+		return err
 	}
 	if !d.Same {
 		return &exitError{exitNegative, nil}

@@ -100,7 +100,7 @@ func (l *look) read(run string) standing {
 	if err != nil {
 		return l.unread(standing{Run: run}, recs, err)
 	}
-	p, _, err := remake(l.dir, recs)
+	p, _, err := remake(l.dir, recs, nil)
 	if err != nil {
 		return l.unread(standing{Run: run}, recs, err)
 	}

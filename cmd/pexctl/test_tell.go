@@ -121,7 +121,7 @@ func (o *testOptions) reviewed(c *cli.Context, r *testReport, done *testsDone, u
 	others := 0
 	for _, out := range done.outcomes {
 		changes = append(changes, out.Changes...)
-		others += len(out.Problems) - len(out.Changes)
+		others += len(out.Problems) - out.OfGoldens()
 	}
 	changes = append(changes, unused...)
 	if len(changes) == 0 {

@@ -64,6 +64,9 @@ func (s *Segments) Encode(q Request) ([]byte, error) {
 	}
 	p := &s.packing
 	p.reset()
+	if p.texts == nil {
+		p.texts = make([]byte, 0, room(q))
+	}
 	for _, f := range q.Fields {
 		p.fields = append(p.fields, int32(s.fieldID(f)))
 	}
@@ -74,6 +77,21 @@ func (s *Segments) Encode(q Request) ([]byte, error) {
 		return nil, fmt.Errorf("encode request: %w", p.err)
 	}
 	return s.packed(), nil
+}
+
+// room is about how long the texts of a run's first request are, of which none
+// stands in its journal yet.
+func room(q Request) int {
+	n := 64
+	for _, m := range q.Messages {
+		for _, t := range m.Text {
+			n += len(t) + len(t)/16 + 8
+		}
+	}
+	for _, f := range q.Fields {
+		n += len(f.JSON)
+	}
+	return n
 }
 
 func (s *Segments) textID(t string) int {

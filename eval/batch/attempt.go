@@ -43,7 +43,8 @@ func (s *session) attempt(j *job) {
 }
 
 // execute runs the trial's agent; again says that it ended because of what an
-// earlier session was answered: this one has not asked yet.
+// earlier session was answered, or because that session's journal is of another
+// spec (Plan.Force): this one has not asked yet.
 func (s *session) execute(j *job, params map[string]any, host engine.Host) (again bool) {
 	j.run = runID(s.plan.Manifest.ID, j.key, j.attempt)
 	kept, err := s.store.pool.Run(j.run)
@@ -86,7 +87,7 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 	if j.result = row; row.Fault == nil {
 		j.subject = subject(j.of.Row, params, res, heard.texts, latency)
 	}
-	if past.earlier && row.Fault != nil && row.Fault.Kind == trial.ProviderFault {
+	if past.earlier && row.Fault != nil && (row.Fault.Kind == trial.ProviderFault || res.StopReason.Code == engine.StopInternal) {
 		s.store.pool.Forget(j.run)
 		return true
 	}

@@ -67,6 +67,10 @@ func (s *store) take(p *Plan) (err error) {
 	return err
 }
 
+// ErrOther says that an evaluation that is to go on is of another suite, dataset
+// or spec than what is given now.
+var ErrOther = errors.New("is of something else")
+
 // manifest writes what the evaluation is of, or compares it.
 func (s *store) manifest(p *Plan) error {
 	was, err := ReadManifest(s.dir)
@@ -81,7 +85,7 @@ func (s *store) manifest(p *Plan) error {
 		return err
 	}
 	if other := differences(was, p.Manifest); len(other) > 0 && !p.Force {
-		return fmt.Errorf("evaluation %s is of something else: %s; begin another one, or force this one to go on", was.ID, strings.Join(other, ", "))
+		return fmt.Errorf("evaluation %s %w: %s changed", was.ID, ErrOther, strings.Join(other, ", "))
 	}
 	return nil
 }

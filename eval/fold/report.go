@@ -22,6 +22,7 @@ type Manifest struct {
 	Variants    []VariantInfo     `json:"variants"`
 	Checks      []CheckInfo       `json:"checks"`
 	Repeat      int               `json:"repeat"`
+	Trials      int               `json:"trials,omitempty"` // that are to run; 0 = not known
 	Concurrency int               `json:"concurrency"`
 	Filter      string            `json:"filter,omitempty"` // in words; "" = all cases
 	Labels      map[string]string `json:"labels,omitempty"`

@@ -2,6 +2,7 @@ package testcase
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -73,6 +74,7 @@ func (t *try) mark(ctx context.Context, c *dsl.Check, s *trial.Subject) (trial.M
 	}
 	settings := t.bench.Settings
 	settings.Name, settings.Dir, settings.Root = c.Name, t.c.Dir, t.unit.Root
+	settings.Judge, settings.Embedder = noModel{}, noModel{}
 	check, err := f.Build(c.Config, settings)
 	if err != nil {
 		return trial.Mark{}, err
@@ -81,6 +83,26 @@ func (t *try) mark(ctx context.Context, c *dsl.Check, s *trial.Subject) (trial.M
 		return trial.Mark{}, fmt.Errorf("it compares with variant %s: variants are for pexctl eval", p.Against())
 	}
 	return check.Check(ctx, s)
+}
+
+// noModel is the judge, and the llm that embeds, of checks that want one.
+type noModel struct{}
+
+var (
+	_ trial.Grader    = noModel{}
+	_ engine.Embedder = noModel{}
+)
+
+var errNoModel = errors.New("a test calls no model: put this check into a suite, pexctl eval has a judge and embeddings")
+
+// Grade implements trial.Grader.
+func (noModel) Grade(context.Context, trial.Question) (trial.Judgement, error) {
+	return trial.Judgement{}, errNoModel
+}
+
+// Embed implements engine.Embedder.
+func (noModel) Embed(context.Context, []string) ([][]float64, engine.Tokens, error) {
+	return nil, engine.Tokens{}, errNoModel
 }
 
 // notReached are faults that no call came to: the case does not test what it

@@ -17,7 +17,11 @@ func TestGoldensOfACase(t *testing.T) {
 		Render: []string{"planner"}, Run: &dsl.CaseRun{Replies: `call read {"path":"data.txt"}`}, Golden: l.path("spec/golden"),
 	}
 	const all = "planner.prompt.md, planner.params.json, tools.json, trajectory.json, output.md"
-	want(t, l.run(t, c), fold.TestFailed, "missing spec/golden: there are no golden files yet for "+all+"; pexctl test --update")
+	out := l.run(t, c)
+	want(t, out, fold.TestFailed, "missing spec/golden: there are no golden files yet for "+all+"; pexctl test --update")
+	if out.OfGoldens() != 1 || len(out.Changes) != 5 {
+		t.Errorf("%d problems of %d changes", out.OfGoldens(), len(out.Changes))
+	}
 
 	l.bench.Update = true
 	if out := l.run(t, c); out.Status != fold.TestUpdated || len(out.Changes) != 5 {

@@ -35,6 +35,22 @@ type Outcome struct {
 	Tapeless bool            // the run needs a cassette, and there is none
 }
 
+// OfGoldens is how many of the problems accepting the changes would solve.
+func (o *Outcome) OfGoldens() int {
+	n, missing := 0, 0
+	for _, p := range o.Problems {
+		if p.Kind == fold.ProblemGolden {
+			n++
+		}
+	}
+	for _, ch := range o.Changes {
+		if ch.Kind == golden.Missing {
+			missing = 1 // they are one problem
+		}
+	}
+	return n + missing
+}
+
 // Stale is a cassette that answered requests which are not quite the recorded
 // ones.
 type Stale struct {

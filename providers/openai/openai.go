@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -32,6 +33,7 @@ type model struct {
 	chat       sdk.ChatCompletionService
 	embeddings sdk.EmbeddingService
 	wire       *wire.Client
+	looked     atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
 var _ engine.Model = (*model)(nil)

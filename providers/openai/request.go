@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -139,16 +140,32 @@ func (m *model) format(out *sdk.ChatCompletionNewParams, s *engine.ReplySchema) 
 	case "json_object":
 		out.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	default:
-		if !json.Valid(s.Schema) {
+		look := m.look(s.Schema)
+		if !look.valid {
 			return fmt.Errorf("reply schema %s is no JSON", s.Name)
 		}
 		f := shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: schemaName(s.Name), Schema: s.Schema}
-		if strict(s.Schema) {
+		if look.strict {
 			f.Strict = param.NewOpt(true)
 		}
 		out.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: f}
 	}
 	return nil
+}
+
+// looked is a reply schema that was looked at: many calls ask for the same.
+type looked struct {
+	schema        json.RawMessage
+	valid, strict bool
+}
+
+func (m *model) look(schema json.RawMessage) *looked {
+	if l := m.looked.Load(); l != nil && bytes.Equal(l.schema, schema) {
+		return l
+	}
+	l := &looked{schema, json.Valid(schema), strict(schema)}
+	m.looked.Store(l)
+	return l
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)

@@ -1,4 +1,4 @@
-package report
+package markdown
 
 import (
 	"fmt"
@@ -8,11 +8,6 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 )
-
-// Markdown knows three ways to show a text that is not ours: code in a line,
-// code in a table, and a block. Within code nothing is a link, a mention, a
-// reference, a formula or HTML. Sentences of our own that hold such texts are
-// escaped by prose.
 
 var ticks = regexp.MustCompile("`+")
 
@@ -24,8 +19,8 @@ func fenceFor(text string, n int) string {
 	return strings.Repeat("`", n+1)
 }
 
-// code is a text as code in a line, at most n columns of it; "" stays "".
-func code(s string, n int) string {
+// Code is a text as code in a line, at most n columns of it; "" stays "".
+func Code(s string, n int) string {
 	s = tty.OneLine(s, n)
 	if s == "" {
 		return ""
@@ -39,17 +34,17 @@ func code(s string, n int) string {
 
 var pipes = regexp.MustCompile(`(\\*)\|`)
 
-// cell is code in a table, where a bar ends the cell unless a backslash stands
+// Cell is code in a table, where a bar ends the cell unless a backslash stands
 // before it. Backslashes that stand there already are doubled: what reads them
 // in pairs and what does not both see one cell.
-func cell(s string, n int) string {
-	return pipes.ReplaceAllString(code(s, n), `$1$1\|`)
+func Cell(s string, n int) string {
+	return pipes.ReplaceAllString(Code(s, n), `$1$1\|`)
 }
 
-// block is a text as a block of at most n lines, each cut at 400 columns. Plain
+// Block is a text as a block of at most n lines, each cut at 400 columns. Plain
 // lines stand behind two spaces: robots that read comments take one that begins
 // with a slash or a mention for a command. Those of a diff have a sign there.
-func block(lang, text string, n int) string {
+func Block(lang, text string, n int) string {
 	const widest = 400
 	lines := strings.Split(strings.TrimRight(tty.Safe(text), "\n"), "\n")
 	more := len(lines) - n
@@ -64,7 +59,11 @@ func block(lang, text string, n int) string {
 		lines[i] = strings.TrimRight(line, " ")
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf("  … %d more %s", more, plural(more, "line")))
+		word := "lines"
+		if more == 1 {
+			word = "line"
+		}
+		lines = append(lines, fmt.Sprintf("  … %d more %s", more, word))
 	}
 	body := strings.Join(lines, "\n")
 	fence := fenceFor(body, 2)
@@ -88,10 +87,10 @@ var escapes = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// prose is a sentence that may hold texts that are not ours, on one line.
-func prose(s string, n int) string { return escapes.Replace(tty.OneLine(s, n)) }
+// Prose is a sentence that may hold texts that are not ours, on one line.
+func Prose(s string, n int) string { return escapes.Replace(tty.OneLine(s, n)) }
 
-// summary is the line of a part that opens: HTML, which Markdown leaves alone.
-func summary(s string, n int) string {
+// Summary is the line of a part that opens: HTML, which Markdown leaves alone.
+func Summary(s string, n int) string {
 	return "<code>" + strings.ReplaceAll(html.EscapeString(tty.OneLine(s, n)), "`", "&#96;") + "</code>"
 }
