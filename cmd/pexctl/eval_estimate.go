@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/dataset"
@@ -90,6 +91,9 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error
 		if n > 0 {
 			v.Tokens, v.Cost = float64(v.Trials)*tokens/float64(n), float64(v.Trials)*cost/float64(n)
 			v.By = "the trials of " + past.Manifest.ID
+			if !ranAs(past, &e.infos[i]) {
+				v.By += ", whose spec was another"
+			}
 			return nil
 		}
 	}
@@ -101,6 +105,13 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error
 	v.Cost = float64(v.Trials) * cost
 	v.By = "one call of the planner a trial: agents that take steps need more, so run a --sample first"
 	return nil
+}
+
+// ranAs says whether an evaluation ran a variant as it is now.
+func ranAs(past *fold.Report, now *fold.VariantInfo) bool {
+	return slices.ContainsFunc(past.Manifest.Variants, func(v fold.VariantInfo) bool {
+		return v.Name == now.Name && v.Spec.Digest == now.Spec.Digest
+	})
 }
 
 // least is the planner's request of the first case, in tokens and USD.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -38,6 +37,13 @@ type Source struct {
 
 // maxID bounds the id of a case, in bytes.
 const maxID = 256
+
+// The bounds of weights: what is further apart is a slip, and no sum of such
+// weights says anything.
+const (
+	minWeight = 1e-6
+	maxWeight = 1e6
+)
 
 // row is what a file holds of a case.
 type row struct {
@@ -186,8 +192,8 @@ func weight(r row, name string) (float64, error) {
 	default:
 		return 0, fmt.Errorf("column %s is no number", name)
 	}
-	if !(w > 0) || math.IsInf(w, 0) {
-		return 0, fmt.Errorf("column %s: a weight is above 0, this is %v", name, v)
+	if !(w >= minWeight && w <= maxWeight) {
+		return 0, fmt.Errorf("column %s: a weight is a number from %g to %g, this is %v", name, minWeight, maxWeight, v)
 	}
 	return w, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/component"
 )
 
 // Inputs makes the parameters of a run of p from a case: those that the suite
@@ -37,7 +36,7 @@ type inputs struct {
 func (in *inputs) of(c Case) (map[string]any, error) {
 	var flags []string
 	values := map[string]any{}
-	in.given(c, func(name string, v any) {
+	err := in.given(c, func(name string, v any) {
 		text, isText := v.(string)
 		switch {
 		case !in.text || !isText:
@@ -46,6 +45,9 @@ func (in *inputs) of(c Case) (map[string]any, error) {
 			flags = append(flags, name+"="+text)
 		}
 	})
+	if err != nil {
+		return nil, fmt.Errorf("case %s: %w", c.ID, err)
+	}
 	var file []byte
 	if len(values) > 0 {
 		b, err := json.Marshal(values)
@@ -61,13 +63,22 @@ func (in *inputs) of(c Case) (map[string]any, error) {
 	return params, nil
 }
 
-// given goes over what the suite, or the row, gives for the parameters.
-func (in *inputs) given(c Case, each func(name string, v any)) {
+// given goes over what the suite, or the row, gives for the parameters. A
+// reference that is all of a value may be to a column that the row lacks: there
+// is no value then. A text with a hole in it is an error.
+func (in *inputs) given(c Case, each func(name string, v any)) error {
 	if written := in.dataset.Parameters; written != nil {
 		for _, name := range slices.Sorted(maps.Keys(written)) {
-			each(name, written[name].Render(lookup(c)))
+			asked := columns{row: c.Row}
+			v := written[name].Render(asked.lookup)
+			if _, text := v.(string); text && len(asked.none) > 0 && !defaulted(written[name]) {
+				return fmt.Errorf("parameter %s: the row has no column %s", name, asked.none[0])
+			}
+			if v != nil || len(asked.none) == 0 {
+				each(name, v)
+			}
 		}
-		return
+		return nil
 	}
 	for i := range in.program.Parameters {
 		name := in.program.Parameters[i].Name
@@ -75,15 +86,5 @@ func (in *inputs) given(c Case, each func(name string, v any)) {
 			each(name, v)
 		}
 	}
-}
-
-// lookup finds ${case.x}.
-func lookup(c Case) component.Lookup {
-	return func(ns, name string) (any, bool) {
-		if ns != "case" {
-			return nil, false
-		}
-		v, ok := c.Row[name]
-		return v, ok
-	}
+	return nil
 }

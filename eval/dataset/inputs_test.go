@@ -46,6 +46,15 @@ func TestInputsAreThoseOfTheSuite(t *testing.T) {
 		v.Bind(func(l component.Lookup) any { got, _ := l(ns, name); return got })
 		return v
 	}
+	within := func(column, otherwise string) component.Value {
+		v := component.Value{JSON: []byte(`"on ${case.` + column + otherwise + `}"`)}
+		v.Bind(func(l component.Lookup) any {
+			got, _ := l("case", column)
+			text, _ := got.(string)
+			return "on " + text
+		})
+		return v
+	}
 	for _, row := range []struct {
 		name, format, text string
 		parameters         map[string]component.Value
@@ -64,6 +73,14 @@ func TestInputsAreThoseOfTheSuite(t *testing.T) {
 			map[string]any{"question": "12", "limit": 7.0},
 			"",
 		},
+		{
+			"a column that the row lacks", "jsonl", `{"topic":"tea"}`,
+			map[string]component.Value{"question": filled("case", "topic"), "limit": filled("case", "limit")},
+			map[string]any{"question": "tea", "limit": 5.0},
+			"",
+		},
+		{"a text with a hole", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": within("topic", "")}, nil, "case a: parameter question: the row has no column topic"},
+		{"a text with a default", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": within("topic", ":-tea")}, map[string]any{"question": "on ", "limit": 5.0}, ""},
 		{"none", "jsonl", `{"id":"a","question":"x"}`, map[string]component.Value{}, nil, "case a: parameter question is required"},
 		{"unknown", "jsonl", `{"id":"a"}`, map[string]component.Value{"speed": {JSON: []byte("1")}}, nil, "case a: unknown parameter speed"},
 		{"only the case is seen", "jsonl", `{"id":"a"}`, map[string]component.Value{"question": filled("parameters", "id")}, nil, "parameter question is required"},
@@ -78,6 +95,40 @@ func TestInputsAreThoseOfTheSuite(t *testing.T) {
 			got, err := s.Inputs(program)(cases[0])
 			if row.err == "" && (err != nil || !cmp.Equal(got, row.want)) || row.err != "" && (err == nil || !strings.Contains(err.Error(), row.err)) {
 				t.Fatal(got, err)
+			}
+		})
+	}
+}
+
+func TestParametersAreMadeOfColumnsThereAre(t *testing.T) {
+	of := func(columns ...string) component.Value {
+		var v component.Value
+		v.Bind(func(l component.Lookup) any {
+			for _, c := range columns {
+				_, _ = l("case", c)
+			}
+			return nil
+		})
+		return v
+	}
+	for _, row := range []struct {
+		name, text string
+		of         component.Value
+		err        string
+	}{
+		{"in the first row", `{"topic":1}`, of("topic"), ""},
+		{"in a later row", "{\"id\":1}\n{\"topic\":1}", of("topic"), ""},
+		{"in none", "{\"id\":1}\n{\"topic\":1}", of("tropic"), "dataset.parameters.question refers to case.tropic: no row has this column; there are id, topic"},
+		{"one of two", `{"topic":1}`, of("topic", "lang"), "case.lang"},
+		{"a field of one", `{"topic":{"lang":"de"}}`, of("topic.lang", "topic"), ""},
+		{"a row that cannot be read", "{\"id\":1}\n{", of("topic"), ""},
+		{"nothing refers", `{"id":1}`, of(), ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := source(t, "jsonl", row.text)
+			s.Dataset.Parameters = map[string]component.Value{"question": row.of}
+			if err := s.Referred(); (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
+				t.Error(err)
 			}
 		})
 	}

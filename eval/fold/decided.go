@@ -15,10 +15,11 @@ const maxOpen = 64
 //
 // It is never so where a gate looks at the whole: trials that are left out
 // because of how the others went would bend the figures. Nor is it where a gate
-// asks for the case's score, or where more than 64 trials are to go.
+// asks for the case's score, or where more than 64 trials are to go. A case of
+// which no trial was graded is never decided: something is to be known of it.
 func Decided(gates []dsl.Gate, c engine.CaseEnv, repeat int) bool {
 	open := repeat - c.N - c.Errors
-	if len(gates) == 0 || open > maxOpen {
+	if len(gates) == 0 || open > maxOpen || c.N == 0 {
 		return false
 	}
 	for _, g := range gates {

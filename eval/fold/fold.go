@@ -63,6 +63,7 @@ func Fold(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	g.done()
 	q := quarantineOf(o.Suite, &m)
 	r.look(q)
+	r.idle(q)
 	r.warn(clusters)
 	if o.Baseline != nil {
 		r.Comparison = g.compare(r, o)
@@ -127,6 +128,29 @@ func (r *Report) look(q *quarantine) {
 	if ungraded > 0 {
 		r.warning("%s no graded trial: they are in no rate, and no gate looks at them", have(ungraded, "case"))
 	}
+}
+
+// idle says which entries of the quarantine are for no case: the case has another
+// name by now, or the pattern never fitted.
+func (r *Report) idle(q *quarantine) {
+	if r.Manifest.Filter != "" || r.Missing > 0 {
+		return
+	}
+	for _, e := range slices.Concat(q.standing, q.over) {
+		if !r.anyCase(e.Case) {
+			r.warning("the quarantine of %s is for no case there is: take it out, or mend its pattern (* is any text)", e.Case)
+		}
+	}
+}
+
+// anyCase says whether a pattern is for a case there is.
+func (r *Report) anyCase(pattern string) bool {
+	for _, c := range r.Cases.All() {
+		if matches(pattern, c.ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // warn says what the figures do not.

@@ -46,9 +46,12 @@ func (r *Report) gate(g dsl.Gate, q *quarantine) GateResult {
 	if out.Name == "" {
 		out.Name = g.When.Source
 	}
-	switch {
-	case r.Comparison == nil && mentions(g.When.Source, "baseline"):
+	if r.Comparison == nil && mentions(g.When.Source, "baseline") {
 		out.Error = "there is no baseline: pexctl eval bless writes one, --baseline names one"
+		return out
+	}
+	switch out.Error = r.lacks(g.When.Source); {
+	case out.Error != "":
 	case g.Each:
 		r.gateEach(&out, g, q)
 	default:
@@ -89,6 +92,9 @@ func (r *Report) gateEach(out *GateResult, g dsl.Gate, q *quarantine) {
 	}
 	out.Pass = len(out.Cases) == 0
 	out.Got = fmt.Sprintf("holds for all %d", looked)
+	if looked == 0 {
+		out.Got = "there is no case to look at"
+	}
 	if !out.Pass {
 		env["case"] = worst
 		out.Got = fmt.Sprintf("%d of %d fail; the worst, %s: %s", len(out.Cases), looked, label(worst.ID, worst.Variant), figures(g.When.Source, env))

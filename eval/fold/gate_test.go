@@ -37,6 +37,12 @@ func TestGates(t *testing.T) {
 		{"no baseline", "stats.pass_rate >= baseline.pass_rate", false, false, "", nil, "there is no baseline"},
 		{"the word baseline in a text", `stats.n > 0 and "baseline" != ""`, false, true, "stats.n = 3", nil, ""},
 		{"what cannot be evaluated", `[1][stats.n] == 1`, false, false, "", nil, "evaluate"},
+		{"a group there is not", `stats.by_group["nix"].errors == 0`, false, false, "", nil, `it has no group "nix", and no other`},
+		{"a check there is not", `stats.by_check.contain.pass_rate < 1`, false, false, "", nil, `it has no check "contain": there are contains`},
+		{"a variant there is not, for each case", `case.pass_rate >= stats.by_variant?.['nix'].pass_rate`, true, false, "", nil, `it has no variant "nix"`},
+		{"a group that is asked for", `not ("nix" in stats.by_group) or stats.by_group["nix"].pass_rate > 1`, false, true, `stats.by_group["nix"].pass_rate = 0`, nil, ""},
+		{"more trials than there are", `stats.pass_all["6"] < 0.5`, false, false, "", nil, `it has no case with 6 graded trials, which pass_all["6"] is of`},
+		{"pass@k of no number", `stats.pass_at["k"] < 0.5`, false, false, "", nil, `the key is a number of trials, 1 to 10`},
 		{"what cannot be evaluated for a case", `[1][case.n] == 1`, true, false, "", nil, "case good: evaluate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -66,6 +72,11 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		s.MaxErrors = dsl.MaxErrors{Count: count, Share: share}
 		return s
 	}
+	held := func(pattern string) *dsl.Suite {
+		s := suite(t)
+		s.Quarantine = []dsl.Quarantine{{Case: pattern}}
+		return s
+	}
 	each := func(s *dsl.Suite) *dsl.Suite {
 		s.Gates = []dsl.Gate{gate(t, "case.pass_rate == 1", true)}
 		return s
@@ -86,7 +97,11 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		{"errors by a number", five(trial.ProviderFault), fold.Options{Suite: allow(2, 0)}, fold.VerdictPassed, 0, "1 gate holds"},
 		{"errors by a number, too many", five(trial.ProviderFault), fold.Options{Suite: allow(1, 0)}, fold.VerdictBroken, 3, "at most 1 may"},
 		{"errors by a share", five(trial.ProviderFault), fold.Options{Suite: allow(-1, 0.2)}, fold.VerdictPassed, 0, "1 gate holds"},
-		{"errors do not let a gate of each case fail", five(trial.ProviderFault)[:2], fold.Options{Suite: each(allow(-1, 1)), Total: 2}, fold.VerdictPassed, 0, "1 gate holds"},
+		{"errors do not let a gate of each case fail", append(five(trial.ProviderFault)[:2], row("fine", "", 1, true)), fold.Options{Suite: each(allow(-1, 1)), Total: 3}, fold.VerdictPassed, 0, "1 gate holds"},
+		{"nothing but errors, however many may be", five(trial.ProviderFault)[:2], fold.Options{Suite: each(allow(-1, 1)), Total: 2}, fold.VerdictBroken, 3, "2 of 2 trials ended in an error (provider 2): nothing can be said"},
+		{"suspended with nothing but errors", five(trial.ProviderFault)[:2], fold.Options{Suite: allow(-1, 1), Total: 3}, fold.VerdictIncomplete, 130, "2 of 3 trials have run"},
+		{"what is in quarantine is not counted", three(), fold.Options{Suite: held("bad")}, fold.VerdictFailed, 1, "2 of 10 graded trials outside of the quarantine fail (flaky-1)"},
+		{"all is in quarantine", tally("bad", "", 0, 5), fold.Options{Suite: held("b*")}, fold.VerdictPassed, 0, "every trial outside of the quarantine passes"},
 		{"stopped by errors", three(), fold.Options{Ending: fold.EndedBroken, Total: 100}, fold.VerdictBroken, 3, "it was stopped after 15 trials"},
 		{"stopped by the budget", three(), fold.Options{Ending: fold.EndedBudget, Total: 100}, fold.VerdictBudget, 4, "after 15 of 100 trials"},
 		{"suspended", three(), fold.Options{Ending: fold.EndedSuspended, Total: 100}, fold.VerdictIncomplete, 130, "15 of 100 trials have run: resume it"},
@@ -136,6 +151,10 @@ func TestQuarantine(t *testing.T) {
 			if diff := cmp.Diff([][]string{c.held, c.failed, c.gates}, got); diff != "" {
 				t.Error(diff)
 			}
+			idle := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "is for no case there is") })
+			if idle != strings.Contains(c.name, "match") && !strings.Contains(c.name, "without cases") {
+				t.Errorf("warnings %q", r.Warnings)
+			}
 			if r.Stats.N != 3 || (r.Verdict == fold.VerdictPassed) != (len(c.failed)+len(c.gates) == 0) {
 				t.Errorf("%d cases, %s: %s", r.Stats.N, r.Verdict, r.Reason)
 			}
@@ -153,6 +172,7 @@ func TestDecided(t *testing.T) {
 		want   bool
 	}{
 		{"no gates", nil, at(5, 5), 10, false},
+		{"nothing is known yet", []string{"case.errors <= 10"}, at(0, 0), 10, false},
 		{"can still fall below", []string{"case.pass_rate >= 0.8"}, at(7, 7), 10, false},
 		{"eight of ten are certain", []string{"case.pass_rate >= 0.8"}, at(8, 8), 10, true},
 		{"three have failed", []string{"case.pass_rate >= 0.8"}, at(4, 7), 10, true},

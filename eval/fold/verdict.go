@@ -15,7 +15,7 @@ const toleratedErrors = 0.05
 // what says that something is bad.
 func (r *Report) decide(o Options) {
 	switch {
-	case o.Ending == EndedBroken || r.tooManyErrors(o.Suite):
+	case o.Ending == EndedBroken || r.tooManyErrors(o.Suite) || r.nothingGraded():
 		r.conclude(VerdictBroken, r.brokenReason(o.Suite))
 	case o.Ending == EndedBudget:
 		r.conclude(VerdictBudget, fmt.Sprintf("a limit of the suite stopped it after %d of %d trials", r.run(), r.run()+r.Missing))
@@ -52,10 +52,15 @@ func (r *Report) run() int {
 	return n
 }
 
-// tooManyErrors says whether more trials ended in an error than may. An
-// evaluation of which nothing ran says nothing either.
+// tooManyErrors says whether more trials ended in an error than may.
 func (r *Report) tooManyErrors(s *dsl.Suite) bool {
-	return float64(r.Stats.Errors) > r.mayErr(s)+1e-9 || r.Stats.Trials == 0 && r.Missing == 0
+	return float64(r.Stats.Errors) > r.mayErr(s)+1e-9
+}
+
+// nothingGraded says that all had their turn, and that no trial could be graded:
+// however many errors may be, nothing is known then.
+func (r *Report) nothingGraded() bool {
+	return r.Stats.Passed+r.Stats.Failed == 0 && r.Missing == 0
 }
 
 // mayErr is how many trials may end in an error.
@@ -93,10 +98,29 @@ func (r *Report) brokenReason(s *dsl.Suite) string {
 func (r *Report) failedReason(s *dsl.Suite) string {
 	failed := r.failedGates()
 	if len(r.Gates) == 1 && gateless(s) {
-		return fmt.Sprintf("%d of %d graded trials fail (%s), and the suite has no gates of its own that would allow it",
-			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, listed(r.Gates[0].Cases))
+		bad, all, which := r.outside()
+		return fmt.Sprintf("%d of %d graded trials%s fail (%s), and the suite has no gates of its own that would allow it",
+			bad, all, which, listed(r.Gates[0].Cases))
 	}
 	return fmt.Sprintf("%d of %s not hold: %s", len(failed), plural(len(r.Gates), "gate does", "gates do"), listed(failed))
+}
+
+// outside counts the failed and the graded trials of cases that are not in
+// quarantine; which says so where there are others.
+func (r *Report) outside() (bad, all int, which string) {
+	if len(r.Quarantined) == 0 {
+		return r.Stats.Failed, r.Stats.Passed + r.Stats.Failed, ""
+	}
+	held := map[string]bool{}
+	for _, id := range r.Quarantined {
+		held[id] = true
+	}
+	for _, c := range r.Cases.All() {
+		if !held[c.ID] {
+			bad, all = bad+c.N-c.Passed, all+c.N
+		}
+	}
+	return bad, all, " outside of the quarantine"
 }
 
 func (r *Report) lostCoverage() bool {
@@ -124,7 +148,8 @@ func (r *Report) passedReason(s *dsl.Suite) string {
 	text := fmt.Sprintf("the pass rate of %s is %s (95 %% interval %s to %s)",
 		plural(r.Stats.N, "case", "cases"), percent(r.Stats.PassRate), percent(r.Stats.CILow), percent(r.Stats.CIHigh))
 	if gateless(s) {
-		text = "every trial passes: the gate of a suite that names none; " + text
+		_, _, which := r.outside()
+		text = "every trial" + which + " passes: the gate of a suite that names none; " + text
 	} else {
 		text = plural(len(r.Gates), "gate holds", "gates hold") + "; " + text
 	}

@@ -9,11 +9,15 @@ import (
 
 // Case is the golden files of one case. It is used by one goroutine at a time.
 type Case struct {
+	// Mask hides what is not the same on every run; nil = what is volatile
+	// anywhere.
+	Mask *Mask
+
 	tree   *Tree
 	owner  string
-	rel    string  // a folder, or a file
-	folder *folder // nil = it is a file
-	mask   *Mask
+	rel    string // a folder, or a file
+	folder *folder
+	turn   *turn // nil = it was not announced
 	ended  bool
 }
 
@@ -24,7 +28,12 @@ type Case struct {
 // partial says that the case did not come to its end: its goldens of what got
 // lacks are not unused.
 func (c *Case) Compare(got []Artefact, partial bool) ([]Change, error) {
-	masked := c.mask.Apply(got)
+	c.turn.wait()
+	mask := c.Mask
+	if mask == nil {
+		mask = &Mask{}
+	}
+	masked := mask.Apply(got)
 	if single(c.rel) {
 		masked = onlyPrompts(masked)
 	}
@@ -65,9 +74,27 @@ func (c *Case) Update(got []Artefact, partial bool) ([]Change, error) {
 	return changes, nil
 }
 
+// Leave says that nothing of the case is compared any more.
+func (c *Case) Leave() { c.turn.pass() }
+
+// wait waits until the cases before have left.
+func (t *turn) wait() {
+	if t != nil && t.before != nil {
+		<-t.before.done
+	}
+}
+
+// pass gives the turn to the next case, once it is this one's.
+func (t *turn) pass() {
+	if t != nil {
+		t.wait()
+		t.once.Do(func() { close(t.done) })
+	}
+}
+
 // end says that the case has asked for all its goldens.
 func (c *Case) end() {
-	if c.ended || c.folder == nil {
+	if c.ended {
 		return
 	}
 	c.ended = true
@@ -97,14 +124,14 @@ func (c *Case) files(got []Artefact) ([]string, error) {
 			return nil, fmt.Errorf("golden %s: no artefact is called %q", c.rel, a.Name)
 		case i > 0 && got[i-1].Name == a.Name:
 			return nil, fmt.Errorf("golden %s: %s was given twice", c.rel, a.Name)
-		case i > 0 && c.folder == nil:
+		case i > 0 && single(c.rel):
 			return nil, fmt.Errorf("golden %s holds one prompt, and %s renders several: name a folder", c.rel, c.owner)
 		}
 		out[i] = c.rel
-		if c.folder != nil {
+		if !single(c.rel) {
 			out[i] = filepath.Join(c.rel, a.Name)
 		}
-		if err := c.tree.claim(out[i], c.owner); err != nil {
+		if err := c.tree.claim(out[i], c.owner, plainText(a.Text)); err != nil {
 			return nil, err
 		}
 	}

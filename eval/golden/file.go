@@ -76,13 +76,20 @@ func besides(rel string) string {
 	return filepath.Join(filepath.Dir(rel), "."+filepath.Base(rel)+"."+hex.EncodeToString(b[:])+".next")
 }
 
-// remove removes a golden that nobody asks for.
+// remove removes a golden that nobody asks for, and its folders where that
+// leaves them empty.
 func (t *Tree) remove(rel string) error {
 	if t.strict {
 		return ErrStrict
 	}
 	if err := t.root.Remove(rel); err != nil {
 		return fmt.Errorf("golden %s is not removed: %w", rel, plain(err))
+	}
+	const folders = 2 // tests/NAME/golden
+	for range folders {
+		if rel = filepath.Dir(rel); rel == "." || t.root.Remove(rel) != nil { // nothing else is in it
+			break
+		}
 	}
 	return nil
 }

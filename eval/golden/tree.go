@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -19,13 +18,27 @@ type Tree struct {
 	strict bool
 
 	mu      sync.Mutex
-	owners  map[string]string // of files, by their path below the root
+	owners  map[string]claim // of files, by their path below the root
 	folders map[string]*folder
+	kept    map[string]bool // files of others, likewise
 }
+
+// claim is what the first case that asked for a file makes of it.
+type claim struct{ owner, text string }
 
 // folder is what is known of a folder that cases keep goldens in.
 type folder struct {
-	open int // cases that have not come to their end
+	shared bool             // goldens of a case may be any files in it
+	open   int              // cases that have not come to their end
+	turns  map[string]*turn // of cases that were announced, by owner
+	last   *turn
+}
+
+// turn is the place of a case among those of its folder.
+type turn struct {
+	before *turn // nil = it is the first
+	done   chan struct{}
+	once   sync.Once
 }
 
 // Open opens the goldens below a root; Close gives them up. A strict tree is
@@ -39,38 +52,77 @@ func Open(root string, strict bool) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("golden files: %w", err)
 	}
-	return &Tree{dir: dir, root: r, strict: strict, owners: map[string]string{}, folders: map[string]*folder{}}, nil
+	return &Tree{dir: dir, root: r, strict: strict, owners: map[string]claim{}, folders: map[string]*folder{}, kept: map[string]bool{}}, nil
 }
 
 // Close gives up the tree and the changes it gave.
 func (t *Tree) Close() error { return t.root.Close() }
 
+// Keep says that files are somebody's own, those that specs and tests are made
+// of: they are never goldens, and what lies beside them is never unused.
+func (t *Tree) Keep(paths ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, path := range paths {
+		if rel, err := t.below(path); err == nil {
+			t.kept[rel] = true
+		}
+	}
+}
+
+// Announce says that a case is going to be compared. While one that was
+// announced has not come to its end, nothing in its folder is unused; and those
+// of a folder are compared one after the other, as they were announced, so that
+// it does not depend on chance which is told of a golden that several ask for.
+func (t *Tree) Announce(owner, path string) error {
+	rel, err := t.below(path)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.folder(rel)
+	if f.turns[owner] == nil {
+		f.open++
+		f.last = &turn{before: f.last, done: make(chan struct{})}
+		f.turns[owner] = f.last
+	}
+	return nil
+}
+
 // Case is the goldens of one case. path is absolute: a folder, or a file .md
 // that holds the only prompt of the case (its other artefacts are then not
-// compared). owner names the case among all of the tree, and in messages: a
-// golden that two cases ask for is an error of the second. Without a mask only
-// what is volatile anywhere is hidden.
-func (t *Tree) Case(owner, path string, m *Mask) (*Case, error) {
+// compared). owner names the case among all of the tree, and in messages. A
+// golden may be of several cases that give the same text. The caller calls
+// Leave.
+func (t *Tree) Case(owner, path string) (*Case, error) {
 	rel, err := t.below(path)
 	if err != nil {
 		return nil, err
 	}
-	if m == nil {
-		m = &Mask{}
-	}
-	c := &Case{tree: t, owner: owner, rel: rel, mask: m}
-	if !single(rel) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		f := t.folders[rel]
-		if f == nil {
-			f = &folder{}
-			t.folders[rel] = f
-		}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.folder(rel)
+	c := &Case{tree: t, owner: owner, rel: rel, folder: f, turn: f.turns[owner]}
+	if c.turn == nil {
 		f.open++
-		c.folder = f
 	}
 	return c, nil
+}
+
+// folder is the one that a path is, or that holds the file.
+func (t *Tree) folder(rel string) *folder {
+	dir := rel
+	if single(rel) {
+		dir = filepath.Dir(rel)
+	}
+	f := t.folders[dir]
+	if f == nil {
+		f = &folder{turns: map[string]*turn{}}
+		t.folders[dir] = f
+	}
+	f.shared = f.shared || !single(rel)
+	return f
 }
 
 // below is a path from the root on.
@@ -82,94 +134,21 @@ func (t *Tree) below(path string) (string, error) {
 	return rel, nil
 }
 
-// claim notes whose golden a file is.
-func (t *Tree) claim(rel, owner string) error {
+// claim notes whose golden a file is, and what text it is to have.
+func (t *Tree) claim(rel, owner, text string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if first, ok := t.owners[rel]; ok && first != owner {
-		return fmt.Errorf("%s is already the golden of %s: another one is needed for %s (key golden)", rel, first, owner)
+	if t.kept[rel] {
+		return fmt.Errorf("%s is a file that the spec or its tests read: goldens want a place of their own (key golden)", rel)
 	}
-	t.owners[rel] = owner
+	first, claimed := t.owners[rel]
+	if claimed && first.owner != owner && first.text != text {
+		return fmt.Errorf("%s is the golden of %s too, which gives another text: %s wants one of its own (key golden)", rel, first.owner, owner)
+	}
+	if !claimed || first.owner == owner {
+		t.owners[rel] = claim{owner, text}
+	}
 	return nil
-}
-
-// Unused lists the goldens that no case asked for, in the folders of the
-// tree's cases and in others (absolute: those of cases that are gone). A folder
-// is left out while one of its cases has not been compared. Only who runs
-// every case of these folders knows that nobody asks for a golden: do not call
-// it when cases were filtered out. Accepting such a change removes the file.
-func (t *Tree) Unused(folders ...string) ([]Change, error) {
-	done, err := t.finished(folders)
-	if err != nil {
-		return nil, err
-	}
-	var out []Change
-	for _, rel := range done {
-		more, err := t.unused(rel)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("golden %s: %w", rel, plain(err))
-		}
-		out = append(out, more...)
-	}
-	return out, nil
-}
-
-// finished is the folders that no case under way may still use, sorted.
-func (t *Tree) finished(also []string) ([]string, error) {
-	var out []string
-	for _, path := range also {
-		rel, err := t.below(path)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rel)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for rel := range t.folders {
-		out = append(out, rel)
-	}
-	slices.Sort(out)
-	return slices.DeleteFunc(slices.Compact(out), func(rel string) bool {
-		f := t.folders[rel]
-		return f != nil && f.open > 0
-	}), nil
-}
-
-// unused is what nobody asked for in one folder. A link is none of ours: Accept
-// writes files.
-func (t *Tree) unused(rel string) ([]Change, error) {
-	dir, err := t.root.Open(rel)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	entries, err := dir.ReadDir(-1)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	var out []Change
-	for _, e := range entries {
-		place, _ := rank(e.Name())
-		at := filepath.Join(rel, e.Name())
-		if place < 0 || !e.Type().IsRegular() || t.owned(at) {
-			continue
-		}
-		text, err := t.read(at)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Change{Name: e.Name(), File: filepath.Join(t.dir, at), Kind: Unused, Want: text, tree: t, rel: at})
-	}
-	return out, nil
-}
-
-func (t *Tree) owned(rel string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, ok := t.owners[rel]
-	return ok
 }
 
 // plain is an error without the path that stands around it already.

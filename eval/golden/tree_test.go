@@ -62,7 +62,7 @@ func open(t testing.TB, root string, strict bool) *golden.Tree {
 
 func caseOf(t testing.TB, tree *golden.Tree, owner, path string) *golden.Case {
 	t.Helper()
-	c, err := tree.Case(owner, path, nil)
+	c, err := tree.Case(owner, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestAStrictTreeWritesNothing(t *testing.T) {
 	if err != nil || len(changes) != 1 {
 		t.Fatal(changes, err)
 	}
-	unused, err := tree.Unused()
+	unused, err := tree.Unused(tree.Folders()...)
 	if err != nil || len(unused) != 1 {
 		t.Fatal(unused, err)
 	}
@@ -209,70 +209,60 @@ func TestAStrictTreeWritesNothing(t *testing.T) {
 	}
 }
 
-func TestGoldensThatNoCaseAsksForAreUnused(t *testing.T) {
-	root := project(t, map[string]string{
-		"golden/planner.prompt.md":    "a\n",
-		"golden/executor.prompt.md":   "b\n",
-		"golden/output.md":            "c\n",
-		"golden/README.md":            "mine\n",
-		"golden/tools.json.orig":      "mine\n",
-		"golden/2.prompt.md":          "mine\n", // no node is called that
-		"golden/sub/tools.json":       "mine\n",
-		"gone/golden/trajectory.json": "{}\n",
-	})
-	tree := open(t, root, false)
-	one := caseOf(t, tree, "one", filepath.Join(root, "golden"))
-	two := caseOf(t, tree, "two", filepath.Join(root, "golden"))
-	compare := func(c *golden.Case, partial bool, name, text string) {
-		t.Helper()
-		if changes, err := c.Compare([]golden.Artefact{{Name: name, Text: text}}, partial); err != nil || len(changes) > 0 {
-			t.Fatal(told(changes), err)
-		}
-	}
-	unused := func(folders ...string) []golden.Change {
-		t.Helper()
-		out, err := tree.Unused(folders...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	compare(one, false, "planner.prompt.md", "a\n")
-	if got := unused(); got != nil {
-		t.Errorf("two may still ask for them: %v", told(got))
-	}
-	compare(two, true, "executor.prompt.md", "b\n")
-	if got := unused(); got != nil {
-		t.Errorf("two did not come to its end: %v", told(got))
-	}
-	compare(two, false, "executor.prompt.md", "b\n")
-	got := unused(filepath.Join(root, "gone/golden"), filepath.Join(root, "golden"), filepath.Join(root, "never/was"))
-	if d := cmp.Diff([]string{"unused output.md", "unused trajectory.json"}, told(got)); d != "" {
-		t.Fatal(d)
-	}
-	for _, ch := range got {
-		if err := ch.Accept(); err != nil {
-			t.Error(err)
-		}
-	}
-	left := contents(t, root)
-	if _, there := left["golden/output.md"]; there || len(left) != 6 || left["gone/golden/trajectory.json"] != "" {
-		t.Errorf("left: %v", left)
-	}
-}
-
-func TestOneGoldenIsOfOneCase(t *testing.T) {
+func TestCasesShareAGoldenThatIsTheSame(t *testing.T) {
 	root := project(t, nil)
 	tree := open(t, root, false)
 	got := []golden.Artefact{{Name: "planner.prompt.md", Text: "a\n"}}
 	for range 2 { // the same case may be looked at again
-		if _, err := caseOf(t, tree, "one", filepath.Join(root, "golden")).Compare(got, false); err != nil {
+		if _, err := caseOf(t, tree, "one", filepath.Join(root, "golden")).Update(got, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := caseOf(t, tree, "two", filepath.Join(root, "golden")).Compare(got, false)
-	if err == nil || !strings.Contains(err.Error(), "already the golden of one") || !strings.Contains(err.Error(), "two") {
+	if changes, err := caseOf(t, tree, "two", filepath.Join(root, "golden")).Update(got, false); err != nil || changes != nil {
+		t.Error(told(changes), err)
+	}
+	other := []golden.Artefact{{Name: "planner.prompt.md", Text: "b\n"}}
+	_, err := caseOf(t, tree, "three", filepath.Join(root, "golden")).Update(other, false)
+	if err == nil || !strings.Contains(err.Error(), "is the golden of one too") || !strings.Contains(err.Error(), "three wants one of its own") {
 		t.Errorf("got %v", err)
+	}
+	if d := cmp.Diff(map[string]string{"golden/planner.prompt.md": "a\n"}, contents(t, root)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Cases of a folder are compared in the order in which they were announced,
+// however they are run.
+func TestWhoseGoldenItIsDoesNotDependOnChance(t *testing.T) {
+	for range 20 {
+		root := project(t, nil)
+		tree := open(t, root, false)
+		const cases = 8
+		failed := make([]error, cases)
+		for i := range cases {
+			if err := tree.Announce(fmt.Sprint(i), filepath.Join(root, "golden")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var wg sync.WaitGroup
+		for i := range cases {
+			wg.Go(func() {
+				c := caseOf(t, tree, fmt.Sprint(i), filepath.Join(root, "golden"))
+				defer c.Leave()
+				if i != 3 { // it never comes to its end
+					_, failed[i] = c.Update([]golden.Artefact{{Name: "tools.json", Text: fmt.Sprint(min(i, 1))}}, false)
+				}
+			})
+		}
+		wg.Wait()
+		for i, err := range failed {
+			if (err != nil) != (i > 0 && i != 3) {
+				t.Errorf("case %d: %v", i, err)
+			}
+		}
+		if d := cmp.Diff(map[string]string{"golden/tools.json": "0\n"}, contents(t, root)); d != "" {
+			t.Error(d)
+		}
 	}
 }
 
@@ -291,7 +281,7 @@ func TestAFileHoldsTheOnlyPrompt(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "name a folder") {
 		t.Errorf("two prompts in one file: %v", err)
 	}
-	if unused, err := tree.Unused(); unused != nil || err != nil {
+	if unused, err := tree.Unused(tree.Folders()...); unused != nil || err != nil {
 		t.Error(unused, err)
 	}
 }
@@ -324,7 +314,7 @@ func TestCasesRunSideBySide(t *testing.T) {
 	for i := range 20 {
 		wg.Go(func() {
 			name := fmt.Sprintf("case-%d", i)
-			c, err := tree.Case(name, filepath.Join(root, "tests", name, "golden"), nil)
+			c, err := tree.Case(name, filepath.Join(root, "tests", name, "golden"))
 			if err != nil {
 				t.Error(err)
 				return
@@ -339,7 +329,7 @@ func TestCasesRunSideBySide(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if unused, err := tree.Unused(); unused != nil || err != nil {
+	if unused, err := tree.Unused(tree.Folders()...); unused != nil || err != nil {
 		t.Error(told(unused), err)
 	}
 	if got := len(contents(t, root)); got != 40 {

@@ -4,23 +4,28 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// compare holds what the case gave against its goldens.
+// Owner is what a case is called among all whose goldens are compared.
+func Owner(c *dsl.Case) string { return fmt.Sprintf("%s (%s)", c.Name, c.Position.File) }
+
+// compare holds what the case gave against its goldens. Whatever is in its way,
+// the goldens know of the case: none of them is unused.
 func (t *try) compare() {
-	if t.c.Golden == "" || len(t.artefacts) == 0 && !t.partial {
+	if t.c.Golden == "" {
 		return
 	}
-	mask, err := golden.NewMask(t.c.Redact, t.places()...)
-	if err != nil {
-		t.broken("redact", err)
-		return
-	}
-	goldens, err := t.unit.Goldens.Case(fmt.Sprintf("%s (%s)", t.c.Name, t.c.Position.File), t.c.Golden, mask)
+	goldens, err := t.unit.Goldens.Case(Owner(t.c), t.c.Golden)
 	if err != nil {
 		t.broken("golden", err)
+		return
+	}
+	defer goldens.Leave()
+	if goldens.Mask, err = golden.NewMask(t.c.Redact, t.places()...); err != nil {
+		t.broken("redact", err)
 		return
 	}
 	hold := goldens.Compare

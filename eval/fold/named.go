@@ -1,0 +1,77 @@
+package fold
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/pexctl/pex/engine"
+)
+
+var (
+	// keyed is where an expression names a part of the figures by a key.
+	keyed = regexp.MustCompile(`\b(stats|baseline)\??\.(by_group|by_variant|by_check|pass_at|pass_all)(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])`)
+	// asked is where it asks first whether there is such a part.
+	asked = regexp.MustCompile(`\bin\s+(stats|baseline)\??\.(by_group|by_variant|by_check|pass_at|pass_all)\b`)
+)
+
+// lacks says which part of the figures an expression names that is not there,
+// or "". What is not there would be read as 0, and 0 meets many a condition.
+func (r *Report) lacks(source string) string {
+	known := map[string]bool{}
+	for _, m := range asked.FindAllStringSubmatch(source, -1) {
+		known[m[1]+"."+m[2]] = true
+	}
+	for _, m := range keyed.FindAllStringSubmatch(source, -1) {
+		s, of := &r.Stats, "it"
+		if m[1] == "baseline" {
+			s, of = &r.Comparison.Baseline, "the baseline"
+		}
+		if known[m[1]+"."+m[2]] {
+			continue
+		}
+		if why := lacking(s, m[2], m[3]+m[4]+m[5]); why != "" {
+			return of + " has no " + why
+		}
+	}
+	return ""
+}
+
+// lacking says what figures lack: a part of a kind, by its key.
+func lacking(s *engine.StatsEnv, kind, key string) string {
+	parts, noun := map[string]engine.GroupStats(nil), ""
+	switch kind {
+	case "by_group":
+		parts, noun = s.ByGroup, "group"
+	case "by_variant":
+		parts, noun = s.ByVariant, "variant"
+	case "by_check":
+		parts, noun = s.ByCheck, "check"
+	default:
+		return fewTrials(s, kind, key)
+	}
+	if _, there := parts[key]; there {
+		return ""
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("%s %q, and no other", noun, key)
+	}
+	return fmt.Sprintf("%s %q: there are %s", noun, key, listed(slices.Sorted(maps.Keys(parts))))
+}
+
+// fewTrials says that no case has as many graded trials as pass@k asks for.
+func fewTrials(s *engine.StatsEnv, kind, key string) string {
+	tries := s.PassAt
+	if kind == "pass_all" {
+		tries = s.PassAll
+	}
+	if _, there := tries[key]; there {
+		return ""
+	}
+	if k, err := strconv.Atoi(key); err != nil || k < 1 || k > maxTries {
+		return fmt.Sprintf("%s[%q]: the key is a number of trials, 1 to %d", kind, key, maxTries)
+	}
+	return fmt.Sprintf("case with %s graded trials, which %s[%q] is of: repeat says how many there are", key, kind, key)
+}
