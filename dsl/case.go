@@ -1,6 +1,8 @@
 package dsl
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -97,8 +99,13 @@ func (t *tester) caseName(c *compiler, v *value, name, path string) string {
 	return name
 }
 
+// longestSlug bounds what a name is called in paths, in bytes: file systems have
+// 255 for a name, at most.
+const longestSlug = 200
+
 // Slug is what a name is called in paths: its letters and digits in lower case,
-// and a - for all between them.
+// and a - for all between them. Of one that is too long the end is a digest; one
+// that Windows has no files of ends with a -.
 func Slug(name string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -107,8 +114,19 @@ func Slug(name string) string {
 		}
 		b.WriteString(word)
 	}
-	return b.String()
+	slug := b.String()
+	switch {
+	case len(slug) > longestSlug:
+		sum := sha256.Sum256([]byte(slug))
+		slug = strings.ToValidUTF8(slug[:longestSlug-9], "") + "-" + hex.EncodeToString(sum[:4])
+	case devices.MatchString(slug):
+		slug += "-"
+	}
+	return slug
 }
+
+// devices are names that mean no file on Windows.
+var devices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
 
 // parameters are those of the file and, over them, of the case. They are held
 // against what the spec declares.

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
@@ -73,8 +74,11 @@ func (c *compiler) written(s *Spec, v *value, path string) (Check, bool) {
 	}
 	k, config := defaultCheck(), b.Config()
 	c.decode(v, path, &k, config)
-	if k.Type == trajectoryCheck {
+	switch k.Type {
+	case trajectoryCheck:
 		c.expectedTools(s, v)
+	case exprCheck:
+		c.tracedTools(s, v.get("that"))
 	}
 	return Check{Type: k.Type, Name: k.Name, Weight: k.Weight, Negate: k.Not, Config: config, Position: v.place.position()}, true
 }
@@ -132,6 +136,28 @@ func (c *compiler) expectedTools(s *Spec, v *value) {
 			if name != nil && name.kind == text && !pattern && !refers(name) {
 				c.toolWord(s, name, name.text, diag.Warning)
 			}
+		}
+	}
+}
+
+// traced is where an expression names a tool of the trace.
+var traced = regexp.MustCompile(`\btrace\.tools(?:\.([A-Za-z_]\w*)|\[\s*["']([^"']+)["']\s*\])`)
+
+// tracedTools warns about tools in an expression that no run can call: what it
+// says of their calls is always the same.
+func (c *compiler) tracedTools(s *Spec, v *value) {
+	if v == nil || v.kind != text {
+		return
+	}
+	seen := map[string]bool{}
+	for _, m := range traced.FindAllStringSubmatchIndex(v.text, -1) {
+		from, to := m[2], m[3]
+		if from < 0 {
+			from, to = m[4], m[5]
+		}
+		if name := v.text[from:to]; !seen[name] {
+			seen[name] = true
+			c.toolWord(s, &value{place: v.within(from)}, name, diag.Warning)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,33 +12,66 @@ import (
 // FindTests lists the files with tests for a spec (a folder means its
 // spec.yaml), sorted: the spec itself if tests stand in it; files of kind: Tests
 // beside it and in tests/ beside it; and each tests/<case>/case.yaml. Those that
-// name another spec are left out. Paths are as the spec's is written.
+// name another spec are left out. One that cannot be told what it is of, or is
+// of a kind that there is not, is of every spec: loading it says what is wrong.
+// Paths are as the spec's is written.
 func FindTests(spec string, o Options) ([]string, error) {
 	spec = inFolder(spec, defaultFile)
-	own, err := readHeader(spec)
+	if _, err := readHeader(spec); err != nil {
+		return nil, err
+	}
+	all, err := TestsBeside(spec)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	if own.Kind == kindAgent && own.Tests {
-		out = append(out, spec)
+	for _, path := range all {
+		if path == spec || isOf(path, spec, o) {
+			out = append(out, path)
+		}
 	}
-	dir := filepath.Dir(spec)
+	return out, nil
+}
+
+// TestsBeside is FindTests for every spec in the folder of one.
+func TestsBeside(spec string) ([]string, error) {
+	dir := filepath.Dir(inFolder(spec, defaultFile))
 	files, err := listed(dir, filepath.Join(dir, "tests"))
 	if err != nil {
 		return nil, err
 	}
-	cases, err := filepath.Glob(filepath.Join(globbed(dir), "tests", "*", caseFile))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range append(files, cases...) {
-		if path != spec && testsOf(path, o) == absolute(spec) {
-			out = append(out, path)
+	for _, name := range caseFiles {
+		cases, err := filepath.Glob(filepath.Join(globbed(dir), "tests", "*", name))
+		if err != nil {
+			return nil, err
 		}
+		files = append(files, cases...)
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	files = slices.DeleteFunc(files, func(path string) bool {
+		h, err := readHeader(path)
+		return !holdsTests(path, h, err)
+	})
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// caseFiles are the names of a case that has a folder of its own; of the second
+// loading it says that it is wrong.
+var caseFiles = []string{caseFile, "case.yml"}
+
+func isCase(path string) bool { return slices.Contains(caseFiles, filepath.Base(path)) }
+
+// holdsTests says, by a look at its top, whether a file holds tests, or means to.
+func holdsTests(path string, h header, err error) bool {
+	switch {
+	case errors.Is(err, errNotFile), errors.Is(err, fs.ErrNotExist):
+		return false
+	case err != nil, h.Kind == kindTests, isCase(path):
+		return true
+	case slices.Contains(kinds, h.Kind):
+		return h.Kind == kindAgent && h.Tests
+	}
+	return h.Kind != "" && h.Tests // a kind that there is not
 }
 
 // listed lists the YAML files of folders, of those that exist.
@@ -74,22 +108,32 @@ func absolute(path string) string {
 	return path
 }
 
-// testsOf is the absolute path of the spec that a file of tests is of; "" = it
-// is no such file, or none is near.
-func testsOf(path string, o Options) string {
+// isOf says whether a file of tests is of a spec, as far as can be told.
+func isOf(path, spec string, o Options) bool {
 	h, err := readHeader(path)
-	if err != nil || h.Kind != kindTests {
-		return ""
+	switch {
+	case err != nil:
+		return true
+	case h.Kind == kindAgent:
+		return false
 	}
 	dir := filepath.Dir(absolute(path))
+	var of string
 	if h.Spec != "" {
-		return inFolder(filepath.Join(dir, filepath.FromSlash(h.Spec)), defaultFile)
+		of = inFolder(filepath.Join(dir, filepath.FromSlash(h.Spec)), defaultFile)
+	} else {
+		f := &files{root: rootOfTests(dir)}
+		if o.Root != "" {
+			f.root = absolute(o.Root)
+		}
+		of = nearestSpec(f, foldersOfSpec(dir, f.root, isCase(path) && !h.Tests))
 	}
-	f := &files{root: rootOfTests(dir)}
-	if o.Root != "" {
-		f.root = absolute(o.Root)
+	a, err := os.Stat(of)
+	if err != nil {
+		return true
 	}
-	return nearestSpec(f, foldersOfSpec(dir, f.root, filepath.Base(path) == caseFile && !h.Tests))
+	b, err := os.Stat(spec)
+	return err == nil && os.SameFile(a, b)
 }
 
 // foldersOfSpec are the folders in which the spec of tests is looked for: of a
@@ -107,8 +151,9 @@ func foldersOfSpec(dir, root string, own bool) []string {
 }
 
 // Walk lists the specs and the files with tests below a folder, both sorted:
-// files of kind: Agent; and those of kind: Tests with every case.yaml. Hidden
-// folders and node_modules are passed over, and so is what cannot be read.
+// files of kind: Agent; and those of kind: Tests with every case.yaml, or that
+// mean to be. Hidden folders and node_modules are passed over, and so are
+// folders that cannot be read.
 func Walk(dir string) (specs, tests []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -121,12 +166,11 @@ func Walk(dir string) (specs, tests []string, err error) {
 		case !d.Type().IsRegular() || !isYAML(d.Name()):
 			return nil
 		}
-		switch kind, _ := Kind(path); kind {
-		case kindAgent:
+		switch h, err := readHeader(path); {
+		case h.Kind == kindAgent:
 			specs = append(specs, path)
-		case kindTests:
+		case holdsTests(path, h, err):
 			tests = append(tests, path)
-		default: // no file that is tested
 		}
 		return nil
 	})

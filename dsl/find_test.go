@@ -3,6 +3,8 @@ package dsl_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -104,6 +106,49 @@ func TestFindTests(t *testing.T) {
 	if _, err := dsl.FindTests("none.yaml", options()); err == nil {
 		t.Error("a spec that is not there has tests")
 	}
+}
+
+// TestNoTestsGetLost: a file that means to hold tests and is wrong is found, so
+// that loading it tells.
+func TestNoTestsGetLost(t *testing.T) {
+	const one = "tests: [{name: a, render: planner}]\n"
+	for _, c := range []struct{ name, file, text, told string }{
+		{"a misspelt kind", "tests/a.yaml", "apiVersion: pex/v1\nkind: Test\n" + one, `there is no kind "Test"`},
+		{"a case of another kind", "tests/a/case.yaml", "kind: tests\nrender: planner\n", `there is no kind "tests"`},
+		{"a case of another name", "tests/a/case.yml", "render: planner\n", "stands in case.yaml"},
+		{"an empty case", "tests/a/case.yaml", "", "render: planner, or run: {}"},
+		{"a spec that is not there", "tests/a.yaml", testsHead + "spec: ../sepc.yaml\n" + one, "sepc.yaml"},
+		{"a case of a spec that is not there", "tests/a/case.yaml", "spec: ../../sepc.yaml\nrender: planner\n", "sepc.yaml"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inFolder(t, map[string]string{"pex.lock": "", "spec.yaml": agent, c.file: c.text})
+			files, err := dsl.FindTests("spec.yaml", options())
+			if d := cmp.Diff([]string{c.file}, files); d != "" || err != nil {
+				t.Fatal(d, err)
+			}
+			if _, found := dsl.LoadTests(files[0], options()); !found.Failed() || !strings.Contains(found.String(), c.told) {
+				t.Errorf("told:\n%s", found)
+			}
+			if _, tests, err := dsl.Walk("."); err != nil || !slices.Equal(tests, files) {
+				t.Errorf("walked: %v, %v", tests, err)
+			}
+		})
+	}
+	t.Run("nothing says which spec", func(t *testing.T) {
+		inFolder(t, map[string]string{"pex.lock": "", "agent.yaml": agent, "tests/a/case.yaml": "render: planner\n"})
+		if files, err := dsl.FindTests("agent.yaml", options()); err != nil || len(files) != 1 {
+			t.Error(files, err)
+		}
+	})
+	t.Run("a spec by another path", func(t *testing.T) {
+		inFolder(t, map[string]string{"pex.lock": "", "real/spec.yaml": agent, "real/tests/a.yaml": testsHead + "spec: ../../link/spec.yaml\n" + one})
+		if err := os.Symlink("real", "link"); err != nil {
+			t.Skip(err)
+		}
+		if files, err := dsl.FindTests("real", options()); err != nil || len(files) != 1 {
+			t.Error(files, err)
+		}
+	})
 }
 
 // TestWhatIsFoundLoads: the files that are found for a spec are of that spec.

@@ -26,14 +26,19 @@ func (s Source) LineAt(offset int) int {
 	return s.value.within(offset).line
 }
 
-// Sources lists the texts of a spec in its order: prompts, descriptions, and
-// every other scalar; then what is built in because the spec says nothing.
+// Sources lists the texts of a spec in its order: prompts, descriptions, names
+// of tools, and every other scalar; then what is built in because the spec says
+// nothing.
 func (s *Spec) Sources() []Source {
 	var out []Source
 	prompts := s.tree.get("prompts")
 	for _, e := range s.tree.entries {
 		switch e.key {
 		case "apiVersion", "kind", "tests", "evals", "include":
+		case "tools":
+			for _, tool := range e.val.entries {
+				out = tool.val.sources(join(e.key, tool.key), prompts, append(out, tool.named(e.key)))
+			}
 		default:
 			out = e.val.sources(e.key, prompts, out)
 		}
@@ -69,6 +74,15 @@ func (v *value) sources(path string, prompts *value, out []Source) []Source {
 		out = append(out, v.asSource(path))
 	}
 	return out
+}
+
+// named is the name of a component, which stands for all that is said of it.
+func (e *entry) named(section string) Source {
+	s := Source{Path: join(section, e.key), Text: e.key}
+	if e.place.src != nil {
+		s.File, s.Line = e.place.src.name, e.place.line
+	}
+	return s
 }
 
 func (v *value) asSource(path string) Source {

@@ -32,6 +32,8 @@ reflector:
 
     then go on.
 limits: {max_steps: 3}
+tools:
+  clock: {}
 tests:
   - {name: x, render: planner}
 `,
@@ -59,6 +61,7 @@ tests:
 		{"reflector.reflect_prompt", "spec.yaml", "Think again, and\nthen go on.", 19, "then", 22},
 		{"llms.main.system_prompt", "lib.yaml", "one\ntwo", 4, "two", 4},
 		{"limits.max_steps", "spec.yaml", "3", 23, "3", 23},
+		{"tools.clock", "spec.yaml", "clock", 25, "clock", 25},
 		{"limits.max_replans", "--set limits.max_replans=2", "2", 0, "2", 0},
 	} {
 		src, ok := got[c.path]

@@ -38,6 +38,8 @@ func (l *loader) loadTests(path string) (*Tests, *value) {
 		t.ofFolder(tree)
 	case kind == kindTests:
 		t.ofFile(tree)
+	case kind == "" && isCase(src.path) && filepath.Base(src.path) != caseFile:
+		l.report.error(diag.WrongKind, tree.place, "a case in a folder of its own stands in %s", caseFile).Hint = "rename " + src.name
 	default:
 		l.wrongKind(tree, kindTests)
 	}
@@ -50,7 +52,10 @@ func (l *loader) mapping(src *source, what string) *value {
 	l.read = append(l.read, src.path)
 	tree := parse(src, l.report)
 	if tree != nil && tree.kind != dict {
-		l.report.error(diag.WrongType, tree.place, "%s is a mapping, not %s", what, tree.describe()).Hint = "begin with apiVersion: " + apiVersion
+		d := l.report.error(diag.WrongType, tree.place, "%s is a mapping, not %s", what, tree.describe())
+		if d.Hint = "begin with apiVersion: " + apiVersion; isCase(src.path) {
+			d.Hint = "write render: planner, or run: {}"
+		}
 		return nil
 	}
 	return tree

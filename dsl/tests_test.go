@@ -204,6 +204,8 @@ func TestCasesAndVariantsAreBounded(t *testing.T) {
 func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{
 		"Finds the cause!": "finds-the-cause", "a/b\\c..d": "a-b-c-d", "--": "", "Größe 2": "größe-2", "../../etc": "etc",
+		"AUX": "aux-", "console": "console", "com1": "com1-", strings.Repeat("x", 200): strings.Repeat("x", 200),
+		strings.Repeat("x", 201): strings.Repeat("x", 191) + "-84a0678c", strings.Repeat("语", 100): strings.Repeat("语", 63) + "-1297256a",
 	} {
 		if got := dsl.Slug(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

@@ -91,6 +91,9 @@ type ToolSettings struct {
 	// are ended if this process is killed, until release is called. Nil =
 	// nobody does.
 	Guard func(mark string) (watch func(leader int) (release func()))
+	// Enter is called with each folder, absolute, that a tool is about to work
+	// in; an error keeps it out. Nil = nobody wants to know.
+	Enter func(dir string) error
 	Now   func() time.Time // nil = time.Now
 	// Offline forbids the network: a tool that needs it gives an error that the
 	// model sees.

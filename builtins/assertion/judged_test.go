@@ -57,6 +57,9 @@ func TestRubric(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := check(t, rubricOf(t, replies(c.reply), func(k *assertion.RubricConfig) { k.Min = c.min }), answered(c.response), c.want)
+			if c.want.err != "" && (m.Tokens != 100 || m.Cost != 0.25) {
+				t.Errorf("what the judge took in vain counts: %d tokens, %g USD", m.Tokens, m.Cost)
+			}
 			if c.want.err == "" && !strings.HasPrefix(m.Prompt, "sha256:") {
 				t.Errorf("marks of judges name their instructions: %q", m.Prompt)
 			}

@@ -54,7 +54,8 @@ func instructions(parts ...string) string {
 }
 
 // asked puts questions to a judge, all at once, and reads what it replies; the
-// replies come in the order of the questions.
+// replies come in the order of the questions. Tokens and cost are those of all
+// of them, also beside an error.
 func asked[R any](ctx context.Context, judge trial.Grader, questions []trial.Question) (replies []R, tokens int, cost float64, err error) {
 	replies = make([]R, len(questions))
 	judgements, errs := make([]trial.Judgement, len(questions)), make([]error, len(questions))
@@ -63,14 +64,16 @@ func asked[R any](ctx context.Context, judge trial.Grader, questions []trial.Que
 		all.Go(func() { judgements[i], errs[i] = judge.Grade(ctx, q) })
 	}
 	all.Wait()
+	for _, j := range judgements {
+		tokens, cost = tokens+j.Tokens, cost+j.Cost
+	}
 	for i, j := range judgements {
 		if errs[i] != nil {
-			return nil, 0, 0, errs[i]
+			return nil, tokens, cost, errs[i]
 		}
 		if err := json.Unmarshal([]byte(j.Text), &replies[i]); err != nil {
-			return nil, 0, 0, fmt.Errorf("the judge's reply cannot be read: %w", err)
+			return nil, tokens, cost, fmt.Errorf("the judge's reply cannot be read: %w", err)
 		}
-		tokens, cost = tokens+j.Tokens, cost+j.Cost
 	}
 	return replies, tokens, cost, nil
 }

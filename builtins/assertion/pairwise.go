@@ -92,7 +92,7 @@ func (p *pairwise) Check(ctx context.Context, s *trial.Subject) (trial.Mark, err
 		m = p.mark(1, "the other answer is empty"+because(otherMissing))
 	default:
 		if m, err = p.judged(ctx, s, own, other); err != nil {
-			return trial.Mark{}, err
+			return m, err
 		}
 	}
 	m.Expected, m.Actual = short(other), short(own)
@@ -133,7 +133,7 @@ func (p *pairwise) judged(ctx context.Context, s *trial.Subject, own, other stri
 	}
 	r, tokens, cost, err := asked[preference](ctx, p.judge, []trial.Question{question(own, other), question(other, own)})
 	if err != nil {
-		return trial.Mark{}, err
+		return trial.Mark{Tokens: tokens, Cost: cost}, err
 	}
 	m := p.decided(r[0], r[1])
 	m.Tokens, m.Cost = tokens, cost

@@ -76,7 +76,7 @@ func (r *rubric) look(ctx context.Context, s *trial.Subject, text string) (trial
 	q.Prompt = task(s) + "The rubric:\n" + strings.TrimSpace(criteria) + "\n\n" + fenced("The answer", text)
 	verdicts, tokens, cost, err := asked[verdict](ctx, r.judge, r.ballot(q))
 	if err != nil {
-		return trial.Mark{}, err
+		return trial.Mark{Tokens: tokens, Cost: cost}, err
 	}
 	m := r.mark(verdicts)
 	m.Expected, m.Actual = short(criteria), short(text)

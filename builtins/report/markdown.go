@@ -104,7 +104,7 @@ func comparisonPart(p *page, c *fold.Comparison, now float64) {
 	if c.GradingChange {
 		text += " The checks are not those of the baseline: marks do not compare."
 	}
-	p.part(text)
+	p.part(text + variantList(c))
 	worse, better, rest := split(c.Changes)
 	changeTable(p, "regressed", worse)
 	if len(c.Removed) > 0 {
@@ -115,6 +115,19 @@ func comparisonPart(p *page, c *fold.Comparison, now float64) {
 	if len(c.Added) > 0 {
 		p.details("new: "+tty.Plural(len(c.Added), "case"), "- "+nameList(c.Added))
 	}
+}
+
+// variantList is a line for each variant of several.
+func variantList(c *fold.Comparison) string {
+	var b strings.Builder
+	for i := range c.ByVariant {
+		v, sign := &c.ByVariant[i], ""
+		if v.Regressed {
+			sign = wrong.sign + " "
+		}
+		b.WriteString("\n- " + sign + markdown.Code(v.Variant, nameWide) + ": " + markdown.Prose(variantWords(v), textWide))
+	}
+	return b.String()
 }
 
 // upper makes the first letter of a sentence of ours large.

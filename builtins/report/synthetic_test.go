@@ -166,6 +166,10 @@ func comparison() *fold.Comparison {
 	return &fold.Comparison{
 		Ref: "git:main", Commit: "fedcba9876543210", Verdict: "regressed", Margin: 0.02, Paired: 8, Baseline: before,
 		Difference: -0.1846, CILow: -0.31, CIHigh: -0.02, P: 0.0313, Test: "sign-flip permutation", Detectable: -0.2,
+		ByVariant: []fold.VariantChange{
+			{Variant: "small", Paired: 6, Difference: -0.25, CILow: -0.4, CIHigh: -0.1, P: 0.002, Regressed: true},
+			{Variant: "large", Paired: 6, Difference: 0.05, CILow: -0.1, CIHigh: 0.2, P: 1},
+		},
 		Changes: []fold.CaseChange{
 			{Case: "invoice-2", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{C: 0, N: 3}, P: 0.04, Kind: "regressed"},
 			{Case: "invoice-3", Variant: "small", Before: fold.Tally{C: 3, N: 3}, After: fold.Tally{C: 2, N: 3}, P: 0.9, Kind: "flaky"},

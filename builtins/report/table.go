@@ -152,6 +152,15 @@ func comparison(s *sheet, c *fold.Comparison, now float64) {
 	if text := power(c); text != "" {
 		s.whole("", "    ", text)
 	}
+	var each []item
+	for i := range c.ByVariant {
+		v, m := &c.ByVariant[i], mark{" ", ""}
+		if v.Regressed {
+			m = wrong
+		}
+		each = append(each, item{m, []string{v.Variant, variantWords(v)}})
+	}
+	s.list("    ", each)
 	if c.GradingChange {
 		s.whole(tty.Yellow, "    ", "the checks are not those of the baseline: marks do not compare")
 	}

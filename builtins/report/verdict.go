@@ -65,6 +65,11 @@ func difference(c *fold.Comparison, now float64) string {
 		percent(now), percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, c.Paired)
 }
 
+// variantWords says how far one variant of several is from what it was.
+func variantWords(v *fold.VariantChange) string {
+	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %d cases", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), v.Paired)
+}
+
 // power says what the comparison can see at all.
 func power(c *fold.Comparison) string {
 	if c.Verdict != "inconclusive" {

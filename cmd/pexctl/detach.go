@@ -42,6 +42,7 @@ func (s *session) detach() error {
 	if c.String("events") == "-" {
 		return usage("--events - has no stdout to go to with --detach: --events FILE keeps them")
 	}
+	ignored(s.dir)
 	home, err := journal.OpenHome(s.dir, journal.Exit)
 	if err != nil {
 		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))

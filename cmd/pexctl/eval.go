@@ -14,12 +14,19 @@ func evalCommand() *cli.Command {
 			`pexctl eval suite.yaml --tag smoke --repeat 3 -j 16 --max-cost 2.50`,
 			`pexctl eval suite.yaml --resume last                  # goes on where it was cut off`,
 			`pexctl eval suite.yaml --failing last --html eval.html  # again, only what did not pass`,
-		) + "\n\nExit codes: 0 passed, 1 a gate failed or worse than the baseline, 3 too many errors to say,\n4 inconclusive or out of budget, 130 suspended: --resume goes on.",
-		Flags: append(append(append(specFlags(), pickFlags()...), weighFlags()...),
+		) + "\n\nSUITE is a file of kind: Suite, or the folder of a suite.yaml. Everything of it can be overridden:\n--set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.\nExit codes: 0 passed; 1 a gate failed or worse than the baseline; 2 suite, dataset or flags invalid; 3 too\nmany errors to say; 4 inconclusive or out of budget; 130 and 143 suspended: --resume goes on.",
+		Flags: append(append(append(suiteFlags(), pickFlags()...), weighFlags()...),
 			append(reportFlags(), outputFlag(), homeFlag())...),
 		Action:      evalSuite,
 		Subcommands: []*cli.Command{evalLsCommand(), evalShowCommand(), evalScoreCommand(), evalDiffCommand(), evalBlessCommand()},
 	}
+}
+
+// suiteFlags say how the suite is read.
+func suiteFlags() []cli.Flag {
+	flags := specFlags()
+	flags[0] = &cli.StringSliceFlag{Name: "set", Usage: "override a value of the suite: dotted `PATH=YAML`"}
+	return flags
 }
 
 // pickFlags say what is run.
@@ -34,6 +41,7 @@ func pickFlags() []cli.Flag {
 		&cli.StringFlag{Name: "shard", Usage: "one part of several: `I/N`, as in 2/5"},
 		&cli.StringFlag{Name: "failing", Usage: "only cases that did not pass in the evaluation `ID` (last = the latest of this suite)"},
 		&cli.IntFlag{Name: "repeat", Usage: "trials of each case: `N`"},
+		&cli.BoolFlag{Name: "all-trials", Usage: "run all trials of a case, also when its gates are decided: for what is to be a baseline"},
 		&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "trials in flight: `N`"},
 		&cli.StringFlag{Name: "id", Usage: "`ID` of the evaluation (default: made of the time)"},
 		&cli.StringFlag{Name: "resume", Usage: "go on with the evaluation `ID` (last = the latest of this suite): what has no row yet, or an error"},

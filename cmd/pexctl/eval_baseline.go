@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ func (s *suite) baseline(c *cli.Context, flag, home string) (*against, error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag == "" && path == s.baselineFile():
-		s.unblessed(c, "there is no "+shownPath(path)+" yet")
+		s.unblessed("there is no " + shownPath(path) + " yet")
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, usage("baseline: there is no %s (pexctl eval bless %s writes a baseline)", shownPath(path), s.file)
@@ -64,9 +65,9 @@ func (s *suite) baseline(c *cli.Context, flag, home string) (*against, error) {
 
 // unblessed says that the suite's baseline is not there yet: of the first
 // evaluation of a suite, and of the pull request that brings it, that is no
-// mistake.
-func (s *suite) unblessed(c *cli.Context, why string) {
-	note(c, "warning: held against nothing: %s (pexctl eval bless %s writes it)", why, s.file)
+// mistake. Every report says so: a baseline that got lost is seen, also with -q.
+func (s *suite) unblessed(why string) {
+	s.warnings = append(s.warnings, fmt.Sprintf("held against nothing: %s (pexctl eval bless %s writes it)", why, s.file))
 }
 
 // gitBaseline is the file as a commit has it: REF, or REF:PATH.
@@ -82,7 +83,7 @@ func (s *suite) gitBaseline(c *cli.Context, ref, rest string) (*against, error) 
 	b, err := gitFile(c.Context, commit, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		s.unblessed(c, fmt.Sprintf("%s has no %s yet", ref, shownPath(file)))
+		s.unblessed(fmt.Sprintf("%s has no %s yet", ref, shownPath(file)))
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -122,7 +123,7 @@ func evalBlessCommand() *cli.Command {
 			"pexctl eval bless suite.yaml --id e-20260102-150405-1a2b3c4d",
 			"pexctl eval suite.yaml --baseline git:main   # from then on",
 		),
-		Flags: append(specFlags(),
+		Flags: append(suiteFlags(),
 			&cli.StringFlag{Name: "id", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
 			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: NAME.baseline.json beside the suite)"},
 			&cli.BoolFlag{Name: "force", Usage: "although it did not end, errors are among its trials, or a part of the cases ran"},
@@ -163,7 +164,7 @@ func evalBless(c *cli.Context) error {
 	if dir := filepath.Dir(to); !exists(dir) {
 		return usage("--to %s: there is no folder %s", to, dir)
 	}
-	if err := writeFile(to, func(w *os.File) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
+	if err := writeWhole(to, 0o644, func(w io.Writer) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
 		return usage("--to: %w", err)
 	}
 	b := blessed{r.Manifest.ID, shownPath(to), r.Cases.Len(), r.Stats.PassRate}
@@ -182,7 +183,12 @@ func notFit(r *fold.Report) string {
 	case r.Stats.Errors > 0:
 		return "trials ended in errors; pexctl eval --resume runs them again"
 	case r.Manifest.Filter != "":
-		return "it ran only a part of the cases: " + r.Manifest.Filter
+		return "it ran only a part of the suite: " + r.Manifest.Filter
+	}
+	for _, c := range r.Cases.All() {
+		if c.Skipped > 0 {
+			return "cases were left early once their gates were decided, and their rates lean to one side; pexctl eval --all-trials runs all of them"
+		}
 	}
 	return ""
 }

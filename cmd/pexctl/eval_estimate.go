@@ -39,7 +39,7 @@ const replyTokens = 300
 // estimate says what would be run and what it may cost.
 func (e *evaluation) estimate() error {
 	est := estimated{
-		Suite: e.Name, Cases: e.total, Repeat: e.Repeat, Trials: e.trials(), Filter: e.filter.String(),
+		Suite: e.Name, Cases: e.total, Repeat: e.Repeat, Trials: e.trials(), Filter: e.part(),
 		Priced: true, Checks: e.checkInfos(),
 	}
 	if e.against != nil {

@@ -85,8 +85,9 @@ func evalLs(c *cli.Context) error {
 	return nil
 }
 
-// evaluations is what the evaluations of a home are of, the latest first. What
-// has no manifest was cut off before it began.
+// evaluations is what the evaluations of a home are of, the latest first, by the
+// names of their folders. What has no manifest was cut off before it began; one
+// whose manifest cannot be read has nothing but its name, and stands last.
 func evaluations(home string) ([]fold.Manifest, error) {
 	entries, err := os.ReadDir(evalsDir(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -99,8 +100,9 @@ func evaluations(home string) ([]fold.Manifest, error) {
 			continue
 		}
 		if err != nil {
-			return nil, infra(err)
+			m = fold.Manifest{}
 		}
+		m.ID = e.Name()
 		out = append(out, m)
 	}
 	slices.SortFunc(out, func(a, b fold.Manifest) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,12 +51,33 @@ func openOutputs(c *cli.Context) (*outputs, error) {
 		if path == "-" {
 			return nil, usage("--%s -: name a file; -o json writes JSON to stdout", format)
 		}
-		if dir := filepath.Dir(path); !exists(dir) {
-			return nil, usage("--%s %s: there is no folder %s", format, path, dir)
+		for _, other := range reportFormats {
+			if earlier := o.files[other]; earlier != "" && filepath.Clean(earlier) == filepath.Clean(path) {
+				return nil, usage("--%s and --%s both write %s", other, format, path)
+			}
+		}
+		if err := writable(path); err != nil {
+			return nil, usage("--%s %s: %w", format, path, err)
 		}
 		o.files[format] = path
 	}
 	return o, nil
+}
+
+// writable says why no file can be put at a path, or nil.
+func writable(path string) error {
+	dir := filepath.Dir(path)
+	if !exists(dir) {
+		return fmt.Errorf("there is no folder %s", dir)
+	}
+	if at, err := os.Stat(path); err == nil && at.IsDir() {
+		return errors.New("that is a folder")
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("nothing can be written into %s: %w", dir, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // settings are those of formats that go to a file, or to the terminal.
@@ -87,29 +109,32 @@ func (o *outputs) tests(r *fold.TestReport) error {
 	return o.toFiles(func(f report.Format, w io.Writer) error { return f.(report.Tests).WriteTests(w, r) })
 }
 
-// write writes one thing in every format that is wanted.
+// write writes one thing in every format that is wanted. What cannot be written
+// keeps nothing else from being written.
 func (o *outputs) write(write func(report.Format, io.Writer) error) error {
-	if err := o.toFiles(write); err != nil {
-		return err
-	}
+	failed := o.toFiles(write)
 	format := "table"
 	if o.json {
 		format = "json"
 	}
-	return o.one(format, o.settings(), o.c.App.Writer, write)
+	return errors.Join(failed, o.one(format, o.settings(), o.c.App.Writer, write))
 }
 
 func (o *outputs) toFiles(write func(report.Format, io.Writer) error) error {
+	var failed []error
 	for _, format := range reportFormats {
 		if path := o.files[format]; path != "" {
 			set := fileSettings(o.settings(), format)
-			err := writeFile(path, func(w *os.File) error { return o.one(format, set, w, write) })
+			err := writeWhole(path, 0o644, func(w io.Writer) error { return o.one(format, set, w, write) })
 			if err != nil {
-				return infra(fmt.Errorf("--%s: %w", format, err))
+				failed = append(failed, fmt.Errorf("--%s: %w", format, err))
 			}
 		}
 	}
-	return o.actions(write)
+	if err := errors.Join(append(failed, o.actions(write))...); err != nil {
+		return infra(err)
+	}
+	return nil
 }
 
 // commentBytes is what GitHub takes as a comment: Markdown files are made for
@@ -143,7 +168,7 @@ func (o *outputs) actions(write func(report.Format, io.Writer) error) error {
 	}
 	set := report.Settings{Base: os.Getenv("GITHUB_WORKSPACE")}
 	if err := o.one("github", set, o.c.App.ErrWriter, write); err != nil {
-		return infra(err)
+		return err
 	}
 	path := os.Getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
@@ -151,34 +176,13 @@ func (o *outputs) actions(write func(report.Format, io.Writer) error) error {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return infra(fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err))
+		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
 	}
 	if err := o.one("markdown", set, f, write); err != nil {
 		_ = f.Close()
-		return infra(err)
+		return err
 	}
 	return f.Close()
-}
-
-// writeFile puts a file in its place when it is whole.
-func writeFile(path string, write func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone once it is renamed
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // note tells something on stderr, unless -q asks for silence.

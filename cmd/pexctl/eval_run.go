@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
@@ -46,6 +47,9 @@ func evalSuite(c *cli.Context) error {
 	if near := nearest(c.Args().First(), subcommands(c)); near != "" && !exists(c.Args().First()) {
 		return usage("there is no suite %s; did you mean pexctl eval %s?", c.Args().First(), near)
 	}
+	if err := goesOn(c, c.Args().First()); err != nil {
+		return err
+	}
 	s, err := loadSuite(c, c.Args().First())
 	if err != nil {
 		return err
@@ -62,6 +66,7 @@ func evalSuite(c *cli.Context) error {
 	case errors.Is(err, batch.ErrOther):
 		return usage("%w (--force goes on all the same, another --id begins anew)", err)
 	case err != nil:
+		note(c, "go on: pexctl eval %s --resume %s%s", quoted(e.file), e.id, homeArgument(c, e.home))
 		return infra(err)
 	}
 	err = e.tell(stop)
@@ -81,7 +86,7 @@ func subcommands(c *cli.Context) (out []string) {
 
 // homeOf is the home of a command about files below root.
 func homeOf(c *cli.Context, root string) string {
-	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, ".pex"))
+	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, homeName))
 }
 
 // prepare finds out what is to be run and held against what. Whatever is wrong
@@ -96,12 +101,15 @@ func (e *evaluation) prepare() (err error) {
 	if e.against, err = e.baseline(e.c, e.c.String("baseline"), e.home); err != nil {
 		return err
 	}
+	if err := e.source.Referred(); err != nil {
+		return usage("%s:%d: %w", shownPath(e.File), e.Dataset.Position.Line, err)
+	}
 	e.cases = e.filter.Of(e.source.Cases)
 	if e.total, err = batch.Survey(e.cases, e.variants); err != nil {
 		return e.wrongDataset(err)
 	}
 	if e.total == 0 {
-		return usage("there is no case to run%s", prefixed(": the dataset has none that is picked by ", e.filter.String()))
+		return usage("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", e.filter.String()))
 	}
 	return nil
 }
@@ -156,6 +164,9 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 		if !evalID.MatchString(id) || !exists(dir) {
 			return "", usage("--%s %s: there is no such evaluation in %s (pexctl eval ls lists them)", flag, id, home)
 		}
+		if m, err := batch.ReadManifest(dir); err == nil && m.Suite != s.Name {
+			return "", usage("--%s %s: that is an evaluation of the suite %s, this is %s", flag, id, m.Suite, s.Name)
+		}
 		return dir, nil
 	}
 	all, err := evaluations(home)
@@ -163,7 +174,8 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 		return "", err
 	}
 	for _, m := range all {
-		if m.Suite == s.Name {
+		scored := m.Labels[scoredLabel] != "" // it has rows, and no trials to go on with
+		if m.Suite == s.Name && (!scored || flag != "resume") {
 			return filepath.Join(evalsDir(home), m.ID), nil
 		}
 	}
@@ -176,7 +188,7 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: shownPath(e.File), Digest: e.Digest, Grading: e.GradingDigest,
 		Dataset: shownPath(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
 		Trials: e.trials(),
-		Filter: e.filter.String(), Labels: e.Labels, Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
+		Filter: e.part(), Flags: e.picked(e.secrets()), Labels: e.Labels, Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
 	}
 	if e.Dataset.File != "" {
 		if m.DatasetHash, err = dataset.Digest(e.Dataset.File); err != nil {
@@ -189,6 +201,19 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 
 // trials is how many are to run.
 func (e *evaluation) trials() int { return e.total * len(e.variants) * e.Repeat }
+
+// part says, in words, which part of the suite is run; "" = all of it.
+func (e *evaluation) part() string {
+	part := e.filter.String()
+	if len(e.variants) == len(e.Variants) {
+		return part
+	}
+	names := make([]string, len(e.variants))
+	for i := range e.variants {
+		names[i] = e.variants[i].Name
+	}
+	return strings.TrimPrefix(part+", only "+strings.Join(names, " and "), ", ")
+}
 
 // concurrency is how many trials are in flight.
 func (e *evaluation) concurrency() int { return cmp.Or(e.Concurrency, 4) }
@@ -212,16 +237,38 @@ func (e *evaluation) run() (end batch.Stop, terminated bool, err error) {
 		progress.Note("suspending: what is under way may end; once more to stop at once")
 	})
 	defer stop()
+	ignored(e.home)
 	end, err = batch.Run(ctx, batch.Plan{
 		Dir: dir, Manifest: m, Force: e.c.Bool("force"), Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
-		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.MaxErrors, Limits: e.Limits,
-		Grace: evalGrace, Decided: e.decided, Progress: progress.Send, Mask: e.mask(),
+		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
+		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets()),
 	})
 	return end, errors.Is(context.Cause(ctx), errTerminated), err
 }
 
-// decided says that a case needs no further trials: its gates are certain.
-func (e *evaluation) decided(c engine.CaseEnv) bool { return fold.Decided(e.Gates, c, e.Repeat) }
+// curtails says that a case needs no further trials when its gates are certain.
+// It never does (nil) where rates are compared: those of cases that were left
+// early lean to one side.
+func (e *evaluation) curtails() func(engine.CaseEnv) bool {
+	if e.against != nil || e.Baseline.Ref != "" || e.c.Bool("all-trials") {
+		return nil
+	}
+	return func(c engine.CaseEnv) bool { return fold.Decided(e.Gates, c, e.Repeat) }
+}
+
+// fewErrors never stop an evaluation of which the suite does not say how many
+// may be: the trials that are left are worth more than they cost.
+const fewErrors = 20
+
+// mayErr is how many trials may end in an error before all is stopped: unless the
+// suite says so, as many as its verdict tolerates.
+func (e *evaluation) mayErr() dsl.MaxErrors {
+	m := e.MaxErrors
+	if m.Count < 0 && m.Share == 0 {
+		m.Share = max(fold.ToleratedErrors, fewErrors/float64(max(1, e.trials())))
+	}
+	return m
+}
 
 // pattern is a flag that holds a regular expression.
 func pattern(c *cli.Context, flag string) (*regexp.Regexp, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/eval/trial"
 )
 
 // oneSuite is the suite that a command was given, its checks not built.
@@ -34,9 +36,8 @@ func evalScoreCommand() *cli.Command {
 			"pexctl eval score suite.yaml                  # the latest evaluation of the suite",
 			"pexctl eval score suite.yaml --id e-20260102-150405-1a2b3c4d --html again.html",
 		) + "\n\nThe rows are kept as they were; the new marks make an evaluation of their own. Judges are asked\nwhere the suite has one.",
-		Flags: append(append(specFlags(),
+		Flags: append(append(suiteFlags(),
 			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
-			&cli.StringSliceFlag{Name: "variant", Hidden: true},
 			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
 			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
 		), append(reportFlags(), outputFlag(), homeFlag())...),
@@ -80,6 +81,7 @@ func evalScore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	r.Warnings = append(r.Warnings, s.warnings...)
 	if err := out.eval(r, rows); err != nil {
 		return err
 	}
@@ -96,6 +98,9 @@ func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
 	if err != nil {
 		return "", infra(err)
 	}
+	if err := s.prompted(rows); err != nil {
+		return "", err
+	}
 	ctx, stop := onSignal(c.Context, func() {})
 	defer stop()
 	now := time.Now()
@@ -103,7 +108,7 @@ func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
 	m.Started = now.UTC().Round(time.Millisecond) // the latest of its suite
 	m.Labels = labelled(m.Labels, scoredLabel, filepath.Base(from))
 	to = filepath.Join(filepath.Dir(from), m.ID)
-	err = batch.Regrade(ctx, rows, s.checks, to, m, max(s.Concurrency, 4))
+	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4))
 	switch {
 	case ctx.Err() != nil:
 		return "", &exitError{exitInterrupted, errors.New("stopped: nothing was graded anew")}
@@ -111,6 +116,25 @@ func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
 		return "", infra(err)
 	}
 	return to, nil
+}
+
+// prompted says that a check looks at prompts which an evaluation did not keep:
+// it would find none in what it grades.
+func (s *suite) prompted(rows trial.Rows) error {
+	if !needsPrompts(s.checks) {
+		return nil
+	}
+	for row, err := range rows() {
+		switch {
+		case err != nil:
+			return infra(err)
+		case row.Run.ModelCalls > 0 && len(row.Run.Prompts) == 0:
+			return usage("a check looks at trace.prompts, and these trials kept none: they are kept when the suite is run with such a check")
+		case row.Run.ModelCalls > 0:
+			return nil
+		}
+	}
+	return nil
 }
 
 // scoredLabel holds, of an evaluation that is one graded again, which one.

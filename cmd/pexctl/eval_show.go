@@ -22,7 +22,8 @@ func evalShowCommand() *cli.Command {
 			"pexctl eval show last --suite suite.yaml     # with the gates as the suite has them now",
 			"pexctl eval show last --case c-17            # the run of one case: plan, steps, tool calls",
 		),
-		Flags: append(append(specFlags(), suiteFlag(),
+		Flags: append(append(suiteFlags(), suiteFlag(),
+			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID (default: the suite's own)"},
 			&cli.StringFlag{Name: "case", Usage: "show the run of the case of this `ID` instead"},
 			&cli.StringFlag{Name: "variant", Usage: "with --case: under the variant of this `NAME`"},
 			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
@@ -80,14 +81,21 @@ func pastEvaluation(c *cli.Context, id string) (*fold.Report, trial.Rows, error)
 		return refold(dir, fold.Options{})
 	}
 	o := fold.Options{Suite: s.Suite}
-	a, err := s.baseline(c, "", home)
+	a, err := s.baseline(c, c.String("baseline"), home)
+	if err != nil && c.IsSet("baseline") {
+		return nil, nil, err
+	}
 	if err != nil {
-		note(c, "warning: %v", err)
+		s.warnings = append(s.warnings, err.Error())
 	}
 	if a != nil {
 		o.Baseline, o.Ref = a.file, a.ref
 	}
-	return refold(dir, o)
+	r, rows, err := refold(dir, o)
+	if err == nil {
+		r.Warnings = append(r.Warnings, s.warnings...)
+	}
+	return r, rows, err
 }
 
 // suiteOf is the suite that an evaluation was made of, as it is now; nil where
@@ -100,6 +108,10 @@ func suiteOf(c *cli.Context, m fold.Manifest) *suite {
 	read, found := dsl.LoadSuite(path, specOptions(c))
 	if found.Failed() || read == nil {
 		note(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
+		return nil
+	}
+	if read.Name != m.Suite {
+		note(c, "warning: %s is the suite %s by now, not %s, so its gates are not looked at (--suite FILE names it)", path, read.Name, m.Suite)
 		return nil
 	}
 	if read.Digest != m.Digest {
@@ -116,7 +128,7 @@ func pastFolder(home, id string) (string, error) {
 	}
 	var ids []string
 	for _, m := range all {
-		if m.ID == id || id == "last" {
+		if m.ID == id || id == "last" && m.V > 0 {
 			return filepath.Join(evalsDir(home), m.ID), nil
 		}
 		ids = append(ids, m.ID)
@@ -134,7 +146,7 @@ func evalDiffCommand() *cli.Command {
 			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
 			"pexctl eval diff BEFORE AFTER --markdown comment.md   # for a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
-		) + "\n\nExit code 1 where AFTER is worse, 4 where too few trials ran to tell.",
+		) + "\n\nExit code 1 where AFTER is worse or lacks cases that BEFORE has, 4 where too few trials ran to tell.",
 		Flags: append(specFlags(),
 			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
 			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
@@ -182,15 +194,15 @@ func evalDiff(c *cli.Context) error {
 	if err := out.diff(d); err != nil {
 		return err
 	}
-	return differenceOf(d.Comparison)
+	return differenceOf(d.Comparison, d.After)
 }
 
 // differenceOf is the exit code of a comparison.
-func differenceOf(c *fold.Comparison) error {
+func differenceOf(c *fold.Comparison, after *fold.Report) error {
 	switch {
 	case c == nil:
 		return nil
-	case c.Verdict == fold.Regressed:
+	case c.Verdict == fold.Regressed, len(c.Removed) > 0 && after.Manifest.Filter == "":
 		return &exitError{exitNegative, nil}
 	case c.Verdict == fold.Inconclusive:
 		return &exitError{exitLimited, nil}

@@ -28,6 +28,7 @@ type suite struct {
 	variants []batch.Variant
 	infos    []fold.VariantInfo
 	checks   []batch.Graded
+	warnings []string // for reports
 }
 
 // loadSuite reads the suite of a command, the specs it is of, and builds what
@@ -58,7 +59,21 @@ func loadSuite(c *cli.Context, path string) (*suite, error) {
 	if err := s.compile(c, o.Programs); err != nil {
 		return nil, err
 	}
-	return s, s.graders()
+	if err := s.graders(); err != nil {
+		return nil, err
+	}
+	return s, s.rivals()
+}
+
+// rivals says which variant a check compares with though it is left out.
+func (s *suite) rivals() error {
+	for _, g := range s.checks {
+		p, ok := g.Check.(trial.Paired)
+		if ok && !slices.ContainsFunc(s.variants, func(v batch.Variant) bool { return v.Name == p.Against() }) {
+			return usage("the check %s compares with the variant %s: name it too, by another --variant", g.Spec.Name, p.Against())
+		}
+	}
+	return nil
 }
 
 // compile makes the variants that are asked for.
@@ -206,6 +221,9 @@ func (s *suite) filter(c *cli.Context, home string) (f dataset.Filter, err error
 		if f.Only, err = failedIn(dir); err != nil {
 			return f, err
 		}
+		if err := c.Set("failing", filepath.Base(dir)); err != nil { // the latest is another one when it is gone on with
+			return f, err
+		}
 		f.Why = "that did not pass in " + filepath.Base(dir)
 	}
 	return f, nil
@@ -238,8 +256,10 @@ func shownPath(path string) string {
 	if err != nil {
 		return path
 	}
-	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
+	for _, here := range []string{here, absolute(here)} { // the folder may have been entered by a link
+		if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
 	}
 	return path
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 
@@ -55,10 +56,12 @@ func (e *evaluation) tell(stop batch.Stop) error {
 	if err != nil {
 		return err
 	}
-	if err := e.outputs.eval(r, rows); err != nil {
-		return err
-	}
+	r.Warnings = append(r.Warnings, e.warnings...)
+	failed := e.outputs.eval(r, rows)
 	e.hints(r, stop)
+	if failed != nil {
+		return failed
+	}
 	return verdictOf(r)
 }
 
@@ -82,7 +85,9 @@ func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
 	case e.outputs.json:
 	case r.Stats.Failed > 0 && len(e.outputs.files) == 0:
 		note(e.c, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
-	case e.against == nil && r.ExitCode == exitOK && e.filter.String() == "":
+	case r.Verdict == fold.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
+		note(e.c, "too few cases to tell: --margin %.2g would call it no harm, --inconclusive pass lets it pass; the suite may say so under baseline", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
+	case e.against == nil && r.ExitCode == exitOK && notFit(r) == "":
 		note(e.c, "keep it as the baseline: pexctl eval bless %s --id %s%s", quoted(e.file), e.id, here)
 	}
 }

@@ -117,37 +117,9 @@ func formatFile(c *cli.Context, path string) (name string, differs bool, err err
 	if bytes.Equal(src, out) || c.Bool("check") {
 		return path, !bytes.Equal(src, out), nil
 	}
-	if err := replace(path, out); err != nil {
+	err = writeWhole(path, 0o644, func(w io.Writer) error { _, err := w.Write(out); return err })
+	if err != nil {
 		return path, true, infra(err)
 	}
 	return path, true, nil
-}
-
-// replace writes a file whole or not at all. A link stays one.
-func replace(path string, content []byte) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already when all went well
-	if _, err = tmp.Write(content); err == nil {
-		err = tmp.Chmod(info.Mode().Perm())
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

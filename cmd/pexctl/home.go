@@ -28,7 +28,7 @@ func homeDir(c *cli.Context, spec *dsl.Spec) string {
 	if dir := os.Getenv("PEX_HOME"); dir != "" {
 		return dir
 	}
-	return filepath.Join(spec.Root, ".pex")
+	return filepath.Join(spec.Root, homeName)
 }
 
 // homeHere is the home of a command that is given no spec: --home, else
@@ -44,7 +44,7 @@ func homeHere(c *cli.Context) (string, error) {
 	if err != nil {
 		return "", usage("%w", err)
 	}
-	return filepath.Join(dsl.ProjectRoot(here), ".pex"), nil
+	return filepath.Join(dsl.ProjectRoot(here), homeName), nil
 }
 
 // newRunID is an id that sorts by time: r-20260102-150405-1a2b3c.

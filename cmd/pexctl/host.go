@@ -29,6 +29,7 @@ type hostSettings struct {
 	// to tools; their clock is now, where that is not nil.
 	offline bool
 	now     func() time.Time
+	enter   func(dir string) error // asked by tools for the folders they work in
 }
 
 // newHost connects a program to live models, tools and memory. It opens
@@ -145,7 +146,7 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	}
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
-		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, Now: s.now,
+		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, Now: s.now, Enter: s.enter,
 	})
 	if err != nil {
 		return engine.HostTool{}, err

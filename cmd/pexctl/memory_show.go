@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -135,7 +135,11 @@ func memoryExportCommand() *cli.Command {
 			return withMemory(c, func(ctx context.Context, m *badger.Store) error {
 				write := func(w io.Writer) error { return exportMemory(ctx, m, c.Args().First(), w) }
 				if to := c.String("to"); to != "" {
-					return writeWhole(to, write)
+					err := writeWhole(to, 0o600, write)
+					if _, ok := errors.AsType[*fs.PathError](err); ok {
+						return infra(fmt.Errorf("--to: %w", err))
+					}
+					return err
 				}
 				return write(c.App.Writer)
 			})
@@ -189,31 +193,4 @@ func exportConversation(e *json.Encoder, kept remembered) error {
 		return nil
 	}
 	return e.Encode(exportLine{Version: 1, Kind: "session", MemoryID: kept.MemoryID, Session: &kept.Session})
-}
-
-// writeWhole writes a file in one step: it is there whole, or as it was before.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".new-")
-	if err != nil {
-		return infra(err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			_ = os.Remove(f.Name()) // the error says enough
-		}
-	}()
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return infra(err)
-	}
-	if err := f.Close(); err != nil {
-		return infra(err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return infra(err)
-	}
-	return nil
 }

@@ -13,16 +13,24 @@ import (
 	"github.com/pexctl/pex/eval/golden"
 )
 
+// atTerminal refuses a review where nobody can be asked.
+func atTerminal(c *cli.Context) error {
+	_, in := terminal(c.App.Reader)
+	_, out := terminal(c.App.ErrWriter)
+	if !in || !out {
+		return usage("--review asks at a terminal, and there is none: --update accepts all that changed; read it with git diff")
+	}
+	return nil
+}
+
 // review walks through golden files that are not what the tests gave, shows
 // each diff with the changed words marked, and asks at the terminal what to do
 // about it. What is accepted is written at once. Rejected goldens stay as they
 // are: the spec is wrong; skipped ones too: nobody has decided. The end of
-// input and q skip all that is left. left is how many stay as they are.
-func review(c *cli.Context, changes []golden.Change) (left int, err error) {
-	_, in := terminal(c.App.Reader)
-	_, out := terminal(c.App.ErrWriter)
-	if !in || !out {
-		return len(changes), usage("--review asks at a terminal, and there is none: --update accepts all that changed; read it with git diff")
+// input, of ctx, and q skip all that is left. left is how many stay as they are.
+func review(ctx context.Context, c *cli.Context, changes []golden.Change) (left int, err error) {
+	if err := atTerminal(c); err != nil {
+		return len(changes), err
 	}
 	r := &reviewer{
 		in:    &person{in: bufio.NewReader(c.App.Reader), out: c.App.ErrWriter},
@@ -30,7 +38,9 @@ func review(c *cli.Context, changes []golden.Change) (left int, err error) {
 		safe:  func(s string) string { return fitFor(c.App.ErrWriter, s) },
 		color: inColor(c.App.ErrWriter),
 	}
-	err = r.walk(c.Context, changes)
+	if err = r.walk(ctx, changes); ctx.Err() != nil {
+		err = stoppedBy(ctx, errors.New("stopped while goldens were reviewed: what was accepted is written"))
+	}
 	fmt.Fprintf(r.out, "\naccepted %d, rejected %d, skipped %d\n", r.accepted, r.rejected, r.skipped)
 	return len(changes) - r.accepted, err
 }
@@ -46,57 +56,84 @@ type reviewer struct {
 }
 
 func (r *reviewer) walk(ctx context.Context, changes []golden.Change) error {
-	for i := 0; i < len(changes); i++ {
-		ch := changes[i]
+	defer func() { r.skipped = len(changes) - r.accepted - r.rejected }()
+	same := make([]string, len(changes)) // changes that are the same have the same
+	for i, ch := range changes {
+		same[i] = string(ch.Kind) + ch.Name + ch.Diff().Changed()
+	}
+	decided := make([]bool, len(changes))
+	for i, ch := range changes {
+		if decided[i] {
+			continue
+		}
+		alike := func(j int) bool { return same[j] == same[i] }
 		fmt.Fprintf(r.out, "\n[%d/%d] %s", i+1, len(changes), r.shown(ch))
-		answer, err := r.ask(ctx, ch)
+		answer, err := r.ask(ctx, ch, counted(decided[i:], func(j int) bool { return alike(i + j) }))
 		if err != nil {
-			r.skipped += len(changes) - i
 			return err
 		}
 		switch answer {
 		case "a":
-			err = r.accept(ch)
+			err = r.accept(changes, decided, func(j int) bool { return j == i })
 		case "A":
-			for err = r.accept(ch); err == nil && i+1 < len(changes) && changes[i+1].Case == ch.Case; {
-				i++
-				err = r.accept(changes[i])
-			}
+			err = r.accept(changes, decided, func(j int) bool { return changes[j].Case == ch.Case })
+		case "e":
+			err = r.accept(changes, decided, alike)
 		case "r":
 			r.rejected++
-		case "s":
-			r.skipped++
 		case "q":
-			r.skipped += len(changes) - i
 			return nil
 		}
 		if err != nil {
 			return infra(err)
 		}
+		decided[i] = true
 	}
 	return nil
 }
 
-func (r *reviewer) accept(ch golden.Change) error {
-	if err := ch.Accept(); err != nil {
-		return err
+// counted is how many are not decided and fit.
+func counted(decided []bool, fits func(int) bool) int {
+	n := 0
+	for j, done := range decided {
+		if !done && fits(j) {
+			n++
+		}
 	}
-	r.accepted++
+	return n
+}
+
+// accept accepts what fits, from the first that is not decided on.
+func (r *reviewer) accept(changes []golden.Change, decided []bool, fits func(int) bool) error {
+	for j := range changes {
+		if decided[j] || !fits(j) {
+			continue
+		}
+		if err := changes[j].Accept(); err != nil {
+			return err
+		}
+		decided[j] = true
+		r.accepted++
+	}
 	return nil
 }
 
-// ask reads lines until one is an answer.
-func (r *reviewer) ask(ctx context.Context, ch golden.Change) (string, error) {
+// ask reads lines until one is an answer; the change is the same in some
+// goldens, this one among them.
+func (r *reviewer) ask(ctx context.Context, ch golden.Change, same int) (string, error) {
 	all := "A = accept all of this test"
 	if ch.Kind == golden.Unused {
 		all = "A = remove all that is unused"
+	}
+	if same > 1 {
+		all += fmt.Sprintf(", e = accept this same change in all %d goldens", same)
 	}
 	for {
 		fmt.Fprintf(r.out, "a = accept, r = reject, s = skip, %s, q = quit > ", all)
 		line, err := r.in.line(ctx)
 		line = strings.TrimSpace(line)
 		switch line {
-		case "a", "r", "s", "A", "q":
+		case "a", "r", "s", "A", "q", "e":
 			return line, nil
 		case "accept", "reject", "skip", "quit":
 			return line[:1], nil

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -41,17 +43,18 @@ func changedGoldens(t *testing.T) (dir string, changes []golden.Change) {
 		{"one", []golden.Artefact{{Name: "planner.prompt.md", Text: "You plan all work.\n"}, {Name: "tools.json", Text: "[]"}}},
 		{"two", []golden.Artefact{{Name: "output.md", Text: "\x1b[2Jhi\n"}}},
 	} {
-		cs, err := tree.Case(c.name, filepath.Join(dir, c.name), nil)
+		cs, err := tree.Case(c.name, filepath.Join(dir, c.name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		found, err := cs.Compare(c.got, false)
+		cs.Leave()
 		if err != nil {
 			t.Fatal(err)
 		}
 		changes = append(changes, found...)
 	}
-	unused, err := tree.Unused()
+	unused, err := tree.Unused(filepath.Join(dir, "one"), filepath.Join(dir, "two"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +75,7 @@ func TestReviewDoesWhatItIsTold(t *testing.T) {
 		{"all of a case, then none", "A\nr\ns\n", 2, 1, 1, "one/executor.prompt.md=gone one/planner.prompt.md=You plan all work. one/tools.json=[]"},
 		{"asked again", "\nx\ny\nr\nq\n", 0, 1, 3, "one/executor.prompt.md=gone one/planner.prompt.md=You plan the work."},
 		{"what is unused is removed", "s\ns\ns\nA\n", 1, 0, 3, "one/planner.prompt.md=You plan the work."},
+		{"where it is the same", "e\nA\nq\n", 2, 0, 2, "one/executor.prompt.md=gone one/planner.prompt.md=You plan all work. one/tools.json=[]"},
 		{"input ends", "r\na", 1, 1, 2, "one/executor.prompt.md=gone one/planner.prompt.md=You plan the work. one/tools.json=[]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,10 +114,71 @@ func TestReviewShowsTheDiffAndItsCause(t *testing.T) {
 	}
 }
 
+// One answer accepts a change wherever it is the same.
+func TestReviewAcceptsTheSameChangeEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	tree, err := golden.Open(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tree.Close() })
+	var changes []golden.Change
+	for i, texts := range [][2]string{{"a\nb\n", "a\nB\n"}, {"x\n", "y\n"}, {"z\nb\n", "z\nB\n"}} {
+		name := fmt.Sprint(i)
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "planner.prompt.md"), []byte(texts[0]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cs, err := tree.Case(name, filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := cs.Compare([]golden.Artefact{{Name: "planner.prompt.md", Text: texts[1]}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes = append(changes, found...)
+	}
+	var out bytes.Buffer
+	r := reviewing("e\nr\n", &out)
+	if err := r.walk(t.Context(), changes); err != nil || r.accepted != 2 || r.rejected != 1 || r.skipped != 0 {
+		t.Errorf("accepted %d, rejected %d, skipped %d: %v", r.accepted, r.rejected, r.skipped, err)
+	}
+	for _, want := range []string{"e = accept this same change in all 2 goldens", "[2/3]"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not shown in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "[3/3]") {
+		t.Error("what was accepted is asked about")
+	}
+	for name, want := range map[string]string{"0": "a\nB\n", "1": "x\n", "2": "z\nB\n"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name, "planner.prompt.md")); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
+	}
+}
+
+// An interrupt ends the review, also while an answer is waited for.
+func TestAReviewCanBeStopped(t *testing.T) {
+	_, changes := changedGoldens(t)
+	ctx, stop := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	defer out.Close()
+	r := reviewing("", io.Discard)
+	r.in.in = bufio.NewReader(in)
+	stop()
+	if err := r.walk(ctx, changes); !errors.Is(err, context.Canceled) || r.skipped != 4 {
+		t.Errorf("skipped %d: %v", r.skipped, err)
+	}
+}
+
 func TestReviewWantsATerminal(t *testing.T) {
 	_, changes := changedGoldens(t)
 	app := &cli.App{Reader: strings.NewReader("A\nA\nA\n"), ErrWriter: io.Discard}
-	left, err := review(cli.NewContext(app, nil, nil), changes)
+	left, err := review(t.Context(), cli.NewContext(app, nil, nil), changes)
 	var e *exitError
 	if left != 4 || !errors.As(err, &e) || e.code != exitUsage || !strings.Contains(err.Error(), "--update") {
 		t.Errorf("got %v", err)

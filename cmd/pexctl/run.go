@@ -100,6 +100,7 @@ func (s *session) replayed() (err error) {
 
 // create opens the home, and in it the journal of a new run.
 func (s *session) create() (err error) {
+	ignored(s.dir)
 	s.home, err = journal.OpenHome(s.dir, journal.Durability(s.program.Memory.Durability))
 	if err != nil {
 		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))

@@ -17,7 +17,7 @@ func runsHere() []string {
 		if err != nil {
 			return nil
 		}
-		dir = filepath.Join(dsl.ProjectRoot(here), ".pex")
+		dir = filepath.Join(dsl.ProjectRoot(here), homeName)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
 		return nil // OpenHome would make it

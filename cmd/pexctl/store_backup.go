@@ -110,19 +110,7 @@ type backup struct {
 
 // toFile writes the archive beside its place and puts it there when it is whole.
 func (b *backup) toFile(name string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already when all went well
-	err = b.write(tmp)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp.Name(), name); err != nil {
+	if err := writeWhole(name, 0o600, b.write); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Dir(name))

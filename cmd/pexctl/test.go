@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 )
@@ -23,10 +24,20 @@ func testCommand() *cli.Command {
 			"pexctl test ./... --junit report.xml --cover",
 		) + "\n\n" +
 			"PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... The tests of a spec are\n" +
-			"its own tests:, the files of kind: Tests beside it and in tests/, and tests/*/case.yaml.\n\n" +
+			"its own tests:, the files of kind: Tests beside it and in tests/, and tests/*/case.yaml. For example\n\n" +
+			"  tests:\n" +
+			"    - name: plans a sum                 # its prompt is held against a golden file\n" +
+			"      parameters: {question: What is 1 + 1}\n" +
+			"      render: planner\n" +
+			"    - name: adds                        # the agent runs on what it was told here\n" +
+			"      parameters: {question: What is 1 + 1}\n" +
+			"      run: {replies: [{role: planner, text: '{\"steps\": [], \"result\": \"2\"}'}]}\n" +
+			"      expect: ['output contains \"2\"', trace.model_calls == 1]\n\n" +
 			"No model is called and no network is used: prompts are rendered and held against golden files, runs are\n" +
 			"replayed from a cassette or a script, and checks look at what they gave. Tools that write work in a copy.\n" +
-			"Exit code 0: all passed; 1: one did not; 2: a spec or test is invalid, or there is none.",
+			"Golden files and cassettes go with the spec into git: the diff of a prompt is what a review looks at.\n\n" +
+			"Exit code 0: all passed; 1: one did not; 2: a spec or test is invalid, or there is none; 3: a recording\n" +
+			"failed; 130: stopped.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "update", Aliases: []string{"u"}, Usage: "make golden files what the tests give (refused where CI is set)"},
 			&cli.BoolFlag{Name: "review", Usage: "ask about each golden file that is to change"},
@@ -78,7 +89,7 @@ func testSpecs(c *cli.Context) error {
 	if o.stale {
 		return listStale(c, o, plan, done)
 	}
-	return tellTests(c, o, plan, done)
+	return tellTests(ctx, c, o, plan, done)
 }
 
 // stoppedBy is the end of a command that a signal stopped.
@@ -90,4 +101,8 @@ func stoppedBy(ctx context.Context, err error) error {
 }
 
 // inCI says whether no person reads the diff of what is written here.
-func inCI() bool { v := os.Getenv("CI"); return v != "" && v != "false" && v != "0" }
+func inCI() bool {
+	v := os.Getenv("CI")
+	on, err := strconv.ParseBool(v)
+	return v != "" && (on || err != nil)
+}

@@ -49,7 +49,7 @@ func newTestBench(o *testOptions) *testcase.Bench {
 }
 
 func testHostSettings(at testcase.Place) hostSettings {
-	s := hostSettings{catalog: catalog(), dir: at.Dir, root: at.Root, env: environment}
+	s := hostSettings{catalog: catalog(), dir: at.Dir, root: at.Root, env: environment, enter: at.Enter}
 	if !at.Now.IsZero() {
 		s.now = func() time.Time { return at.Now }
 	}

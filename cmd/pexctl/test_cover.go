@@ -10,8 +10,10 @@ import (
 
 // coverage is how much of each spec was exercised, and what never.
 func (p *testPrinter) coverage(all []cover.Report) {
-	for _, r := range all {
-		p.line("")
+	for i, r := range all {
+		if i > 0 || !p.o.quiet {
+			p.line("")
+		}
 		p.line("%s of %s is exercised", p.ink(tty.Bold, percent(r.Share)), r.Spec)
 		for _, kind := range cover.Kinds() {
 			if hit, n := r.Of(kind); n > 0 {

@@ -2,9 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/fold"
 )
 
 // listedCase is a case as --list shows it.
@@ -60,41 +64,31 @@ func doesOf(k *plannedCase) []string {
 	return out
 }
 
-// staleCassette is a cassette that answered other requests than it recorded.
-type staleCassette struct {
-	Spec     string      `json:"spec"`
-	Case     string      `json:"case"`
-	Cassette string      `json:"cassette"`
-	Calls    []staleCall `json:"calls"`
-}
-
-// staleCall is a request that is not quite the recorded one.
-type staleCall struct {
-	Path    string   `json:"path"`
-	Classes []string `json:"classes"`
-	Diff    string   `json:"diff"` // unified
-}
-
-func staleOf(plan *testPlan, done *testsDone) []staleCassette {
-	var out []staleCassette
+// staleOf lists the cassettes that answered other requests than they recorded.
+func staleOf(plan *testPlan, done *testsDone) []fold.StaleCassette {
+	var out []fold.StaleCassette
 	for i, o := range done.outcomes {
 		if o == nil || o.Stale == nil {
 			continue
 		}
-		s := staleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: shownPath(o.Stale.Cassette)}
+		s := fold.StaleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: shownPath(o.Stale.Cassette)}
 		for _, d := range o.Stale.Calls {
-			call := staleCall{Path: d.Path}
-			for _, x := range d.Differences {
-				if class := string(x.Class); !strings.Contains(strings.Join(call.Classes, " "), class) {
-					call.Classes = append(call.Classes, class)
-				}
-				call.Diff += textDiff("recorded "+x.What, x.Before, "now "+x.What, x.After)
-			}
-			s.Calls = append(s.Calls, call)
+			s.Calls = append(s.Calls, staleCall(d))
 		}
 		out = append(out, s)
 	}
 	return out
+}
+
+func staleCall(d engine.Drifted) fold.StaleCall {
+	call := fold.StaleCall{Path: d.Path}
+	for _, x := range d.Differences {
+		if class := string(x.Class); !slices.Contains(call.Classes, class) {
+			call.Classes = append(call.Classes, class)
+		}
+		call.Diff += textDiff("recorded "+x.What, x.Before, "now "+x.What, x.After)
+	}
+	return call
 }
 
 // listStale lists the cassettes that are to be recorded again; exit 1 where
@@ -103,10 +97,10 @@ func listStale(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) 
 	stale := staleOf(plan, done)
 	if o.json {
 		if stale == nil {
-			stale = []staleCassette{}
+			stale = []fold.StaleCassette{}
 		}
 		if err := printJSON(c, struct {
-			Stale []staleCassette `json:"stale"`
+			Stale []fold.StaleCassette `json:"stale"`
 		}{stale}); err != nil {
 			return infra(err)
 		}

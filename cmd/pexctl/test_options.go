@@ -41,7 +41,7 @@ func (o *testOptions) all() bool { return o.only == nil && o.shard.n == 0 }
 func testOptionsOf(c *cli.Context) (*testOptions, error) {
 	o := &testOptions{
 		quiet: c.Bool("quiet"), update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
-		jobs: max(c.Int("jobs"), 1), list: c.Bool("list"), stale: c.Bool("stale"),
+		jobs: c.Int("jobs"), list: c.Bool("list"), stale: c.Bool("stale"),
 		cover: c.Bool("cover") || c.IsSet("cover-min"), least: c.Float64("cover-min") / 100,
 	}
 	var err error
@@ -64,22 +64,34 @@ func testOptionsOf(c *cli.Context) (*testOptions, error) {
 	if c.IsSet("fail-on-unused") {
 		o.unused = c.Bool("fail-on-unused")
 	}
-	return o, o.agree()
+	if err := o.agree(); err != nil || !o.review {
+		return o, err
+	}
+	return o, atTerminal(c)
 }
 
 // agree refuses what does not go together.
 func (o *testOptions) agree() error {
+	writes := o.update || o.review || o.record != ""
 	switch {
 	case o.record != "" && o.record != "missing" && o.record != "all":
 		return usage("--record %s: there are missing and all", o.record)
 	case o.update && o.review:
 		return usage("--update accepts every change, --review asks about each: which one?")
-	case (o.update || o.review || o.record != "") && inCI():
+	case o.review && o.json:
+		return usage("--review asks about each change, -o json is for programs: which one?")
+	case writes && inCI():
 		return usage("golden files and cassettes are not written where CI is set: run pexctl test on your machine, read the diff and commit it")
+	case o.list && o.stale:
+		return usage("--list lists the cases, --stale the cassettes: which one?")
+	case writes && (o.list || o.stale):
+		return usage("--list and --stale only look: leave out --update, --review and --record")
 	case o.unused && !o.all():
 		return usage("--fail-on-unused needs every case: leave out --run and --shard")
 	case o.least < 0 || o.least > 1:
 		return usage("--cover-min is a percentage, 0 to 100")
+	case o.jobs < 1:
+		return usage("-j %d: at least 1 case runs at a time", o.jobs)
 	}
 	return nil
 }

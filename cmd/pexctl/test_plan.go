@@ -11,16 +11,16 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
 )
 
 // testPlan is the cases that are to run, and what they run on.
 type testPlan struct {
-	bench   *testcase.Bench
-	units   *testUnits
-	cases   []plannedCase
-	folders map[string][]string // by spec: golden folders that cases of the past may have left
+	bench *testcase.Bench
+	units *testUnits
+	cases []plannedCase
+	files []string // with tests, absolute
+	whole []string // specs, absolute, of which these are all the tests
 }
 
 // plannedCase is a case and the program it is of.
@@ -39,6 +39,8 @@ func planTests(c *cli.Context, o *testOptions) (*testPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &testPlan{bench: newTestBench(o)}
+	p.units = newTestUnits(p.bench, options.Programs, o.cover)
 	var cases []dsl.Case
 	var found diag.List
 	for _, file := range files {
@@ -46,21 +48,33 @@ func planTests(c *cli.Context, o *testOptions) (*testPlan, error) {
 		found = append(found, list...)
 		if tests != nil {
 			cases = append(cases, tests.Cases...)
+			p.units.read = append(p.units.read, tests.Files...)
 		}
+		p.files = append(p.files, absolute(file))
+	}
+	for _, spec := range whole {
+		p.whole = append(p.whole, absolute(spec))
 	}
 	if err := show(c, found.Sort()); err != nil {
 		return nil, err
 	}
-	p := &testPlan{bench: newTestBench(o), folders: map[string][]string{}}
-	p.units = newTestUnits(p.bench, options.Programs, o.cover)
 	if p.cases, err = o.chosen(c, cases, files, p.units); err != nil {
 		p.close()
 		return nil, err
 	}
-	for _, spec := range whole {
-		p.folders[spec] = goldenFolders(spec)
-	}
+	p.announce()
 	return p, nil
+}
+
+// announce tells the goldens which cases come, in their order; what cannot be
+// one is told when its case is compared.
+func (p *testPlan) announce() {
+	p.units.keep()
+	for i := range p.cases {
+		if k := &p.cases[i]; k.Golden != "" {
+			_ = k.unit.Goldens.Announce(testcase.Owner(&k.Case), k.Golden)
+		}
+	}
 }
 
 func testSpecOptions(c *cli.Context) dsl.Options {
@@ -94,11 +108,19 @@ func (o *testOptions) chosen(c *cli.Context, cases []dsl.Case, files []string, u
 	return out, show(c, found.Sort())
 }
 
+// firstTest is a test to begin with.
+const firstTest = `
+  tests:
+    - name: plans a sum
+      parameters: {question: "What is 17 % of 2349.50?"}
+      render: planner    # its prompt, held against a golden file: pexctl test --update writes it`
+
 func noTests(files []string) string {
+	where := "write tests: in a spec"
 	if len(files) == 1 {
-		return files[0] + " has none; write tests: in the spec, a file of kind: Tests beside it, or tests/NAME/case.yaml"
+		where = files[0] + " has none; write tests: in the spec"
 	}
-	return "write tests: in a spec, a file of kind: Tests beside it, or tests/NAME/case.yaml"
+	return where + ", a file of kind: Tests beside it, or tests/NAME/case.yaml (see pexctl test --help). To begin with:" + firstTest
 }
 
 // testFiles are the files with tests that paths stand for, and the specs of
@@ -107,9 +129,11 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
+	seen := map[string]bool{}
 	add := func(list ...string) {
 		for _, f := range list {
-			if !slices.Contains(files, f) {
+			if at := absolute(f); !seen[at] {
+				seen[at] = true
 				files = append(files, f)
 			}
 		}
@@ -125,7 +149,7 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 				return nil, nil, usage("%w", err)
 			}
 			add(of...)
-			whole = append(whole, absolute(spec))
+			whole = append(whole, spec)
 		}
 		add(tests...)
 	}
@@ -166,16 +190,6 @@ func pathTests(path string) (specs, tests []string, err error) {
 	return []string{path}, nil, nil
 }
 
-// goldenFolders are the folders in which the cases of a spec keep goldens by
-// default, those of cases that are gone among them.
-func goldenFolders(spec string) []string {
-	found, err := filepath.Glob(filepath.Join(filepath.Dir(spec), "tests", "*", "golden"))
-	if err != nil {
-		return nil // a spec's folder with a bracket in its name: only what cases use is looked at
-	}
-	return found
-}
-
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -184,24 +198,4 @@ func absolute(path string) string {
 		return real
 	}
 	return path
-}
-
-// unused are the goldens that no case of the plan asks for.
-func (p *testPlan) unused() ([]golden.Change, error) {
-	var out []golden.Change
-	for _, t := range p.units.sortedTrees() {
-		var folders []string
-		for spec, list := range p.folders {
-			if strings.HasPrefix(spec, t.root+string(filepath.Separator)) {
-				folders = append(folders, list...)
-			}
-		}
-		slices.Sort(folders)
-		more, err := t.Unused(folders...)
-		if err != nil {
-			return nil, infra(err)
-		}
-		out = append(out, more...)
-	}
-	return out, nil
 }

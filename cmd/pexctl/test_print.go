@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
@@ -23,6 +24,7 @@ type testPrinter struct {
 	w     io.Writer
 	o     *testOptions
 	color bool
+	told  map[string]string // changes of goldens that were shown, and the case they were shown of
 }
 
 func (p *testPrinter) ink(ink tty.Ink, s string) string { return tty.Pen{Color: p.color}.Ink(ink, s) }
@@ -31,8 +33,9 @@ func (p *testPrinter) line(format string, args ...any) { fmt.Fprintf(p.w, format
 
 // all writes the failures of each spec and a line for it, in the order of the
 // plan.
-func (p *testPrinter) all(plan *testPlan, done *testsDone, r *testReport) {
-	for _, name := range specNames(plan) {
+func (p *testPrinter) all(plan *testPlan, done *testsDone, r *fold.TestReport, removed []golden.Change) {
+	names := specNames(plan)
+	for _, name := range names {
 		t := tally{name: name}
 		for i := range plan.cases {
 			if plan.cases[i].unit.name == name {
@@ -45,9 +48,18 @@ func (p *testPrinter) all(plan *testPlan, done *testsDone, r *testReport) {
 	for _, file := range r.Unused {
 		p.line("%s no case asks for the golden file %s", p.ink(tty.Red, "FAIL"), fitFor(p.w, file))
 	}
+	for _, ch := range removed {
+		if !p.o.quiet {
+			p.line("removed %s: no case asks for it", fitFor(p.w, shownPath(ch.File)))
+		}
+	}
 	p.coverage(r.Coverage)
-	if n := len(r.Cases); n > 1 && len(specNames(plan)) > 1 && !p.o.quiet {
-		p.line("%s: %d passed, %d failed", count(n, "test"), r.Passed, r.Failed)
+	switch {
+	case p.o.quiet:
+	case len(r.Cases) == 0:
+		p.line("no test is in part %d of %d", p.o.shard.i, p.o.shard.n)
+	case len(names) > 1:
+		p.line("%s: %d passed, %d failed", count(len(r.Cases), "test"), r.Passed, r.Failed)
 	}
 }
 
@@ -113,7 +125,7 @@ func (p *testPrinter) spec(t tally) {
 func (p *testPrinter) outcome(out *testcase.Outcome) {
 	for _, ch := range out.Changes {
 		if p.o.update && !p.o.quiet {
-			p.line("%s %s", map[golden.Kind]string{golden.Missing: "wrote", golden.Changed: "rewrote"}[ch.Kind], shownPath(ch.File))
+			p.line("%s %s", map[golden.Kind]string{golden.Missing: "wrote", golden.Changed: "rewrote"}[ch.Kind], fitFor(p.w, shownPath(ch.File)))
 		}
 	}
 	if out.Status != fold.TestFailed && out.Status != fold.TestError {
@@ -123,9 +135,48 @@ func (p *testPrinter) outcome(out *testcase.Outcome) {
 	if out.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, out.Line)
 	}
-	p.line("%s %s  %s", p.ink(tty.Red, "--- FAIL:"), p.ink(tty.Bold, fitFor(p.w, out.Name)), p.ink(tty.Dim, where))
+	p.line("%s %s  %s", p.ink(tty.Red, "--- FAIL:"), p.ink(tty.Bold, fitFor(p.w, out.Name)), p.ink(tty.Dim, fitFor(p.w, where)))
+	again := repeats{}
 	for i := range out.Problems {
-		p.problem(out, &out.Problems[i])
+		x := &out.Problems[i]
+		ch, changed := p.changeOf(out, x)
+		if changed && p.repeated(ch, out.Name, &again) {
+			continue
+		}
+		p.problem(out, x, ch, changed)
+	}
+	p.repeats(again)
+}
+
+// repeats are goldens that changed as others did, which were shown: of this
+// case, and of others.
+type repeats struct{ here, there, cases []string }
+
+// repeated says that a change was shown already, of another golden, and notes
+// it: a word that stands in every prompt is shown once.
+func (p *testPrinter) repeated(ch golden.Change, name string, again *repeats) bool {
+	key := fmt.Sprint(ch.Diff().Changed(), ch.Causes)
+	first, known := p.told[key]
+	switch {
+	case !known:
+		p.told[key] = name
+	case first == name:
+		again.here = append(again.here, ch.Name)
+	default:
+		again.there = append(again.there, ch.Name)
+		if !slices.Contains(again.cases, first) {
+			again.cases = append(again.cases, first)
+		}
+	}
+	return known
+}
+
+func (p *testPrinter) repeats(r repeats) {
+	if len(r.here) > 0 {
+		p.line("    %s changed in the same way", listed(r.here))
+	}
+	if len(r.there) > 0 {
+		p.line("    %s changed as in %s", listed(r.there), fitFor(p.w, listed(r.cases)))
 	}
 }
 
@@ -133,17 +184,9 @@ func (p *testPrinter) outcome(out *testcase.Outcome) {
 var unnamed = regexp.MustCompile(`^expr(_\d+)?$`)
 
 // problem is one thing that is wrong: what, where, why.
-func (p *testPrinter) problem(out *testcase.Outcome, x *fold.Problem) {
-	head := x.Message
-	switch {
-	case x.Message == "":
-		head = x.Where
-	case unnamed.MatchString(x.Where): // the message holds the expression
-	case x.Where != "" && (x.Kind == fold.ProblemCheck || x.Kind == fold.ProblemTrajectory || x.Kind == fold.ProblemError):
-		head = x.Where + ": " + x.Message
-	}
+func (p *testPrinter) problem(out *testcase.Outcome, x *fold.Problem, ch golden.Change, changed bool) {
+	head := sentenceOf(x)
 	p.indented("    ", head)
-	ch, changed := changeOf(out, x)
 	if changed {
 		for _, cause := range ch.Causes {
 			p.line("      %s", p.ink(tty.Yellow, fitFor(p.w, cause.String())))
@@ -159,15 +202,32 @@ func (p *testPrinter) problem(out *testcase.Outcome, x *fold.Problem) {
 		p.text("      ", x.Diff, true)
 	case x.Kind == fold.ProblemMissing, x.Kind == fold.ProblemUnused:
 	default:
-		p.sides(x)
+		p.sides(x, head)
 	}
 }
 
-// sides are what a check wanted and what there was.
-func (p *testPrinter) sides(x *fold.Problem) {
+// sentenceOf is a problem in a sentence, which says what it is of where the message
+// does not.
+func sentenceOf(x *fold.Problem) string {
+	switch {
+	case x.Message == "":
+		return x.Where
+	case unnamed.MatchString(x.Where), x.Where == "", strings.HasPrefix(x.Message, x.Where):
+		return x.Message
+	case x.Kind == fold.ProblemCheck && x.Where == "run", strings.Contains(x.Message, x.Where):
+		return x.Message
+	case x.Kind == fold.ProblemCheck, x.Kind == fold.ProblemTrajectory, x.Kind == fold.ProblemError:
+		return x.Where + ": " + x.Message
+	}
+	return x.Message
+}
+
+// sides are what a check wanted and what there was, as far as the head does not
+// say it.
+func (p *testPrinter) sides(x *fold.Problem, head string) {
 	for _, side := range []struct{ name, text string }{{"expected", x.Expected}, {"actual", x.Actual}} {
 		switch {
-		case side.text == "":
+		case side.text == "", strings.Contains(head, strings.TrimSpace(side.text)):
 		case strings.Contains(strings.TrimSpace(side.text), "\n"):
 			p.line("      %s:", side.name)
 			p.text("        ", side.text, false)
@@ -177,9 +237,10 @@ func (p *testPrinter) sides(x *fold.Problem) {
 	}
 }
 
-// changeOf is the golden that a problem is about.
-func changeOf(out *testcase.Outcome, x *fold.Problem) (golden.Change, bool) {
-	if x.Kind != fold.ProblemGolden {
+// changeOf is the golden that a problem is about, where it is still to be
+// changed.
+func (p *testPrinter) changeOf(out *testcase.Outcome, x *fold.Problem) (golden.Change, bool) {
+	if x.Kind != fold.ProblemGolden || p.o.update {
 		return golden.Change{}, false
 	}
 	for _, ch := range out.Changes {

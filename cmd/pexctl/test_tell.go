@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,27 +10,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/eval/cover"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
 )
 
-// testReport is what `pexctl test -o json` prints.
-type testReport struct {
-	fold.TestReport
-	Stale    []staleCassette `json:"stale,omitempty"`
-	Coverage []cover.Report  `json:"coverage,omitempty"`
-}
-
 // tellTests says what the cases came to, lets a person review what changed,
 // writes the reports, and gives the exit code.
-func tellTests(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) error {
-	unused, err := o.leftOver(plan)
+func tellTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) error {
+	unused, removed, err := o.leftOver(plan)
 	if err != nil {
 		return err
 	}
-	r := &testReport{TestReport: foldTests(done, unused), Stale: staleOf(plan, done)}
-	if o.cover {
+	r := foldTests(done, unused)
+	if r.Stale = staleOf(plan, done); o.cover {
 		r.Coverage = plan.units.covered()
 	}
 	if o.json {
@@ -37,13 +30,13 @@ func tellTests(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) 
 			return infra(err)
 		}
 	} else {
-		p := &testPrinter{w: c.App.Writer, o: o, color: inColor(c.App.Writer)}
-		p.all(plan, done, r)
+		p := &testPrinter{w: c.App.Writer, o: o, color: inColor(c.App.Writer), told: map[string]string{}}
+		p.all(plan, done, r, removed)
 	}
-	if err := o.out.tests(&r.TestReport); err != nil {
+	if err := o.out.tests(r); err != nil {
 		return err
 	}
-	failed, err := o.reviewed(c, r, done, unused)
+	failed, err := o.reviewed(ctx, c, r, done, unused)
 	if err != nil {
 		return err
 	}
@@ -57,25 +50,25 @@ func tellTests(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) 
 }
 
 // leftOver is the goldens that no case asks for; an update removes them.
-func (o *testOptions) leftOver(plan *testPlan) ([]golden.Change, error) {
+func (o *testOptions) leftOver(plan *testPlan) (unused, removed []golden.Change, err error) {
 	if !o.unused {
-		return nil, nil
+		return nil, nil, nil
 	}
-	unused, err := plan.unused()
+	unused, err = plan.unused()
 	if err != nil || !o.update {
-		return unused, err
+		return unused, nil, err
 	}
 	for _, ch := range unused {
 		if err := ch.Accept(); err != nil {
-			return nil, infra(err)
+			return nil, nil, infra(err)
 		}
 	}
-	return nil, nil
+	return nil, unused, nil
 }
 
 // foldTests counts the outcomes.
-func foldTests(done *testsDone, unused []golden.Change) fold.TestReport {
-	r := fold.TestReport{V: 1, Cases: []fold.TestResult{}, DurationMS: done.took.Milliseconds()}
+func foldTests(done *testsDone, unused []golden.Change) *fold.TestReport {
+	r := &fold.TestReport{V: 1, Cases: []fold.TestResult{}, DurationMS: done.took.Milliseconds()}
 	for _, out := range done.outcomes {
 		res := out.TestResult
 		for i := range res.Problems {
@@ -112,34 +105,42 @@ func reportedPath(path string) string {
 }
 
 // reviewed asks about each change, and says whether anything is still wrong.
-func (o *testOptions) reviewed(c *cli.Context, r *testReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
+func (o *testOptions) reviewed(ctx context.Context, c *cli.Context, r *fold.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
 	failed = r.Failed > 0 || len(r.Unused) > 0
 	if !o.review {
 		return failed, nil
 	}
 	var changes []golden.Change
-	others := 0
+	others, asked := 0, map[string]bool{} // a golden may be of several cases
 	for _, out := range done.outcomes {
-		changes = append(changes, out.Changes...)
+		for _, ch := range out.Changes {
+			if !asked[ch.File] {
+				asked[ch.File] = true
+				changes = append(changes, ch)
+			}
+		}
 		others += len(out.Problems) - out.OfGoldens()
 	}
 	changes = append(changes, unused...)
 	if len(changes) == 0 {
 		return failed, nil
 	}
-	left, err := review(c, changes)
+	left, err := review(ctx, c, changes)
 	return others > 0 || left > 0, err
 }
 
 // testHints are what to type next.
-func testHints(c *cli.Context, o *testOptions, done *testsDone, r *testReport) {
+func testHints(c *cli.Context, o *testOptions, done *testsDone, r *fold.TestReport) {
 	var goldens, tapeless bool
 	for _, out := range done.outcomes {
-		goldens = goldens || len(out.Changes) > 0 && out.Status != fold.TestUpdated
+		goldens = goldens || len(out.Changes) > 0 && !o.update
 		tapeless = tapeless || out.Tapeless
 	}
 	w := c.App.ErrWriter
 	again := strings.TrimSpace("pexctl test " + quotedAll(c.Args().Slice()))
+	if o.record == "" && inCI() {
+		again = "on your machine, " + again
+	}
 	if goldens && !o.review || len(r.Unused) > 0 {
 		fmt.Fprintf(w, "if that is meant: %s --review asks about each golden file, --update accepts all\n", again)
 	}

@@ -23,6 +23,7 @@ type testUnits struct {
 	byKey    map[string]*testUnit
 	order    []*testUnit
 	trees    map[string]*goldenTree
+	read     []string // what specs and tests are made of, absolute
 }
 
 // testUnit is a program under test.
@@ -63,6 +64,7 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 	if t.cover {
 		u.Cover = cover.New(u.name, p)
 	}
+	t.read = append(t.read, spec.Files...)
 	t.byKey[key] = u
 	t.order = append(t.order, u)
 	return u, nil, nil
@@ -78,6 +80,13 @@ func (t *testUnits) tree(root string) (*golden.Tree, error) {
 	}
 	t.trees[root] = &goldenTree{tree, root}
 	return tree, nil
+}
+
+// keep tells the goldens which files are none.
+func (t *testUnits) keep() {
+	for _, tree := range t.trees {
+		tree.Keep(t.read...)
+	}
 }
 
 func (t *testUnits) sortedTrees() []*goldenTree {
@@ -109,11 +118,11 @@ func (t *testUnits) covered() []cover.Report {
 }
 
 // shownSpec is what output calls a spec: its path from here, its folder where
-// it is the folder's spec.yaml.
+// it is the spec.yaml of another one than this.
 func shownSpec(file string) string {
 	shown := shownPath(file)
-	if filepath.Base(shown) == "spec.yaml" {
-		return filepath.ToSlash(filepath.Dir(shown))
+	if dir := filepath.ToSlash(filepath.Dir(shown)); dir != "." && filepath.Base(shown) == "spec.yaml" {
+		return dir
 	}
 	return shown
 }

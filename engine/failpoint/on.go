@@ -67,3 +67,7 @@ func die() {
 	}
 	panic(fmt.Sprint("failpoint: ", err))
 }
+
+// Armed says whether this process watches for a point: it dies there, or notes
+// what it passes.
+func Armed(p Point) bool { return armed.point == p || armed.log != nil }

@@ -233,7 +233,7 @@ func (a *appender) end() error {
 
 // writeAll writes b: at one go, but for the tests that die half way.
 func writeAll(d disk, b []byte) error {
-	if failpoint.On {
+	if failpoint.Armed(failpoint.CommitHalf) {
 		n, err := d.Write(b[:len(b)/2])
 		if err != nil {
 			return err

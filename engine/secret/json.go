@@ -10,7 +10,7 @@ import (
 // number that holds one becomes a string. The rest stays as it is, byte by
 // byte. What is not JSON is taken as one text.
 func (v *Values) JSON(body []byte) (clean []byte, found bool) {
-	if v == nil || len(v.needles) == 0 {
+	if v == nil || len(v.needles)+len(v.folders) == 0 {
 		return body, false
 	}
 	if !json.Valid(body) {

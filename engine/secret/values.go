@@ -16,6 +16,7 @@ const Shortest = 6
 // nothing. Safe for concurrent use.
 type Values struct {
 	needles []needle
+	folders []folder
 	short   []string
 }
 
@@ -87,8 +88,10 @@ func (v *Values) Segments(pieces []string) (clean []string, found bool) {
 
 // Named is the name of a secret that s holds in any form, or "".
 func (v *Values) Named(s string) string {
-	if hits := v.hits(s); len(hits) > 0 {
-		return hits[0].name
+	for _, h := range v.hits(s) {
+		if h.name != "" {
+			return h.name
+		}
 	}
 	return ""
 }
@@ -96,11 +99,17 @@ func (v *Values) Named(s string) string {
 // hit is a place to be replaced.
 type hit struct {
 	from, to int
-	name     string
+	name     string // of a secret; "" = it is a folder
+	word     string // of a folder
 }
 
 // mark is what stands for it.
-func (h hit) mark() string { return "[redacted " + h.name + "]" }
+func (h hit) mark() string {
+	if h.name == "" {
+		return h.word
+	}
+	return "[redacted " + h.name + "]"
+}
 
 // hits are in order and do not touch; of forms that overlap all is taken.
 func (v *Values) hits(s string) []hit {
@@ -115,15 +124,21 @@ func (v *Values) hits(s string) []hit {
 				break
 			}
 			from += i
-			all = append(all, hit{from, from + len(n.text), n.name})
+			all = append(all, hit{from: from, to: from + len(n.text), name: n.name})
 			from++
 		}
+	}
+	for _, f := range v.folders {
+		all = append(all, f.in(s)...)
 	}
 	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	merged := all[:0]
 	for _, h := range all {
 		if k := len(merged) - 1; k >= 0 && h.from < merged[k].to {
 			merged[k].to = max(merged[k].to, h.to)
+			if merged[k].name == "" {
+				merged[k].name = h.name // a secret within a path is still one
+			}
 			continue
 		}
 		merged = append(merged, h)

@@ -141,3 +141,43 @@ func FuzzJSONStaysJSON(f *testing.F) {
 		secret.InJSON(clean)
 	})
 }
+
+func TestFoldersAreShownAsWords(t *testing.T) {
+	v := values.Folder("/home/ana/shop/", "root").Folder("/home/ana/shop/out", "out").Folder("/", "all").Folder("not/absolute", "no")
+	for _, tt := range []struct{ name, text, want string }{
+		{"as it is", "/home/ana/shop", "<root>"},
+		{"what is below", "in /home/ana/shop/data.", "in <root>/data."},
+		{"at the end of a sentence", "It is /home/ana/shop.", "It is <root>."},
+		{"another folder's name", "/home/ana/shop2 /home/ana/shop-old /home/ana/shop.git /mnt/home/ana/shop_x", "/home/ana/shop2 /home/ana/shop-old /home/ana/shop.git /mnt/home/ana/shop_x"},
+		{"within another path", "x/home/ana/shop and 2/home/ana/shop", "x/home/ana/shop and 2/home/ana/shop"},
+		{"the inner folder", "/home/ana/shop/out/a", "<out>/a"},
+		{"in JSON", `{"dir":"/home/ana/shop","log":"a\n/home/ana/shop/x"}`, `{"dir":"<root>","log":"a\n<root>/x"}`},
+		{"in JSON within JSON", `{"log":"{\"a\":\"x\\n/home/ana/shop\"}"}`, `{"log":"{\"a\":\"x\\n<root>\"}"}`},
+		{"beside a secret", "/home/ana/shop/s3cr3t-value", "<root>/[redacted OTHER]"},
+		{"nothing", "/ not/absolute", "/ not/absolute"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := v.Text(tt.text)
+			if strings.HasPrefix(tt.text, "{") {
+				clean, _ := v.JSON([]byte(tt.text))
+				got = string(clean)
+			}
+			if got != tt.want {
+				t.Errorf("%s became %s, want %s", tt.text, got, tt.want)
+			}
+			if clean, _ := v.Text(got); clean != got {
+				t.Errorf("again it became %s", clean)
+			}
+		})
+	}
+	if v.Named("/home/ana/shop") != "" || v.Named("/home/ana/shop s3cr3t-value") != "OTHER" {
+		t.Error("a folder is no secret")
+	}
+	if clean, _ := values.Text("/home/ana/shop"); clean != "/home/ana/shop" {
+		t.Error("the values that there were know the folder")
+	}
+	var none *secret.Values
+	if clean, found := none.Folder("/a/b", "x").Text("/a/b/c"); !found || clean != "<x>/c" {
+		t.Errorf("without secrets: %s", clean)
+	}
+}

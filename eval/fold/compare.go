@@ -41,6 +41,9 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 		c.Ref = cmp.Or(c.Ref, o.Suite.Baseline.Ref)
 	}
 	pairs := g.pairs(c, b)
+	if r.Manifest.Filter != "" || r.Missing > 0 && o.Total > 0 {
+		c.Removed = nil // they were not to run, or have not yet
+	}
 	if n := g.len() - len(pairs) - len(c.Added); n > 0 {
 		r.warning("%s no graded trial and cannot be held against the baseline", have(n, "case"))
 	}
@@ -49,6 +52,9 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 	}
 	c.paired(pairs)
 	c.Verdict = c.verdict()
+	if c.ByVariant = g.byVariant(pairs, c.Margin); c.worseVariant() != nil {
+		c.Verdict = Regressed
+	}
 	c.Changes = g.changes(pairs)
 	if c.GradingChange {
 		c.Verdict = Inconclusive
@@ -182,6 +188,10 @@ func (c *Comparison) sentence() string {
 	switch {
 	case c.GradingChange:
 		return "the checks are not those of " + against + ": the pass rates do not compare"
+	case c.Verdict == Regressed && c.verdict() != Regressed:
+		v := c.worseVariant()
+		return fmt.Sprintf("the pass rate of the variant %s is worse than in %s by %s points (95 %% interval %s to %s, p = %.3g, %s), whatever the others gain",
+			v.Variant, against, points(v.Difference), points(v.CILow), points(v.CIHigh), v.P, plural(v.Paired, "case", "cases"))
 	case c.Verdict == Regressed:
 		return "the pass rate is worse than that of " + against + " by " + figures
 	case c.Verdict == NonInferior:

@@ -101,8 +101,11 @@ func TestFilteredEvaluationLosesNoCoverage(t *testing.T) {
 	m := manifest(1)
 	m.Filter = "cases that match a"
 	r := foldRows(t, tally("a", "", 1, 1), m, fold.Options{Baseline: f})
-	if r.Verdict != fold.VerdictInconclusive || len(r.Comparison.Removed) != 1 {
-		t.Errorf("%s: %s", r.Verdict, r.Reason)
+	if r.Verdict != fold.VerdictInconclusive || len(r.Comparison.Removed) != 0 {
+		t.Errorf("%s: %s, lost %q", r.Verdict, r.Reason, r.Comparison.Removed)
+	}
+	if r := foldRows(t, tally("a", "", 1, 1), manifest(1), fold.Options{Baseline: f, Total: 2}); len(r.Comparison.Removed) != 0 {
+		t.Errorf("what is yet to run is not lost: %q", r.Comparison.Removed)
 	}
 }
 
@@ -227,4 +230,38 @@ func TestVerdictsAreSeldomWrong(t *testing.T) {
 			t.Errorf("%d times in %d", got[fold.Regressed], rounds)
 		}
 	})
+}
+
+func TestWhatOneVariantGainsDoesNotMakeUpForAnother(t *testing.T) {
+	rows := func(small, large int) (out []*trial.Row) { // passed of 100 each
+		for i := range 100 {
+			id := fmt.Sprintf("c%03d", i)
+			out = append(out, row(id, "small", 1, i < small), row(id, "large", 1, i >= 100-large))
+		}
+		return numbered(out)
+	}
+	m := manifest(1, "small", "large")
+	before := fold.Baseline(foldRows(t, rows(80, 60), m, fold.Options{}))
+	for _, c := range []struct {
+		name         string
+		small, large int
+		margin       float64
+		verdict      string
+		said         string
+	}{
+		{"one fell as far as the other rose", 60, 80, 0.02, fold.Regressed, "the pass rate of the variant small is worse than in git:main by -20.0 points"},
+		{"both fell", 60, 40, 0.02, fold.Regressed, "the pass rate is worse than that of git:main by -20.0 points"},
+		{"both rose", 90, 70, 0.02, fold.NonInferior, "not worse"},
+		{"one fell within the margin", 60, 80, 0.5, fold.NonInferior, "not worse"},
+		{"one fell a little", 78, 80, 0.02, fold.NonInferior, "not worse"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := fold.Options{Suite: suite(t, "stats.n > 0"), Baseline: before, Ref: "git:main"}
+			o.Suite.Baseline.Margin = c.margin
+			r := foldRows(t, rows(c.small, c.large), m, o)
+			if r.Comparison.Verdict != c.verdict || !strings.Contains(r.Reason, c.said) || len(r.Comparison.ByVariant) != 2 {
+				t.Errorf("%s: %s", r.Comparison.Verdict, r.Reason)
+			}
+		})
+	}
 }

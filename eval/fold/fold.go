@@ -3,7 +3,9 @@ package fold
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
@@ -60,6 +62,7 @@ func Fold(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	if !g.ended.IsZero() && !m.Started.IsZero() {
 		r.DurationMS = max(0, g.ended.Sub(m.Started).Milliseconds())
 	}
+	g.vain(r)
 	g.done()
 	q := quarantineOf(o.Suite, &m)
 	r.look(q)
@@ -103,6 +106,21 @@ func (g *gathering) errorCounts() []ErrorCount {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out
+}
+
+// vain warns of trials that passed though their run came to nothing: checks that
+// only forbid, or bound, let an agent pass that does nothing at all.
+func (g *gathering) vain(r *Report) {
+	n := 0
+	var codes []string
+	for _, code := range slices.Sorted(maps.Keys(g.hollow)) {
+		n += g.hollow[code]
+		codes = append(codes, string(code))
+	}
+	if n > 0 {
+		r.warning("%s passed though the run failed (%s): no check wants an answer; trace.stop_reason == \"answered\" does",
+			plural(n, "trial", "trials"), strings.Join(codes, ", "))
+	}
 }
 
 // look goes through the cases once for what the report lists of them.

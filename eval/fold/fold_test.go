@@ -266,3 +266,32 @@ func TestBaselineOfAReportComesBack(t *testing.T) {
 		t.Errorf("held against itself: %+v", c)
 	}
 }
+
+func TestAPassOfARunThatFailedIsTold(t *testing.T) {
+	ended := func(status engine.RunStatus, code engine.StopCode, passed bool) *trial.Row {
+		r := row(string(code), "", 1, passed)
+		r.Run.Status, r.Run.StopReason.Code = status, code
+		return r
+	}
+	rows := []*trial.Row{
+		ended(engine.Completed, engine.StopAnswered, true),
+		ended(engine.Failed, engine.StopRefused, true), // may be what is wanted
+		ended(engine.Failed, engine.StopOutputInvalid, false),
+	}
+	told := func(rows []*trial.Row) (out []string) {
+		for _, w := range foldRows(t, numbered(rows), manifest(1), fold.Options{}).Warnings {
+			if strings.Contains(w, "passed though") {
+				out = append(out, w)
+			}
+		}
+		return out
+	}
+	if got := told(rows); got != nil {
+		t.Errorf("%q", got)
+	}
+	rows = append(rows, ended(engine.Failed, engine.StopPlannerInvalid, true), ended(engine.Failed, engine.StopInternal, true))
+	want := []string{`2 trials passed though the run failed (internal, planner_invalid): no check wants an answer; trace.stop_reason == "answered" does`}
+	if got := told(rows); !cmp.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}

@@ -26,6 +26,7 @@ type gathering struct {
 	tokensAll             int64
 
 	passed, failed, skipped int
+	hollow                  map[engine.StopCode]int // trials that passed though their run failed
 	faults                  map[trial.ErrorKind]*fault
 	judgeTokens, judgeCost  int64
 	ended                   time.Time
@@ -59,7 +60,7 @@ func gather(rows trial.Rows, m *Manifest, total int) (*gathering, error) {
 
 func gatherOnce(rows trial.Rows, m *Manifest, total int, superseded map[trial.Key]int) (*gathering, error) {
 	g := &gathering{
-		tallies: newTallies(), checkNumbers: map[string]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
+		tallies: newTallies(), checkNumbers: map[string]int{}, hollow: map[engine.StopCode]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
 		again: map[trial.Key]int{}, far: map[trial.Key]struct{}{},
 		latency: make([]float32, 0, total), cost: make([]float32, 0, total), tokens: make([]float32, 0, total),
 	}
@@ -154,6 +155,9 @@ func (g *gathering) graded(t *tally, i int, row *trial.Row) error {
 	if row.Outcome == trial.Passed {
 		t.passed++
 		g.passed++
+		if code := row.Run.StopReason.Code; row.Run.Status == engine.Failed && code != engine.StopRefused {
+			g.hollow[code]++
+		}
 	} else {
 		g.failed++
 		g.explain(t, row)

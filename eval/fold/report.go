@@ -10,26 +10,27 @@ import (
 // Manifest is what an evaluation is of. It is written before the first trial
 // and not changed; resuming one that is of something else is refused.
 type Manifest struct {
-	V           int               `json:"v"`
-	ID          string            `json:"id"` // e-20260102-150405-1a2b3c
-	Suite       string            `json:"suite"`
-	Description string            `json:"description,omitempty"`
-	File        string            `json:"file"` // as given, for reports
-	Digest      string            `json:"digest"`
-	Grading     string            `json:"grading_digest"`
-	Dataset     string            `json:"dataset"`
-	DatasetHash string            `json:"dataset_digest"`
-	Variants    []VariantInfo     `json:"variants"`
-	Checks      []CheckInfo       `json:"checks"`
-	Repeat      int               `json:"repeat"`
-	Trials      int               `json:"trials,omitempty"` // that are to run; 0 = not known
-	Concurrency int               `json:"concurrency"`
-	Filter      string            `json:"filter,omitempty"` // in words; "" = all cases
-	Labels      map[string]string `json:"labels,omitempty"`
-	Started     time.Time         `json:"started_at"`
-	Version     string            `json:"version"`              // of pexctl
-	Commit      string            `json:"git_commit,omitempty"` // "" = no repository
-	Dirty       bool              `json:"git_dirty,omitempty"`
+	V           int                 `json:"v"`
+	ID          string              `json:"id"` // e-20260102-150405-1a2b3c
+	Suite       string              `json:"suite"`
+	Description string              `json:"description,omitempty"`
+	File        string              `json:"file"` // as given, for reports
+	Digest      string              `json:"digest"`
+	Grading     string              `json:"grading_digest"`
+	Dataset     string              `json:"dataset"`
+	DatasetHash string              `json:"dataset_digest"`
+	Variants    []VariantInfo       `json:"variants"`
+	Checks      []CheckInfo         `json:"checks"`
+	Repeat      int                 `json:"repeat"`
+	Trials      int                 `json:"trials,omitempty"` // that are to run; 0 = not known
+	Concurrency int                 `json:"concurrency"`
+	Filter      string              `json:"filter,omitempty"` // in words; "" = all cases
+	Flags       map[string][]string `json:"flags,omitempty"`  // of the command that say what is run: it is gone on with them
+	Labels      map[string]string   `json:"labels,omitempty"`
+	Started     time.Time           `json:"started_at"`
+	Version     string              `json:"version"`              // of pexctl
+	Commit      string              `json:"git_commit,omitempty"` // "" = no repository
+	Dirty       bool                `json:"git_dirty,omitempty"`
 }
 
 // VariantInfo is one way the cases were run.
@@ -100,10 +101,23 @@ type Comparison struct {
 	Test          string          `json:"test"`              // "exact McNemar" or "sign-flip permutation"
 	Detectable    float64         `json:"detectable_effect"` // smallest drop found with 80 % power
 	Needed        int             `json:"cases_needed,omitempty"`
-	Changes       []CaseChange    `json:"changes,omitempty"` // worst first; only those that changed
+	ByVariant     []VariantChange `json:"by_variant,omitempty"` // where several are in both: each for itself
+	Changes       []CaseChange    `json:"changes,omitempty"`    // worst first; only those that changed
 	Added         []string        `json:"added,omitempty"`
-	Removed       []string        `json:"removed,omitempty"` // lost coverage
+	Removed       []string        `json:"removed,omitempty"` // lost coverage; none where a part was run
 	GradingChange bool            `json:"grading_changed,omitempty"`
+}
+
+// VariantChange is one variant of several held against the baseline: what one
+// gains does not make up for what another one loses.
+type VariantChange struct {
+	Variant    string  `json:"variant"`
+	Paired     int     `json:"paired"`
+	Difference float64 `json:"difference"`
+	CILow      float64 `json:"ci_low"`
+	CIHigh     float64 `json:"ci_high"`
+	P          float64 `json:"p"`         // adjusted by the number of variants (Bonferroni)
+	Regressed  bool    `json:"regressed"` // then all of it is
 }
 
 // CaseChange is a case that is not as in the baseline.

@@ -1,5 +1,7 @@
 package fold
 
+import "github.com/pexctl/pex/eval/cover"
+
 // TestReport is what the tests of specs came to.
 type TestReport struct {
 	V          int          `json:"v"`
@@ -9,6 +11,25 @@ type TestReport struct {
 	Skipped    int          `json:"skipped"`
 	DurationMS int64        `json:"duration_ms"`
 	Unused     []string     `json:"unused,omitempty"` // golden files that no case asked for
+	// Stale are the cassettes that answered requests which are not quite those
+	// that they recorded.
+	Stale    []StaleCassette `json:"stale,omitempty"`
+	Coverage []cover.Report  `json:"coverage,omitempty"` // nil = nobody wanted to know
+}
+
+// StaleCassette is a cassette that answered other requests than it recorded.
+type StaleCassette struct {
+	Spec     string      `json:"spec"`
+	Case     string      `json:"case"`
+	Cassette string      `json:"cassette"`
+	Calls    []StaleCall `json:"calls"`
+}
+
+// StaleCall is a request that is not quite the recorded one.
+type StaleCall struct {
+	Path    string   `json:"path"`
+	Classes []string `json:"classes"` // of what differs
+	Diff    string   `json:"diff"`    // unified
 }
 
 // TestResult is how one case came out.

@@ -7,9 +7,9 @@ import (
 	"github.com/pexctl/pex/dsl"
 )
 
-// toleratedErrors is the share of trials that may end in an error where the
+// ToleratedErrors is the share of trials that may end in an error where the
 // suite does not say.
-const toleratedErrors = 0.05
+const ToleratedErrors = 0.05
 
 // decide fills in the verdict. What says that nothing is known comes before
 // what says that something is bad.
@@ -68,13 +68,13 @@ func (r *Report) mayErr(s *dsl.Suite) float64 {
 	trials := float64(r.Stats.Trials + r.Missing)
 	switch {
 	case s == nil:
-		return toleratedErrors * trials
+		return ToleratedErrors * trials
 	case s.MaxErrors.Count >= 0 && s.MaxErrors.Share == 0:
 		return float64(s.MaxErrors.Count)
 	case s.MaxErrors.Share > 0:
 		return s.MaxErrors.Share * trials
 	}
-	return toleratedErrors * trials
+	return ToleratedErrors * trials
 }
 
 func (r *Report) brokenReason(s *dsl.Suite) string {

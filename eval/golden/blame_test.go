@@ -28,6 +28,11 @@ var spec = []dsl.Source{
 	{Path: "llms.main.options.replies[0].text", File: "replies.yaml", Line: 3, Text: "Answer with one object of JSON."},
 	{Path: "parameters.tone.default", File: "spec.yaml", Line: 7, Text: "terse"},
 	{Path: "finalizer.finalizer_prompt_template", File: "spec.yaml", Line: 70, Text: "Objective: ${parameters.question}\n${parameters.steps} were taken"},
+	{Path: "executor.executor_prompt", File: "exec.md", Line: 1, Text: "Style: ${parameters.mood|trim}\nAsk in $<parameters.lang:-en> only.\n${parameters.motto}\nKeep still. \n"},
+	{Path: "parameters.mood.default", File: "spec.yaml", Line: 80, Text: "x"},
+	{Path: "parameters.lang", File: "tests/a/case.yaml", Text: "de"},
+	{Path: "parameters.motto.default", File: "spec.yaml", Line: 82, Text: "go on"},
+	{Path: "tools.clock", File: "spec.yaml", Line: 90, Text: "clock"},
 	{Path: "reflector.reflect_prompt", Text: "Look at what the steps gave and decide"},
 }
 
@@ -61,7 +66,17 @@ func TestBlameNamesWhatChangedAPrompt(t *testing.T) {
 		{"a new line before a long value", "finalizer", "", "Objective: find out why the build of the last week was slower than all before\n", []string{"spec.yaml:70 (finalizer.finalizer_prompt_template)"}},
 		{"a new line behind a value", "finalizer", "", "12 were taken\n", []string{"spec.yaml:71 (finalizer.finalizer_prompt_template)"}},
 		{"no line of it", "finalizer", "", "12 were taken over\n", nil},
-		{"built in", "reflector", "Decide.\n", "Look at what the steps gave\nand decide.\n", []string{"built in (reflector.reflect_prompt)"}},
+		{"built in", "reflector", "Decide.\n", "Look at what the steps gave\nand decide.\n", []string{"built in (reflector.reflect_prompt): pexctl's own text, and none of the spec"}},
+		{"a short value of a parameter", "executor", "Style: y\n", "Style: x\n", []string{"spec.yaml:80 (parameters.mood.default)"}},
+		{"a short value of the case", "executor", "Ask in en only.\n", "Ask in de only.\n", []string{"tests/a/case.yaml (parameters.lang)"}},
+		{"a value that is a line", "executor", "stay\n", "go on\n", []string{"spec.yaml:82 (parameters.motto.default)"}},
+		{"a value of something else", "executor", "Style: y\n", "Style: z\n", nil},
+		{"blanks at the end", "executor", "Keep still.\n", "Keep still. \n", []string{"exec.md:4 (executor.executor_prompt)"}},
+		{"a new tool", "planner", "- a: b\n", "- a: b\n- clock: Tells the time and the day.\n", []string{"spec.yaml:90 (tools.clock)"}},
+		{"a new tool in JSON", "", "[]\n", "[\n  {\n    \"name\": \"clock\",\n    \"input\": {\n      \"type\": \"string\"\n    }\n  }\n]\n", []string{"spec.yaml:90 (tools.clock)"}},
+		{"a new tool in a list", "executor", "  \"tools\": [\n    \"a\"\n", "  \"tools\": [\n    \"a\",\n    \"clock\"\n", []string{"spec.yaml:90 (tools.clock)"}},
+		{"what pexctl says of a tool", "planner", "- clock: Tells the time and the day.\n", "- clock: Tells the time and the week.\n", nil},
+
 		{"unknown", "planner", "a\n", "zzz\n", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -36,6 +36,20 @@ type Line struct {
 // Span is a part of a line, in bytes.
 type Span struct{ From, To int }
 
+// Changed is the lines that were cut and put in, wherever they stand: diffs of
+// which it is the same are the same change.
+func (d Diff) Changed() string {
+	var b strings.Builder
+	for _, h := range d.Hunks {
+		for _, l := range h.Lines {
+			if l.Op != Same {
+				b.WriteString(string(l.Op) + l.Text + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
 // around is how many lines are shown on each side of what changed.
 const around = 3
 

@@ -265,3 +265,20 @@ func backwards(s string) string {
 	}
 	return b.String()
 }
+
+func TestTheSameChangeElsewhere(t *testing.T) {
+	one := golden.Compare("a\nb\nc\n", "a\nB\nc\n").Changed()
+	for _, c := range []struct {
+		before, after string
+		same          bool
+	}{
+		{"x\ny\nz\nb\n", "x\ny\nz\nB\n", true},
+		{"b\n", "C\n", false},
+		{"b\nd\n", "B\n", false},
+		{"B\n", "b\n", false},
+	} {
+		if got := golden.Compare(c.before, c.after).Changed(); (got == one) != c.same {
+			t.Errorf("%q to %q is %q, and the first %q", c.before, c.after, got, one)
+		}
+	}
+}

@@ -119,15 +119,17 @@ func (f *Faults) toolAside(a kernel.Asked) bool {
 	return true
 }
 
-// find is the first injection for the nth call of its kind, or "".
+// find is the injection for the nth call of its kind, or "": one that is for
+// this call before one that is for every call.
 func (f *Faults) find(of func(*dsl.Inject) bool, nth int) dsl.InjectedError {
-	for i := range f.injections {
-		in := &f.injections[i]
-		if of(in) && (in.Call == 0 || in.Call == nth) {
-			f.mu.Lock()
-			f.hit[i] = true
-			f.mu.Unlock()
-			return in.Error
+	for _, call := range []int{nth, 0} {
+		for i := range f.injections {
+			if in := &f.injections[i]; of(in) && in.Call == call {
+				f.mu.Lock()
+				f.hit[i] = true
+				f.mu.Unlock()
+				return in.Error
+			}
 		}
 	}
 	return ""

@@ -122,6 +122,7 @@ func TestFaultsHitTheCallsTheyName(t *testing.T) {
 		{"the second call of a tool", []dsl.Inject{tool(2, dsl.Inject500)}, false, 1, []string{one, saw0, "error injected: 500 Internal Server Error"}, 0},
 		{"which its retry mends", []dsl.Inject{tool(2, dsl.Inject500)}, false, 2, []string{one, saw0, saw1}, 0},
 		{"unless it is every call", []dsl.Inject{tool(0, dsl.Inject429)}, false, 2, []string{one, "error injected: 429 Too Many Requests", "error injected: 429 Too Many Requests"}, 0},
+		{"one call otherwise than every call", []dsl.Inject{tool(0, dsl.Inject429), tool(2, dsl.Inject500)}, false, 1, []string{one, "error injected: 429 Too Many Requests", "error injected: 500 Internal Server Error"}, 0},
 		{"a tool too late", []dsl.Inject{tool(1, dsl.InjectTimeout)}, false, 1, []string{one, "timeout the tool took longer than 1m0s: injected: no answer in time: context deadline exceeded", saw1}, 0},
 		{"a tool's nonsense", []dsl.Inject{tool(1, dsl.InjectBadJSON)}, false, 1, []string{one, "ok injected: this is no JSON }{", saw1}, 0},
 		{"a call that never comes", []dsl.Inject{planner(7, dsl.Inject429), tool(3, dsl.Inject500)}, false, 1, []string{one, saw0, saw1}, 2},

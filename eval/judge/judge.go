@@ -32,11 +32,11 @@ func New(model engine.Model, spec *engine.ModelSpec) *Judge {
 
 // Grade implements trial.Grader. Its errors wrap the *engine.ModelError of the
 // model; one that twice replies something else than was asked for makes an error
-// of kind bad_reply.
+// of kind bad_reply. What a question took in vain stands beside the error.
 func (j *Judge) Grade(ctx context.Context, q trial.Question) (trial.Judgement, error) {
 	out, err := j.memory.once(ctx, q, func() (trial.Judgement, error) { return j.ask(ctx, q) })
 	if err != nil {
-		return trial.Judgement{}, fmt.Errorf("judge %s: %w", j.spec.Name, err)
+		return trial.Judgement{Tokens: out.Tokens, Cost: out.Cost}, fmt.Errorf("judge %s: %w", j.spec.Name, err)
 	}
 	return out, nil
 }

@@ -116,7 +116,13 @@ func TestWhatNoJudgementIs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &model{answer: func(int, *engine.Request) (*engine.Reply, error) { return c.reply, c.err }}
-			_, err := judge.New(m, &engine.ModelSpec{Name: "strict"}).Grade(t.Context(), trial.Question{Prompt: "?", Schema: []byte(schema)})
+			if c.reply != nil {
+				c.reply.Usage = engine.Tokens{Input: 100, Output: 10}
+			}
+			got, err := judge.New(m, &engine.ModelSpec{Name: "strict", Cost: &engine.Cost{Input: 1e6}}).Grade(t.Context(), trial.Question{Prompt: "?", Schema: []byte(schema)})
+			if n := c.asked; c.reply != nil && (got.Tokens != n*110 || got.Cost != float64(n*100)) || got.Text != "" {
+				t.Errorf("it took %d tokens and %g USD in vain: %q", got.Tokens, got.Cost, got.Text)
+			}
 			var e *engine.ModelError
 			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(err.Error(), c.says) || len(m.asked) != c.asked {
 				t.Errorf("got %v after %d requests", err, len(m.asked))

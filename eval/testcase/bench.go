@@ -46,6 +46,9 @@ type Place struct {
 	Dir  string // the spec's folder
 	Root string // the project root
 	Now  time.Time
+	// Enter is to be called with each folder before a tool works in it; nil =
+	// nobody wants to know.
+	Enter func(dir string) error
 }
 
 // Recorder is a journal that records.
@@ -79,6 +82,7 @@ func Run(ctx context.Context, b *Bench, u *Unit, c *dsl.Case) *Outcome {
 		t.play(ctx)
 	}
 	t.compare()
+	t.again(ctx)
 	t.check(ctx)
 	return t.outcome()
 }

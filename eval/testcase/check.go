@@ -24,13 +24,15 @@ func (t *try) check(ctx context.Context) {
 	if t.result == nil {
 		return
 	}
-	before := len(t.out.Problems)
 	s := t.subject()
 	for i := range t.c.Checks {
 		t.checked(ctx, &t.c.Checks[i], s)
 	}
 	t.notReached()
-	t.ended(len(t.out.Problems) > before)
+	judged := len(t.c.Checks) > 0 || t.c.Golden != ""
+	if wrong := len(t.out.Problems) > 0; t.result.Status != engine.Completed && (wrong || !judged) {
+		t.out.Problems = slices.Insert(t.out.Problems, 0, t.ended()) // what is wrong may follow from it
+	}
 }
 
 func (t *try) subject() *trial.Subject {
@@ -127,22 +129,33 @@ func (t *try) notReached() {
 	}
 }
 
-// ended says how a run ended that did not complete: where nothing else judges
-// it, and beside what else is wrong.
-func (t *try) ended(wrong bool) {
-	if t.result.Status == engine.Completed || !wrong && (len(t.c.Checks) > 0 || t.c.Golden != "") {
-		return
-	}
-	r := t.result.StopReason
+// ended says how a run ended that did not complete: told where nothing else
+// judges it, or where something else is wrong.
+func (t *try) ended() fold.Problem {
 	p := fold.Problem{Kind: fold.ProblemCheck, Where: "run", File: t.c.Position.File, Line: t.c.Run.Position.Line}
+	r := t.result.StopReason
 	p.Message = fmt.Sprintf("the run ended %s: %s", t.result.Status, r.Code)
 	if r.Message != "" {
 		p.Message += ": " + r.Message
 	}
-	if t.result.Status == engine.Interrupted {
-		if i := slices.IndexFunc(t.result.Interrupts, func(q engine.Question) bool { return q.Path != "" }); i >= 0 {
-			p.Message += fmt.Sprintf("; run.answers: {%q: approve} would answer %s", t.result.Interrupts[i].Path, t.result.Interrupts[i].Kind)
-		}
+	if t.result.Status == engine.Interrupted && len(t.result.Interrupts) > 0 {
+		p.Message = unanswered(t.result.Interrupts[0])
 	}
-	t.problem(p)
+	return p
+}
+
+// unanswered is a question that the case has no answer to, and how it gives one.
+func unanswered(q engine.Question) string {
+	said := q.Question
+	if said == "" && q.Tool != "" {
+		said = q.Tool + " " + string(q.Args)
+	}
+	if said != "" {
+		said = " (" + clip(said) + ")"
+	}
+	answer := `"..."`
+	if q.Kind != engine.AskHuman && q.Kind != engine.AskUser {
+		answer = "approve"
+	}
+	return fmt.Sprintf("the run waits for a person: %s at %s%s; answer in the case, by the kind or the path: run: {answers: {%s: %s}}", q.Kind, q.Path, said, q.Kind, answer)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,31 +36,27 @@ func (c *copies) any() bool { return c.made.Load() }
 
 // host is the host of a program whose tools work in a copy of its folder; top
 // is the folder of the spec under test, which comes along.
-func (c *copies) host(b *Bench, p *engine.Program, at Place, top string) (engine.Host, error) {
+func (c *copies) host(connect connector, p *engine.Program, at Place, top string) (engine.Host, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h, ok := c.hosts[p]; ok {
 		return h, nil
 	}
-	h, err := c.connect(b, p, at, top)
+	h, err := c.connect(connect, p, at, top)
 	if err != nil {
-		return h, fmt.Errorf("no copy of the spec's folder to work in: %w (run.tools answers for a tool without calling it)", err)
+		return h, noCopy(err)
 	}
 	c.hosts[p] = h
 	return h, nil
 }
 
-func (c *copies) connect(b *Bench, p *engine.Program, at Place, top string) (h engine.Host, err error) {
-	if c.root == "" {
-		dir, err := os.MkdirTemp("", "pex-test-")
-		if err != nil {
-			return h, err
-		}
-		if c.root, err = filepath.EvalSymlinks(dir); err != nil {
-			return h, err
-		}
-		c.hosts = map[*engine.Program]engine.Host{}
-		c.made.Store(true)
+func noCopy(err error) error {
+	return fmt.Errorf("no copy of the folder to work in: %w (run.tools answers for a tool without calling it)", err)
+}
+
+func (c *copies) connect(connect connector, p *engine.Program, at Place, top string) (h engine.Host, err error) {
+	if err := c.begin(); err != nil {
+		return h, err
 	}
 	for _, dir := range []string{top, at.Dir} {
 		if err := c.folder(at.Root, dir); err != nil {
@@ -70,7 +67,42 @@ func (c *copies) connect(b *Bench, p *engine.Program, at Place, top string) (h e
 	if err != nil {
 		return h, err
 	}
-	return b.Host(p, Place{Dir: filepath.Join(c.root, rel), Root: c.root, Now: at.Now})
+	c.made.Store(true)
+	return connect(p, Place{
+		Dir: filepath.Join(c.root, rel), Root: c.root, Now: at.Now,
+		Enter: func(dir string) error { return c.enter(at.Root, dir) },
+	})
+}
+
+// begin makes the root of all copies.
+func (c *copies) begin() error {
+	if c.root != "" {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "pex-test-")
+	if err != nil {
+		return err
+	}
+	if c.root, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	c.hosts = map[*engine.Program]engine.Host{}
+	return nil
+}
+
+// enter copies a folder that a tool is about to work in, as the copy has it;
+// one that there is not yet is the tool's to make.
+func (c *copies) enter(root, dir string) error {
+	rel, err := filepath.Rel(c.root, dir)
+	if err != nil {
+		return noCopy(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.folder(root, filepath.Join(root, rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return noCopy(err)
+	}
+	return nil
 }
 
 // folder copies a folder, unless it is copied already.
@@ -89,22 +121,24 @@ func (c *copies) folder(root, dir string) error {
 		return err
 	}
 	defer from.Close()
-	if err := copyTree(from, filepath.Join(c.root, rel)); err != nil {
+	copied := func(below string) bool { return slices.Contains(c.done, filepath.Join(rel, below)) }
+	if err := copyTree(from, filepath.Join(c.root, rel), copied); err != nil {
 		return err
 	}
 	c.done = append(c.done, rel)
 	return nil
 }
 
-// copyTree copies files and folders; links, sockets and the folders of other
-// programs (.git, .pex, node_modules) stay behind.
-func copyTree(from *os.Root, to string) error {
+// copyTree copies files and folders, less those that were copied before: there,
+// something may have been written meanwhile. Links, sockets and the folders of
+// other programs (.git, .pex, node_modules) stay behind.
+func copyTree(from *os.Root, to string, copied func(below string) bool) error {
 	files, left := 0, int64(maxCopied)
 	return fs.WalkDir(from.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && foreign(e.Name()):
+		case e.IsDir() && (foreign(e.Name()) || copied(filepath.FromSlash(path))):
 			return fs.SkipDir
 		case e.IsDir():
 			return os.MkdirAll(filepath.Join(to, filepath.FromSlash(path)), 0o755)

@@ -1,6 +1,8 @@
 package testcase_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -108,5 +111,74 @@ func TestAnUpdateKeepsWhatABrokenRunDoesNotGive(t *testing.T) {
 	}
 	if _, err := os.Stat(l.path("spec/golden/planner.prompt.md")); err != nil {
 		t.Error("what it does give is not written:", err)
+	}
+}
+
+// Whatever is in the way of a case, its goldens are not unused.
+func TestACaseThatCannotBeComparedLosesNoGolden(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		c    dsl.Case
+	}{
+		{"a mask that cannot be", dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}, Redact: []dsl.Redact{{Name: strings.Repeat("a", 70), Pattern: "x"}}}},
+		{"a state that is none", dsl.Case{Given: []byte(`{"steps": 1}`), Run: &dsl.CaseRun{Replies: "yes"}}},
+		{"parameters that do not fit", dsl.Case{Parameters: map[string]any{"x": 1}, Run: &dsl.CaseRun{Replies: "yes"}}},
+		{"a fault that cannot be", dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}, Inject: []dsl.Inject{{Tool: "x", Error: dsl.InjectRefusal}}}},
+		{"a cassette that is not there", dsl.Case{Run: &dsl.CaseRun{Cassette: "/none"}}},
+		{"a node that there is not", dsl.Case{Render: []string{"plannr"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLab(t)
+			l.bench.Update = true
+			l.put(t, "spec/golden/trajectory.json", "kept\n")
+			tt.c.Golden = l.path("spec/golden")
+			if out := l.run(t, tt.c); out.Status == fold.TestPassed || out.Status == fold.TestUpdated {
+				t.Fatalf("it passed: %s", told(out))
+			}
+			if unused, err := l.unit.Goldens.Unused(l.path("spec/golden")); err != nil || len(unused) > 0 {
+				t.Errorf("unused %v, %v", unused, err)
+			}
+		})
+	}
+}
+
+// What is not the same twice is no golden.
+func TestAnUpdateThatDoesNotLastIsTold(t *testing.T) {
+	l := newLab(t)
+	l.bench.Update = true
+	l.own = &counter{}
+	c := dsl.Case{Run: &dsl.CaseRun{}, Golden: l.path("spec/golden")}
+	want(
+		t, l.run(t, c), fold.TestFailed,
+		"golden spec/golden/trajectory.json: trajectory.json is not the same when the case runs again: hide what changes by redact:",
+		"golden spec/golden/output.md: output.md is not the same",
+	)
+	c.Redact = []dsl.Redact{{Name: "count", Pattern: `count (\d+)`}}
+	want(t, l.run(t, c), fold.TestUpdated)
+}
+
+// counter is an llm that never says the same.
+type counter struct{ n int }
+
+func (c *counter) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	c.n++
+	return &engine.Reply{Text: fmt.Sprint("count ", c.n), Stop: engine.EndTurn}, nil
+}
+
+// What no text of the spec says is told to be so; what the case says is named.
+func TestAChangeThatNoTextMade(t *testing.T) {
+	l := newLab(t)
+	c := dsl.Case{Render: []string{"planner"}, Golden: l.path("spec/planner.md")}
+	l.bench.Update = true
+	l.run(t, c)
+	l.bench.Update = false
+	l.agent.prompt = "You are another program's prompt."
+	want(t, l.run(t, c), fold.TestFailed, "1 line out, 1 in; no text of the spec says it: a setting does, or pexctl's own prompts (another version wrote the golden)")
+	l.agent.prompt = "You plan."
+	c.Parameters = map[string]any{"question": "who?"}
+	out := l.run(t, c)
+	want(t, out, fold.TestFailed, "planner.prompt.md is not what the golden has: 1 line out, 1 in")
+	if causes := out.Changes[0].Causes; len(causes) != 1 || causes[0].String() != "tests.yaml (parameters.question)" {
+		t.Errorf("causes %v", causes)
 	}
 }

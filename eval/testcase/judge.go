@@ -66,10 +66,14 @@ func (t *try) missed(m *engine.Miss) {
 			p.Message += "; the nearest recorded request is that of " + near
 		}
 	}
-	if n := t.stale(); n > 0 {
-		p.Message += fmt.Sprintf(" (%s before it differ from the recorded ones)", count(n, "request"))
+	switch n := t.stale(); n {
+	case 0:
+	case 1:
+		p.Message += " (1 request before it differs from the recorded one)"
+	default:
+		p.Message += fmt.Sprintf(" (%d requests before it differ from the recorded ones)", n)
 	}
-	p.Message += "; pexctl test --record all records the case again"
+	p.Message += t.foreign() + "; " + recordAgain
 	found := m.Differences()
 	if words := allowable(found); words != "" && m.Recorded != "" {
 		p.Message += ", --allow-drift " + words + " replays it all the same"
@@ -130,7 +134,7 @@ func (t *try) unused(rec *engine.Recording) {
 	}
 	t.problem(fold.Problem{
 		Kind: fold.ProblemUnused, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line,
-		Message: fmt.Sprintf("%s %s not asked for: %s; pexctl test --record all records the case again", count(len(paths), "recorded answer"), was, list),
+		Message: fmt.Sprintf("%s %s not asked for: %s; %s", count(len(paths), "recorded answer"), was, list, recordAgain),
 		Actual:  strings.Join(paths, "\n"),
 	})
 }

@@ -88,12 +88,16 @@ func (m speaker) Generate(context.Context, *engine.Request, func(engine.Delta)) 
 // file is a tool that reads or writes one file of a folder, or tells the time.
 type file struct {
 	at    testcase.Place
-	write bool
+	write engine.Effect // "" = it reads
+	live  bool
 }
 
 func (f file) Info() engine.ToolInfo {
-	if f.write {
-		return engine.ToolInfo{Name: "write", Effect: engine.WriteEffect}
+	switch f.write {
+	case engine.WriteEffect:
+		return engine.ToolInfo{Name: "write", Effect: f.write}
+	case engine.IdempotentEffect:
+		return engine.ToolInfo{Name: "put", Effect: f.write}
 	}
 	return engine.ToolInfo{Name: "read", Description: "Reads.", Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
 }
@@ -103,12 +107,19 @@ func (f file) Call(_ context.Context, c *engine.Call) (*engine.ToolOutput, error
 	if err := json.Unmarshal(c.Args, &args); err != nil {
 		return nil, err
 	}
+	if f.at.Enter != nil {
+		if err := f.at.Enter(filepath.Dir(filepath.Join(f.at.Dir, args.Path))); err != nil {
+			return nil, err
+		}
+	}
 	switch {
+	case args.Path == "live":
+		return &engine.ToolOutput{Text: fmt.Sprint("live: ", f.live)}, nil
 	case args.Path == "now":
 		return &engine.ToolOutput{Text: f.at.Now.Format("15:04:05")}, nil
 	case args.Path == "dir":
 		return &engine.ToolOutput{Text: "in " + f.at.Dir}, nil
-	case f.write:
+	case f.write != "":
 		return &engine.ToolOutput{Text: "written"}, os.WriteFile(filepath.Join(f.at.Dir, args.Path), []byte(args.Text), 0o600)
 	}
 	b, err := os.ReadFile(filepath.Join(f.at.Dir, args.Path))
@@ -140,9 +151,9 @@ func newLab(t testing.TB) *lab {
 		Memory:     engine.MemorySettings{Backend: "none"},
 	}
 	l.bench = testcase.Bench{
-		Host: func(_ *engine.Program, at testcase.Place) (engine.Host, error) { return l.host(at, l.own), nil },
+		Host: func(_ *engine.Program, at testcase.Place) (engine.Host, error) { return l.host(at, l.own, false), nil },
 		Live: func(_ *engine.Program, at testcase.Place, _ map[string]any) (engine.Host, error) {
-			return l.host(at, l.live), nil
+			return l.host(at, l.live, true), nil
 		},
 		Script: func(config any, _ engine.RetryPolicy) (engine.Model, error) {
 			return speaker{text: config.(string)}, nil
@@ -162,8 +173,8 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-func (l *lab) host(at testcase.Place, m engine.Model) engine.Host {
-	h := engine.Host{Tools: []engine.HostTool{{Tool: file{at: at}}, {Tool: file{at: at, write: true}}}}
+func (l *lab) host(at testcase.Place, m engine.Model, live bool) engine.Host {
+	h := engine.Host{Tools: []engine.HostTool{{Tool: file{at, "", live}}, {Tool: file{at, engine.WriteEffect, live}}, {Tool: file{at, engine.IdempotentEffect, live}}}}
 	if m != nil {
 		h.Models = map[string]engine.Model{"main": m}
 	}
@@ -173,7 +184,7 @@ func (l *lab) host(at testcase.Place, m engine.Model) engine.Host {
 // run runs a case.
 func (l *lab) run(t testing.TB, c dsl.Case) *testcase.Outcome {
 	t.Helper()
-	l.unit.Host = l.host(testcase.Place{Dir: l.unit.Dir, Root: l.root, Now: given.Epoch}, l.own)
+	l.unit.Host = l.host(testcase.Place{Dir: l.unit.Dir, Root: l.root, Now: given.Epoch}, l.own, false)
 	if c.Name == "" {
 		c.Name = "case"
 	}

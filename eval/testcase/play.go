@@ -2,9 +2,7 @@ package testcase
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/inject"
@@ -70,7 +69,6 @@ func (t *try) stage() (base engine.Host, rec *engine.Recording, ok bool) {
 			return base, nil, false
 		}
 		t.world.replays = true
-		t.recordedAt(recs)
 	}
 	if r.Replies != nil && !t.world.replays {
 		if !t.scripted() {
@@ -137,21 +135,6 @@ type oneScript struct {
 	engine.SequencedModel
 }
 
-// cassette reads the case's recording.
-func (t *try) cassette() ([]journal.Record, bool) {
-	file := t.c.Run.Cassette
-	recs, err := t.bench.Load(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		t.missing(fmt.Sprintf("there is no cassette %s yet", t.short(file)), file)
-		return nil, false
-	case err != nil:
-		t.broken(file, err)
-		return nil, false
-	}
-	return recs, true
-}
-
 // missing says that nobody answers, and how to have a recording do it.
 func (t *try) missing(what, tape string) {
 	t.partial, t.out.Tapeless = true, true
@@ -162,14 +145,6 @@ func (t *try) missing(what, tape string) {
 		p.Message = fmt.Sprintf("%s; say where one belongs, run: {cassette: %s}: %s", what, t.proposal(), way)
 	}
 	t.problem(p)
-}
-
-// recordedAt has the run begin when the recorded one did: prompts may show the
-// time.
-func (t *try) recordedAt(recs []journal.Record) {
-	if start, err := engine.ReadStart(recs); err == nil && t.state.Now.IsZero() {
-		t.world.place.Now = start.At
-	}
 }
 
 // remembers says whether the run needs a memory: one of its own, or one whose
@@ -190,13 +165,22 @@ func (t *try) recording(recs []journal.Record) *engine.Recording {
 		o.Live = true
 		return engine.NewRecording(nil, o)
 	}
-	o.Secrets = t.bench.Secrets(t.unit.Program)
+	o.Secrets = t.secrets()
 	o.Tolerate = append([]drift.Class{drift.Prompt}, t.bench.Tolerate...)
 	rec := engine.NewRecording(recs, o)
 	if t.world.faults != nil {
 		t.world.faults.Replay(rec, t.world.answered())
 	}
 	return rec
+}
+
+// root is the word for the project's root in recordings and goldens: they are
+// the same wherever the project is checked out.
+const root = "root"
+
+// secrets are what no recording holds, and the folder that none names.
+func (t *try) secrets() *secret.Values {
+	return t.bench.Secrets(t.unit.Program).Folder(t.unit.Root, root)
 }
 
 // short is a path as it is told.

@@ -47,48 +47,90 @@ func (t *try) record(ctx context.Context, tape string) (*engine.Result, error) {
 	if !t.injected() {
 		return nil, errors.New(t.out.Problems[0].Message)
 	}
-	at := t.world.place
 	if t.state.Now.IsZero() {
-		at.Now = time.Time{} // the time it is
+		t.world.place.Now = time.Time{} // the time it is
 	}
-	t.world.place = at
-	base, err := t.bench.Live(t.unit.Program, at, t.parameters)
+	t.world.connect = func(p *engine.Program, at Place) (engine.Host, error) { return t.bench.Live(p, at, t.parameters) }
+	base, err := t.world.connect(t.unit.Program, t.world.place)
 	if err != nil {
 		return nil, err
 	}
 	if t.remembers(base, nil) {
 		t.world.memory = newMemory()
 	}
-	if err := os.MkdirAll(filepath.Dir(tape), 0o755); err != nil {
+	if err := errors.Join(t.world.copies.begin(), mayWrite(tape)); err != nil {
 		return nil, err
 	}
-	next := filepath.Join(filepath.Dir(tape), "."+filepath.Base(tape)+".new")
-	rec, err := t.bench.Recorder(&journal.Memory{}, next, t.bench.Secrets(t.unit.Program))
+	draft, err := os.MkdirTemp("", "pex-tape-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(draft) }() // what is left of it is the system's to tidy
+	res, err := t.live(ctx, base, filepath.Join(draft, "cassette.jsonl"))
+	if err != nil {
+		_ = os.Remove(filepath.Dir(tape)) // only if nothing is in it
+		return res, err
+	}
+	if err = place(filepath.Join(draft, "cassette.jsonl"), tape); err == nil {
+		t.c.Run.Cassette = tape
+	}
+	return res, err
+}
+
+// live runs the case, and records it to a file.
+func (t *try) live(ctx context.Context, base engine.Host, path string) (*engine.Result, error) {
+	secrets := t.secrets().Folder(t.world.copies.root, root)
+	rec, err := t.bench.Recorder(&journal.Memory{}, path, secrets)
 	if err != nil {
 		return nil, err
 	}
 	o := engine.Options{Journal: rec, Recorded: t.recording(nil), Grace: grace, Version: t.bench.Version}
-	if !at.Now.IsZero() {
-		o.Wall = fixed(at.Now)
+	if now := t.world.place.Now; !now.IsZero() {
+		o.Wall = fixed(now)
 	}
 	res := engine.Run(ctx, t.unit.Program, t.input(), t.host(base), o)
-	err = errors.Join(rec.Close(), t.unfit(res))
+	return res, errors.Join(rec.Close(), t.unfit(res))
+}
+
+// mayWrite says, before the run, that no file can be put in a place.
+func mayWrite(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".cassette-*")
 	if err != nil {
-		_ = os.Remove(next) // it may not be there
-		return res, err
+		return err
 	}
-	if err = os.Rename(next, tape); err == nil {
-		t.c.Run.Cassette = tape
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// place puts a file in its place at once, for everybody to read: a cassette
+// goes with the tests.
+func place(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
 	}
-	return res, err
+	f, err := os.CreateTemp(filepath.Dir(to), ".cassette-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), to)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
 
 // unfit says why a live run is no recording.
 func (t *try) unfit(res *engine.Result) error {
 	switch {
 	case res.Status == engine.Interrupted && len(res.Interrupts) > 0:
-		q := res.Interrupts[0]
-		return fmt.Errorf("the run waits for a person at %s; answer in the case: run: {answers: {%q: approve}}", q.Path, q.Path)
+		return errors.New(unanswered(res.Interrupts[0]))
 	case res.Status == engine.Interrupted:
 		return errors.New(res.StopReason.Message)
 	case res.StopReason.Code == engine.StopProviderError && t.world.faults == nil, res.StopReason.Code == engine.StopInternal:

@@ -110,7 +110,26 @@ func TestFaultsWorkOnACassette(t *testing.T) {
 func TestADamagedCassetteIsNamed(t *testing.T) {
 	l, c := onTape(t)
 	l.put(t, tapeFile, "edited")
-	want(t, l.run(t, c), fold.TestError, "line 1 was changed")
+	want(t, l.run(t, c), fold.TestError, "error spec/tape.jsonl: the cassette spec/tape.jsonl cannot be used: line 1 was changed; pexctl test --record all records the case again")
+}
+
+// What was said to another question is no answer to this one.
+func TestACassetteIsOfItsQuestion(t *testing.T) {
+	l, c := onTape(t)
+	c.Parameters = map[string]any{"question": "who?"}
+	want(t, l.run(t, c), fold.TestError, `replay spec/tape.jsonl: the cassette was recorded with other parameters: question was "why?" and is "who?"; pexctl test --record all`)
+}
+
+func TestAMissSaysWhatElseIsWrongWithTheCassette(t *testing.T) {
+	l, c := onTape(t)
+	hot := 1.0
+	l.program.Models[0].Params.Temperature = &hot
+	l.program.Name = "q"
+	want(t, l.run(t, c), fold.TestError, `at model; it is a recording of the spec "p"; pexctl test`)
+	l.program.Name = "p"
+	recs := l.tapes[l.get(t, tapeFile)]
+	l.tapes[l.get(t, tapeFile)] = recs[:len(recs)-1]
+	want(t, l.run(t, c), fold.TestError, `at model; it breaks off before the end of its run; pexctl test`)
 }
 
 func TestRecording(t *testing.T) {
@@ -127,7 +146,7 @@ func TestRecording(t *testing.T) {
 		{"beside a case.yaml", live("yes"), dsl.CaseRun{}, "spec/case.yaml", "spec/cassette.jsonl", ""},
 		{"nowhere", live("yes"), dsl.CaseRun{}, "tests.yaml", "", "the case does not say where its cassette belongs: run: {cassette: tests/the-case/cassette.jsonl}"},
 		{"nothing is left to record", live("yes"), dsl.CaseRun{Replies: "no"}, "tests.yaml", "", "the case has replies"},
-		{"a person is waited for", live("ask"), dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {"ask.0": approve}}`},
+		{"a person is waited for", live("ask"), dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", `run: {answers: {human: "..."}}`},
 		{"who answers", live("ask"), dsl.CaseRun{Cassette: "t.jsonl", Answers: map[string]string{"*": "blue"}}, "tests.yaml", "t.jsonl", ""},
 		{"the provider fails", speaker{err: &engine.ModelError{Kind: engine.AuthError, Message: "no key"}}, dsl.CaseRun{Cassette: "t.jsonl"}, "tests.yaml", "", "auth: no key"},
 	} {

@@ -24,7 +24,9 @@ type try struct {
 	heard      hearing
 	result     *engine.Result // nil = nothing ran, or what ran says nothing
 	artefacts  []golden.Artefact
-	partial    bool // the case did not come to its end
+	partial    bool         // the case did not come to its end
+	recorded   engine.Start // of its cassette
+	whole      bool         // the cassette has the end of its run
 }
 
 // Outcome is how a case came out.

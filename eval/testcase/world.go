@@ -14,11 +14,14 @@ import (
 	"github.com/pexctl/pex/eval/inject"
 )
 
+// connector makes the host of a program whose tools work in a place.
+type connector func(p *engine.Program, at Place) (engine.Host, error)
+
 // world is who answers the run of a case in place of the world.
 type world struct {
-	bench   *Bench
 	unit    *Unit
 	place   Place
+	connect connector          // for tools that work in a copy
 	script  engine.Model       // answers for every llm; nil = their own
 	replays bool               // a recording answers for every llm
 	answers map[string]*answer // of tools that are not called, by name
@@ -31,7 +34,7 @@ type world struct {
 }
 
 func newWorld(t *try) *world {
-	w := &world{bench: t.bench, unit: t.unit, place: t.unit.place(t.state.At()), answers: map[string]*answer{}}
+	w := &world{unit: t.unit, connect: t.bench.Host, place: t.unit.place(t.state.At()), answers: map[string]*answer{}}
 	if t.c.Run != nil {
 		for name, list := range t.c.Run.Tools {
 			w.answers[name] = &answer{list: list, at: map[string]int{}}
@@ -124,13 +127,16 @@ func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engi
 	if _, asks := t.Tool.(engine.Asker); asks {
 		return t // a question, and no work of its own
 	}
-	writes := effectOf(t) == engine.WriteEffect
+	if _, keeps := t.Tool.(engine.SessionTool); keeps {
+		return t // it works on the memory of the case
+	}
+	writes := effectOf(t) != engine.ReadEffect
 	original := t.Tool
 	t.Tool = engine.Recast(original, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
 		if !writes && !w.copies.any() {
 			return original.Call(ctx, c)
 		}
-		h, err := w.copies.host(w.bench, p, at, w.unit.Dir)
+		h, err := w.copies.host(w.connect, p, at, w.unit.Dir)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,8 @@ type Check interface {
 	// Check returns a mark with Pass, Score and what explains it; the caller
 	// fills in which check it was. An error is the grader's own (a judge that
 	// cannot be reached, a command that is not there): the trial then ends in
-	// an error of kind grader, and counts as neither passed nor failed.
+	// an error of kind grader, and counts as neither passed nor failed. Tokens and
+	// Cost of the mark count beside an error too.
 	Check(ctx context.Context, s *Subject) (Mark, error)
 }
 
@@ -51,7 +52,7 @@ type Grader interface {
 	// Grade returns the reply to a prompt; it is JSON of the schema if one is
 	// given. The same question is asked only once as long as the grader
 	// remembers it; what is remembered takes no tokens. An error says that no
-	// judgement could be had.
+	// judgement could be had; Tokens and Cost are what that took.
 	Grade(ctx context.Context, q Question) (Judgement, error)
 }
 

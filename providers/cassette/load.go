@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,8 @@ func Load(path string) ([]journal.Record, error) {
 	defer f.Close()
 	b, err := readAll(f)
 	if err == nil {
+		// Git may have translated line ends; within a line JSON has none.
+		b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 		var recs []journal.Record
 		if recs, err = Decode(b); err == nil {
 			return recs, nil

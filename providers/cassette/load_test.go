@@ -29,6 +29,14 @@ func TestLoadGivesTheRecordsBack(t *testing.T) {
 	}
 }
 
+// Line ends that a checkout translated are none of the recording.
+func TestLoadReadsOtherLineEnds(t *testing.T) {
+	recs, err := cassette.Load(saved(t, strings.ReplaceAll(exported(t, "x"), "\n", "\r\n")))
+	if err != nil || !reflect.DeepEqual(recs, records("x")) {
+		t.Errorf("%v %+v", err, recs)
+	}
+}
+
 // change replaces in a text, or fails when nothing is there.
 func change(t testing.TB, text, from, to string) string {
 	t.Helper()

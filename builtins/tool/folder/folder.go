@@ -27,6 +27,7 @@ type Folder struct {
 	base    string // the folder that the root must stay in, absolute
 	below   string // the root as seen from base
 	exclude []string
+	enter   func(dir string) error // asked before the root is opened; nil = nobody is
 }
 
 // New checks a root that an author wrote: relative ones start at the spec's
@@ -41,7 +42,7 @@ func New(s engine.ToolSettings, root string, exclude []string) (*Folder, error) 
 	if strings.ContainsRune(root, 0) {
 		return nil, errors.New("root holds a NUL byte")
 	}
-	f := &Folder{dir: filepath.Join(start, root)}
+	f := &Folder{dir: filepath.Join(start, root), enter: s.Enter}
 	if filepath.IsAbs(root) {
 		f.dir = filepath.Clean(root)
 	}
@@ -83,6 +84,11 @@ func (f *Folder) Open() (*Tree, error) { return f.open(false) }
 func (f *Folder) Make() (*Tree, error) { return f.open(true) }
 
 func (f *Folder) open(create bool) (*Tree, error) {
+	if f.enter != nil {
+		if err := f.enter(f.dir); err != nil {
+			return nil, err
+		}
+	}
 	base, err := os.OpenRoot(f.base)
 	if err != nil {
 		return nil, fmt.Errorf("the folder of this tool cannot be opened: %w", reason(err))

@@ -1,0 +1,102 @@
+package testcase
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/fold"
+)
+
+// recordAgain is how a cassette becomes what the case wants.
+const recordAgain = "pexctl test --record all records the case again"
+
+// cassette reads the case's recording; false = it cannot answer this case.
+func (t *try) cassette() ([]journal.Record, bool) {
+	file := t.c.Run.Cassette
+	recs, err := t.bench.Load(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		t.missing(fmt.Sprintf("there is no cassette %s yet", t.short(file)), file)
+		return nil, false
+	case err != nil:
+		t.unreadable(file, err)
+		return nil, false
+	}
+	start, err := engine.ReadStart(recs)
+	if err != nil {
+		t.unreadable(file, err)
+		return nil, false
+	}
+	if t.recorded = start; t.state.Now.IsZero() {
+		t.world.place.Now = start.At // prompts may show the time
+	}
+	t.whole = slices.ContainsFunc(recs, func(r journal.Record) bool { return r.Kind == journal.End })
+	return recs, t.asRecorded()
+}
+
+func (t *try) unreadable(file string, err error) {
+	what := strings.TrimPrefix(err.Error(), "cassette "+file+": ")
+	if !errors.Is(err, journal.ErrNewer) {
+		what += "; " + recordAgain
+	}
+	t.broken(t.short(file), fmt.Errorf("the cassette %s cannot be used: %s", t.short(file), what))
+}
+
+// asRecorded says whether the case gives the parameters that its cassette was
+// recorded with: what a model said to another question is no answer to this
+// one. Those that the spec gives may have changed, as prompts may.
+func (t *try) asRecorded() bool {
+	var other []string
+	for _, name := range slices.Sorted(maps.Keys(t.c.Parameters)) {
+		was, is := t.held(t.recorded.Input.Parameters[name]), t.held(t.parameters[name])
+		if was != is {
+			other = append(other, fmt.Sprintf("%s was %s and is %s", name, clip(was), clip(is)))
+		}
+	}
+	if len(other) == 0 {
+		return true
+	}
+	t.partial = true
+	t.problem(fold.Problem{
+		Kind: fold.ProblemReplay, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Position.Line,
+		Message: "the cassette was recorded with other parameters: " + strings.Join(other, "; ") + "; " + recordAgain,
+	})
+	return false
+}
+
+// held is a value as a cassette holds it.
+func (t *try) held(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	text, _ = t.secrets().JSON(text)
+	return string(text)
+}
+
+// clip is a text that fits into a sentence.
+func clip(s string) string {
+	const most = 100
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// foreign is what else may be wrong with a cassette that lacks an answer.
+func (t *try) foreign() string {
+	switch {
+	case t.recorded.Name != t.unit.Program.Name:
+		return fmt.Sprintf("; it is a recording of the spec %q", t.recorded.Name)
+	case !t.whole:
+		return "; it breaks off before the end of its run"
+	}
+	return ""
+}
