@@ -118,6 +118,10 @@ func (c *compiler) given(v *value, path string) json.RawMessage {
 	for _, e := range v.entries {
 		if !slices.Contains(givenKeys, e.key) {
 			c.report.error(diag.UnknownKey, e.place, "a state has no key %s", quoted(e.key)).Hint = meant(e.key, givenKeys)
+			continue
+		}
+		if t, ok := stateTypes[e.key]; ok {
+			c.shaped(e.val, e.key, t)
 		}
 	}
 	return v.appendJSON(nil)

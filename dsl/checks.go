@@ -93,7 +93,7 @@ func expressionHint(v *value, hint string) string {
 }
 
 // nameChecks gives checks without a name their type, numbered where it stands
-// twice. Two of one name cannot be told apart.
+// twice, and expressions what they say. Two of one name cannot be told apart.
 func (c *compiler) nameChecks(checks []Check, values []*value) {
 	taken := map[string]place{}
 	for i, check := range checks {
@@ -108,16 +108,38 @@ func (c *compiler) nameChecks(checks []Check, values []*value) {
 		taken[check.Name] = at
 	}
 	for i := range checks {
-		name := checks[i].Type
+		first, mark := checks[i].Type, "_"
+		if first == exprCheck {
+			first, mark = said(&checks[i], values[i].get("that")), " #"
+		}
+		name := first
 		for n := 2; checks[i].Name == ""; n++ {
 			if _, ok := taken[name]; !ok {
 				checks[i].Name = name
 			} else {
-				name = checks[i].Type + "_" + itoa(n)
+				name = first + mark + itoa(n)
 			}
 		}
 		taken[checks[i].Name] = values[i].place
 	}
+}
+
+// longestSaid bounds the name that an expression gives itself, in characters.
+const longestSaid = 40
+
+// said is an expression on one line, its end cut off where it is long.
+func said(c *Check, v *value) string {
+	if v == nil || strings.TrimSpace(v.text) == "" {
+		return c.Type
+	}
+	name := strings.Join(strings.Fields(v.text), " ")
+	if c.Negate {
+		name = "not " + name
+	}
+	if r := []rune(name); len(r) > longestSaid {
+		name = strings.TrimRight(string(r[:longestSaid-1]), " ") + "…"
+	}
+	return name
 }
 
 // expectedTools warns about tools that no run can call.

@@ -72,11 +72,17 @@ var unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
+// lineBefore are the messages of the library's parser, whose lines count from
+// 0; those of its scanner count from 1.
+var lineBefore = regexp.MustCompile(`did not find expected (?:key|'-' indicator|<document start>|node content|',' or)`)
+
 // reportSyntax gives the parser's message a column and a hint.
 func reportSyntax(src *source, err error, r *report) {
 	line := 1
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
-		line, _ = strconv.Atoi(m[1])
+		if line, _ = strconv.Atoi(m[1]); lineBefore.MatchString(err.Error()) {
+			line++
+		}
 	}
 	message := yamlLine.ReplaceAllString(err.Error(), "")
 	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
@@ -127,7 +133,7 @@ func syntaxHint(line, message string) string {
 	case strings.Contains(message, "did not find expected key"):
 		return "look at the indentation, and for a quote that ends too early"
 	case strings.Contains(message, "did not find expected ',' or"):
-		return "a bracket or brace is not closed, or a comma is missing"
+		return "a text with brackets, braces or a comma in it wants quotes here; else one is not closed, or a comma is missing"
 	}
 	return ""
 }

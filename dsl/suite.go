@@ -131,6 +131,7 @@ func (b *suiter) gates() {
 		var k gateKeys
 		before := len(b.report.list)
 		b.c.decode(v, path, &k)
+		b.perCase(v.get("expr"), before)
 		expr, each := v.find("expr"), v.find("each")
 		if (expr == nil) == (each == nil) && !b.report.failedSince(before) {
 			b.report.error(diag.Exclusive, v.place, "%s wants expr or each", path).Hint = expressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
@@ -147,6 +148,21 @@ func (b *suiter) gates() {
 		}
 		names[g.Name] = v.place
 		b.suite.Gates = append(b.suite.Gates, g)
+	}
+}
+
+// perCase says how a gate looks at each case, where one over the whole names
+// case.
+func (b *suiter) perCase(expr *value, before int) {
+	for i := before; i < len(b.report.list); i++ {
+		d := &b.report.list[i]
+		if expr == nil || d.Message != "unknown name case" {
+			continue
+		}
+		d.Hint = "a gate on each case is a mapping: write {each: ...}"
+		if len(expr.text) <= 2*longestSaid && !strings.ContainsAny(expr.text, "\"':{}[],#\n") {
+			d.Hint = "a gate on each case is a mapping: write {each: " + expr.text + "}"
+		}
 	}
 }
 
@@ -249,7 +265,7 @@ func (s *Spec) Unpriced() (out []string) {
 	return out
 }
 
-// quarantine reads the cases that fail no gate for a while.
+// quarantine reads the cases that count nowhere for a while.
 func (b *suiter) quarantine() {
 	for i, k := range b.keys.Quarantine {
 		v := b.tree.get("quarantine").items[i]

@@ -105,7 +105,12 @@ func (b *suiter) rows(v *value, rows []*value) {
 		}
 		known.add(row)
 		plain, _ := engine.PlainJSON(row.appendJSON(nil)).(map[string]any)
-		b.suite.Dataset.Rows = append(b.suite.Dataset.Rows, plain)
+		d := &b.suite.Dataset
+		line := row.place.line
+		if n := len(d.Lines); n > 0 {
+			line = max(line, d.Lines[n-1]+1)
+		}
+		d.Rows, d.Lines = append(d.Rows, plain), append(d.Lines, line)
 	}
 	b.c.columns = known
 	b.twice(v)

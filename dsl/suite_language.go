@@ -26,7 +26,7 @@ type suiteKeys struct {
 	Baseline    *value           `yaml:"baseline" takes:"text, or mapping" doc:"What the result is held against: a file, git:REF, git:REF:PATH or run:ID, or a mapping."`
 	MaxErrors   *value           `yaml:"max_errors" takes:"whole number, or text" doc:"Trials that may end in an error before the evaluation is stopped: a number, or a share such as 2%."`
 	Limits      suiteLimits      `yaml:"limits" doc:"What the evaluation may take in all."`
-	Quarantine  []quarantineKeys `yaml:"quarantine" doc:"Cases that fail no gate for a while."`
+	Quarantine  []quarantineKeys `yaml:"quarantine" doc:"Cases that count nowhere for a while: they run and are listed apart, but are in no gate, in none of stats (but what was spent: the totals of cost, latency and tokens) and in no comparison."`
 }
 
 func defaultSuite() suiteKeys { return suiteKeys{Repeat: 1} }

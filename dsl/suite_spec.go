@@ -51,6 +51,7 @@ type Dataset struct {
 	Tags       string                     // column: a list, or words divided by commas
 	Parameters map[string]component.Value // of the run, filled from the row: namespace case; nil = the columns called as declared parameters
 	Rows       []map[string]any
+	Lines      []int // of the rows in the suite's file, each below the one before; rows on one line are counted on
 	Position   Position
 }
 
@@ -91,8 +92,8 @@ type SuiteLimits struct {
 	TrialTimeout int64   // nanoseconds of one trial
 }
 
-// Quarantine is a case that is known to be flaky or broken: until a day it
-// fails no gate.
+// Quarantine is a case that is known to be flaky or broken: until a day it is in
+// no gate, in no figure that gates see and in no comparison.
 type Quarantine struct {
 	Case     string // id, or a pattern with *
 	Owner    string

@@ -70,8 +70,10 @@ func (l *loader) wrongKind(tree *value, want string) {
 	}
 	d := l.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no %s", e.val.text, want)
 	switch e.val.text {
-	case kindAgent, kindLibrary:
-		d.Hint = "name it by spec:"
+	case kindAgent:
+		d.Hint = "a suite names it by spec: " + tree.place.src.name + "; pexctl run runs it"
+	case kindLibrary:
+		d.Hint = "agents include it: include: [" + tree.place.src.name + "]"
 	case kindTests:
 		d.Hint = "run it by pexctl test"
 	case kindSuite:

@@ -224,7 +224,7 @@ func (r *run) next(s *Scope, at string) (string, error) {
 		}
 		if ok {
 			if s.r.traced() {
-				s.r.trace(EdgeTaken{at, e.To})
+				s.r.trace(EdgeTaken{at, e.To, e.Label})
 			}
 			return e.To, nil
 		}

@@ -12,8 +12,9 @@ type Way interface{ way() }
 
 // The ways.
 type (
-	// EdgeTaken says that the walk went along an edge of the graph.
-	EdgeTaken struct{ From, To string }
+	// EdgeTaken says that the walk went along an edge of the graph; When is its
+	// label.
+	EdgeTaken struct{ From, To, When string }
 	// GuardTried says that the condition of guards[Index] was looked at.
 	GuardTried struct {
 		Index int

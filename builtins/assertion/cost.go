@@ -1,7 +1,8 @@
 package assertion
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/eval/trial"
@@ -14,13 +15,13 @@ type CostConfig struct {
 }
 
 // Cost bounds the cost of a run.
-var Cost = component.New("cost", "What the run cost in USD, by the prices that the spec's llms have. That nothing was paid for tokens is an error: the prices are missing.",
+var Cost = component.New("cost", "What the run cost in USD, by the prices that the spec's llms have. An llm that was asked and has no price is an error; a price of 0 is one.",
 	func() CostConfig { return CostConfig{} }, newCost)
 
 func newCost(c *CostConfig, _ trial.CheckSettings) (trial.Check, error) {
 	return newWithin(within{"cost", c.Min, c.Max, func(s *trial.Subject) (float64, string, error) {
-		if s.Trace.Cost == 0 && s.Trace.Tokens > 0 {
-			return 0, "", errors.New("the run took tokens and cost nothing, so its llms have no price: write cost: {input: ..., output: ...} for them, or leave this check out where they are free")
+		if len(s.Unpriced) > 0 {
+			return 0, "", fmt.Errorf("what the run cost is not known, for the llm %s has no price: write cost: {input: ..., output: ...} for it, zeros where it is free", strings.Join(s.Unpriced, ", "))
 		}
 		return s.Trace.Cost, "$" + figure(s.Trace.Cost), nil
 	}})

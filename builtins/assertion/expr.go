@@ -42,9 +42,9 @@ func (e expression) Check(_ context.Context, s *trial.Subject) (trial.Mark, erro
 	ok, err := e.that.Eval(map[string]any{"output": s.Output, "trace": s.Trace, "parameters": s.Parameters, "case": s.Case})
 	switch {
 	case err != nil:
-		return says(false, e.that.Source, value.Text(s.Output), err.Error()), nil
+		return says(false, e.that.Source, found(e.that.Source, s), err.Error()), nil
 	case !ok:
-		return says(false, e.that.Source, value.Text(s.Output), e.that.Source+" is false"), nil
+		return says(false, e.that.Source, found(e.that.Source, s), e.that.Source+" is false"), nil
 	}
 	return says(true, e.that.Source, value.Text(s.Output), e.that.Source+" is true"), nil
 }

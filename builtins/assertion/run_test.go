@@ -23,6 +23,8 @@ func TestFiguresStayWithinBounds(t *testing.T) {
 	s.Latency = 1500 * time.Millisecond
 	free := answered("x")
 	free.Trace.Tokens = 10
+	unpriced := answered("x")
+	unpriced.Trace.Tokens, unpriced.Unpriced = 10, []string{"main"}
 	idle := answered("x")
 	for _, c := range []struct {
 		name    string
@@ -37,7 +39,8 @@ func TestFiguresStayWithinBounds(t *testing.T) {
 		{"too many tokens", made(t, assertion.Tokens, none, func(k *assertion.TokensConfig) { k.Max = &two }), s, expect{message: "tokens: 3 is too much"}},
 		{"cost", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), s, expect{pass: true, message: "$0.015"}},
 		{"too dear", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &cheap }), s, expect{message: "too much"}},
-		{"no price", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), free, expect{err: "its llms have no price"}},
+		{"no price", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), unpriced, expect{err: "the llm main has no price"}},
+		{"tokens that cost nothing", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), free, expect{pass: true, message: "$0"}},
 		{"nothing to pay", made(t, assertion.Cost, none, func(k *assertion.CostConfig) { k.Max = &dear }), idle, expect{pass: true, message: "$0"}},
 		{"latency", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = 2 * time.Second }), s, expect{pass: true, message: "1.5s"}},
 		{"too slow", made(t, assertion.Latency, none, func(k *assertion.LatencyConfig) { k.Max = time.Second }), s, expect{message: "latency: 1.5s is too much"}},
@@ -91,6 +94,32 @@ func TestExpr(t *testing.T) {
 		})
 	}
 	refused(t, assertion.Expr, "wants an expression", func(*assertion.ExprConfig) {})
+}
+
+// An expression that does not hold tells what its names stand for.
+func TestExprTellsWhatItIsAbout(t *testing.T) {
+	s := gave(`{"total":3,"tags":["a"]}`)
+	s.Trace.Tools = map[string]engine.ToolUses{"search": {Calls: 2}}
+	s.Trace.Prompts = []string{strings.Repeat("x", 1000)}
+	for _, c := range []struct{ that, want string }{
+		{`output contains "x" || false`, `{"tags":["a"],"total":3}`},
+		{`1 > 2`, `{"tags":["a"],"total":3}`},
+		{`trace.tools.search.calls <= 1`, "trace.tools.search.calls is 2"},
+		{`trace.tools["search"].calls > 5 && trace.model_calls > 0`, "trace.model_calls is 0\ntrace.tools[\"search\"].calls is 2"},
+		{`output.tags[0] == "b" || output.tags[7] == "a"`, "output.tags[0] is \"a\"\noutput.tags[7] is nothing"},
+		{`output.name.first == "x"`, "output.name.first is nothing"},
+		{`trace.tools.gone.calls > trace.tools.gone.calls`, "trace.tools.gone.calls is nothing"},
+		{`parameters.limit == 4`, "parameters.limit is 3"},
+		{`trace.prompts[0] == ""`, "trace.prompts[0] is \"" + strings.Repeat("x", 299) + "…"},
+	} {
+		mark, err := made(t, assertion.Expr, none, func(k *assertion.ExprConfig) { k.That = guardRef(t, c.that) }).Check(t.Context(), s)
+		if err != nil || mark.Pass {
+			t.Fatalf("%s: %+v, %v", c.that, mark, err)
+		}
+		if d := cmp.Diff(c.want, mark.Actual); d != "" {
+			t.Errorf("%s: %s", c.that, d)
+		}
+	}
 }
 
 // called is a subject whose run called tools: "tool {json}" each.

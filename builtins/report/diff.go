@@ -20,7 +20,7 @@ func figures(d *Diff) []figureDiff {
 	a, b := &d.Before.Stats, &d.After.Stats
 	out := []figureDiff{
 		{"verdict", string(d.Before.Verdict), string(d.After.Verdict), ""},
-		{"pass rate", percent(a.PassRate), percent(b.PassRate), points(b.PassRate-a.PassRate) + " points"},
+		{"pass rate", rate(a.N, a.PassRate), rate(b.N, b.PassRate), points(b.PassRate-a.PassRate) + " points"},
 		{"95% interval", interval(a.CILow, a.CIHigh), interval(b.CILow, b.CIHigh), ""},
 		{"score", fmt.Sprintf("%.3f", a.Score), fmt.Sprintf("%.3f", b.Score), fmt.Sprintf("%+.3f", b.Score-a.Score)},
 		countDiff("cases", a.N, b.N),

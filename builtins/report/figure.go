@@ -7,25 +7,29 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/fold"
 )
 
-// percent writes a rate. What is not all of it never reads 100%, and what is
-// not nothing never 0%.
-func percent(rate float64) string {
-	const step = 0.001
-	switch {
-	case rate < 1 && rate > 1-step/2:
-		rate = 1 - step
-	case rate > 0 && rate < step/2:
-		rate = step
+// rate writes a rate of n cases; none have none.
+func rate(n int, of float64) string {
+	if n == 0 {
+		return "-"
 	}
-	return fmt.Sprintf("%.1f%%", 100*rate)
+	return fold.Percent(of)
+}
+
+// met writes how many of the graded trials passed.
+func met(g *engine.GroupStats) string {
+	if g.Trials == g.Errors {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", g.Passed, g.Trials-g.Errors)
 }
 
 // interval writes the bounds of a rate.
 func interval(low, high float64) string {
-	return fmt.Sprintf("%s to %s", strings.TrimSuffix(percent(low), "%"), percent(high))
+	return fmt.Sprintf("%s to %s", strings.TrimSuffix(fold.Percent(low), "%"), fold.Percent(high))
 }
 
 // points writes the difference of two rates.
@@ -84,6 +88,20 @@ func listed(names []string, n int) string {
 	return text
 }
 
+// apart says how the trials in quarantine came out.
+func apart(r *fold.Report) string {
+	n := len(r.Quarantined)
+	text := "in quarantine, " + tty.Plural(n, "case")
+	if h := r.Held; h != nil {
+		text += fmt.Sprintf(" apart from the figures (passed %d of %s", h.Passed, tty.Plural(h.Trials-h.Errors, "trial"))
+		if h.Errors > 0 {
+			text += ", " + count(h.Errors, "error")
+		}
+		text += ")"
+	}
+	return text
+}
+
 // priced says whether the costs of an evaluation are known: of all variants, of some, or of none.
 func priced(m *fold.Manifest) (all, some bool) {
 	all = len(m.Variants) > 0
@@ -99,7 +117,7 @@ func scope(r *fold.Report, cases int) string {
 	if n := len(r.Manifest.Variants); n > 1 {
 		parts = append(parts, tty.Plural(n, "variant"))
 	}
-	parts = append(parts, tty.Plural(r.Stats.Trials, "trial")+" in "+tty.Span(time.Duration(r.DurationMS)*time.Millisecond))
+	parts = append(parts, tty.Plural(r.Finished(), "trial")+" in "+tty.Span(time.Duration(r.DurationMS)*time.Millisecond))
 	if r.Missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d not run", r.Missing))
 	}

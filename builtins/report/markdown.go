@@ -57,7 +57,7 @@ func (f *markdownFormat) Write(w io.Writer, r *fold.Report, _ trial.Rows) error 
 
 // rateTable is everything and the variants.
 func rateTable(p *page, r *fold.Report, view *survey) {
-	rows := [][]string{{"", "pass rate", "95 % interval", "passed", "errors", "USD/trial", "time/trial", "tokens/trial"}}
+	rows := [][]string{{"", "pass rate", "95% interval", "passed", "errors", "USD/trial", "time/trial", "tokens/trial"}}
 	for _, x := range append([]part{view.whole}, view.variants...) {
 		row := rateRow(x, r)
 		row[0] = markdown.Cell(x.Name, nameWide)
@@ -80,7 +80,10 @@ func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
 			m = wrong
 		}
 		if len(g.Cases) > 0 {
-			got = strings.TrimSpace(got + " fails for " + listed(g.Cases, pageNames))
+			if got != "" {
+				got += "; "
+			}
+			got += "fails for " + listed(g.Cases, pageNames)
 		}
 		if g.Error != "" {
 			got = g.Error
@@ -179,7 +182,7 @@ func groupTable(p *page, r *fold.Report, view *survey) {
 		return
 	}
 	inner := &page{most: pageMost}
-	rows := [][]string{{"group", "pass rate", "95 % interval", "passed", "errors"}}
+	rows := [][]string{{"group", "pass rate", "95% interval", "passed", "errors"}}
 	for _, x := range view.groups[:min(len(view.groups), pageRows)] {
 		row := rateRow(x, r)[:5]
 		row[0] = markdown.Cell(x.Name, nameWide)
@@ -198,7 +201,7 @@ func checkTable(p *page, r *fold.Report) {
 	rows := [][]string{{"check", "met", "trials"}}
 	list := parts(r.Stats.ByCheck, checkNames(r))
 	for _, x := range list[:min(len(list), pageRows)] {
-		rows = append(rows, []string{markdown.Cell(x.Name, nameWide), percent(x.PassRate), fmt.Sprintf("%d/%d", x.Passed, x.Trials-x.Errors)})
+		rows = append(rows, []string{markdown.Cell(x.Name, nameWide), rate(x.N, x.PassRate), met(&x.GroupStats)})
 	}
 	inner.table(rows, 1, 3)
 	moreLine(inner, len(list)-pageRows, "check")
@@ -214,8 +217,8 @@ func remarkList(p *page, r *fold.Report) {
 	if n := len(r.FlakyCases); n > 0 {
 		fmt.Fprintf(&b, "- %s flaky: %s\n", tty.Plural(n, "case"), nameList(r.FlakyCases))
 	}
-	if n := len(r.Quarantined); n > 0 {
-		fmt.Fprintf(&b, "- %s in quarantine: %s\n", tty.Plural(n, "case"), nameList(r.Quarantined))
+	if len(r.Quarantined) > 0 {
+		fmt.Fprintf(&b, "- %s: %s\n", apart(r), nameList(r.Quarantined))
 	}
 	for i, text := range r.Warnings {
 		if i == pageRows {

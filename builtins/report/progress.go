@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -137,7 +138,7 @@ func progressFigures(p *trial.Progress) []figureInk {
 	}
 	graded := p.Passed + p.Failed
 	if graded > 0 {
-		add("", true, "%s passed", percent(float64(p.Passed)/float64(graded)))
+		add("", true, "%s passed", fold.Percent(float64(p.Passed)/float64(graded)))
 	}
 	add(tty.Red, p.Failed > 0, "%d failed", p.Failed)
 	add(tty.Yellow, p.Error > 0, "%d %s", p.Error, plural(p.Error, "error"))

@@ -43,6 +43,9 @@ func look(r *fold.Report, most int) *survey {
 			s.bad++
 			s.keep(c, most)
 		}
+		if quarantined(r, &c) {
+			continue
+		}
 		m, n := sums[c.Variant], float64(c.N)
 		if m == nil {
 			m = &means{}

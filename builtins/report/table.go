@@ -79,13 +79,13 @@ func rates(s *sheet, r *fold.Report, view *survey) {
 
 func rateRow(p part, r *fold.Report) []string {
 	row := []string{
-		p.Name, percent(p.PassRate), interval(p.CILow, p.CIHigh),
-		fmt.Sprintf("%d/%d", p.Passed, p.Trials-p.Errors), strconv.Itoa(p.Errors), "", "", "",
+		p.Name, rate(p.N, p.PassRate), interval(p.CILow, p.CIHigh),
+		met(&p.GroupStats), strconv.Itoa(p.Errors), "", "", "",
 	}
 	if p.N == 0 {
-		row[1], row[2] = "-", "-"
+		row[2] = "-"
 	}
-	if p.measured {
+	if p.measured && p.N > 0 {
 		row[5], row[6], row[7] = "?", milliseconds(p.latencyMS), tty.Amount(int(p.tokens))
 		if _, some := priced(&r.Manifest); some {
 			row[5] = dollars(p.cost)
@@ -101,7 +101,7 @@ func checks(s *sheet, r *fold.Report) {
 	s.title("Checks")
 	rows := [][]string{{"", "met", "trials"}}
 	for _, p := range parts(r.Stats.ByCheck, checkNames(r)) {
-		rows = append(rows, []string{p.Name, percent(p.PassRate), fmt.Sprintf("%d/%d", p.Passed, p.Trials-p.Errors)})
+		rows = append(rows, []string{p.Name, rate(p.N, p.PassRate), met(&p.GroupStats)})
 	}
 	s.grid("  ", rows)
 }
@@ -235,8 +235,8 @@ func remarks(s *sheet, r *fold.Report) {
 	if n := len(r.FlakyCases); n > 0 {
 		s.whole("", "", fmt.Sprintf("flaky, %s: %s", tty.Plural(n, "case"), listed(r.FlakyCases, tableNames)))
 	}
-	if n := len(r.Quarantined); n > 0 {
-		s.whole("", "", fmt.Sprintf("in quarantine, %s: %s", tty.Plural(n, "case"), listed(r.Quarantined, tableNames)))
+	if len(r.Quarantined) > 0 {
+		s.whole("", "", apart(r)+": "+listed(r.Quarantined, tableNames))
 	}
 	for _, text := range r.Warnings[:min(len(r.Warnings), tableCases)] {
 		s.whole(tty.Yellow, "", "warning: "+text)

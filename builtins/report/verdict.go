@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -61,13 +62,13 @@ func baselineName(c *fold.Comparison) string {
 
 // difference says in a sentence how far apart two evaluations are.
 func difference(c *fold.Comparison, now float64) string {
-	return fmt.Sprintf("pass rate %s, was %s: %s points (95%% interval %s to %s), %s by %s, %d cases in both",
-		percent(now), percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, c.Paired)
+	return fmt.Sprintf("pass rate %s, was %s: %s points (95%% interval %s to %s), %s by %s, %s in both",
+		fold.Percent(now), fold.Percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, tty.Plural(c.Paired, "case"))
 }
 
 // variantWords says how far one variant of several is from what it was.
 func variantWords(v *fold.VariantChange) string {
-	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %d cases", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), v.Paired)
+	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %s", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), tty.Plural(v.Paired, "case"))
 }
 
 // power says what the comparison can see at all.
@@ -85,7 +86,7 @@ func power(c *fold.Comparison) string {
 // why is what a case failed by, in short.
 func why(c *fold.CaseStats) string {
 	switch {
-	case c.Check == "" || c.Check == c.Why:
+	case c.Check == "" || strings.HasPrefix(c.Why, strings.TrimSuffix(c.Check, "…")): // an expression is called what it says
 		return c.Why
 	case c.Why == "":
 		return c.Check

@@ -18,7 +18,7 @@ func evalCommand() *cli.Command {
 		Flags: append(append(append(suiteFlags(), pickFlags()...), weighFlags()...),
 			append(reportFlags(), outputFlag(), homeFlag())...),
 		Action:      evalSuite,
-		Subcommands: []*cli.Command{evalLsCommand(), evalShowCommand(), evalScoreCommand(), evalDiffCommand(), evalBlessCommand()},
+		Subcommands: []*cli.Command{evalLsCommand(), evalShowCommand(), evalScoreCommand(), evalDiffCommand(), evalBlessCommand(), evalRmCommand()},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
@@ -157,11 +158,11 @@ func first(cases dataset.Cases) (dataset.Case, error) {
 
 func (e *evaluation) printEstimate(est *estimated) {
 	w := e.c.App.Writer
-	fmt.Fprintf(w, "%s: %d cases x %d trials", est.Suite, est.Cases, est.Repeat)
+	fmt.Fprintf(w, "%s: %s x %s", est.Suite, tty.Plural(est.Cases, "case"), tty.Plural(est.Repeat, "trial"))
 	if len(est.Variants) > 1 {
 		fmt.Fprintf(w, " x %d variants", len(est.Variants))
 	}
-	fmt.Fprintf(w, " = %d trials, %d checks each", est.Trials, len(est.Checks))
+	fmt.Fprintf(w, " = %s, %s each", tty.Plural(est.Trials, "trial"), tty.Plural(len(est.Checks), "check"))
 	if est.Filter != "" {
 		fmt.Fprintf(w, " (%s)", est.Filter)
 	}

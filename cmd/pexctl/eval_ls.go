@@ -116,7 +116,7 @@ func listedEvaluation(home string, m fold.Manifest) evaluated {
 		e.Problem = err.Error()
 		return e
 	}
-	e.Trials, e.Errors, e.PassRate, e.CostUSD, e.Missing = r.Stats.Trials, r.Stats.Errors, r.Stats.PassRate, r.Stats.Cost.Total, r.Missing
+	e.Trials, e.Errors, e.PassRate, e.CostUSD, e.Missing = r.Finished(), r.Stats.Errors, r.Stats.PassRate, r.Stats.Cost.Total, r.Missing
 	return e
 }
 
@@ -131,7 +131,7 @@ func printEvaluations(c *cli.Context, list []evaluated, left int) {
 			about = strconv.Itoa(e.Missing) + " trials missing"
 		}
 		rows = append(rows, []string{
-			e.ID, e.Suite, startedText(c, e.StartedAt), strconv.Itoa(e.Trials), fmt.Sprintf("%.1f%%", 100*e.PassRate),
+			e.ID, e.Suite, startedText(c, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
 			strconv.Itoa(e.Errors), costText(e.CostUSD), about,
 		})
 	}

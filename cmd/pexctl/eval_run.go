@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,6 +59,9 @@ func evalSuite(c *cli.Context) error {
 	if err := e.prepare(); err != nil {
 		return err
 	}
+	if e.total == 0 {
+		return e.emptyShard()
+	}
 	if c.Bool("dry-run") {
 		return e.estimate()
 	}
@@ -108,9 +112,25 @@ func (e *evaluation) prepare() (err error) {
 	if e.total, err = batch.Survey(e.cases, e.variants); err != nil {
 		return e.wrongDataset(err)
 	}
-	if e.total == 0 {
+	if e.total == 0 && e.filter.Shards <= 1 {
 		return usage("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", e.filter.String()))
 	}
+	return nil
+}
+
+// emptyShard is no error where the other shards have cases: in a matrix of jobs
+// this one has nothing to do.
+func (e *evaluation) emptyShard() error {
+	whole := e.filter
+	whole.Shard, whole.Shards = 0, 0
+	n, err := batch.Survey(whole.Of(e.source.Cases), nil)
+	if err != nil {
+		return e.wrongDataset(err)
+	}
+	if n == 0 {
+		return usage("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", whole.String()))
+	}
+	fmt.Fprintf(e.c.App.ErrWriter, "nothing to run: shard %d of %d has none of the %d cases\n", e.filter.Shard, e.filter.Shards, n)
 	return nil
 }
 
@@ -190,6 +210,7 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 		Trials: e.trials(),
 		Filter: e.part(), Flags: e.picked(e.secrets()), Labels: e.Labels, Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
 	}
+	m.Quarantine = fold.Standing(e.Suite, m.Started)
 	if e.Dataset.File != "" {
 		if m.DatasetHash, err = dataset.Digest(e.Dataset.File); err != nil {
 			return m, err

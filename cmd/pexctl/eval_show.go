@@ -147,11 +147,12 @@ func evalDiffCommand() *cli.Command {
 			"pexctl eval diff BEFORE AFTER --markdown comment.md   # for a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
 		) + "\n\nExit code 1 where AFTER is worse or lacks cases that BEFORE has, 4 where too few trials ran to tell.",
-		Flags: append(specFlags(),
+		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
 			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
-			outputFlag(), homeFlag()),
+			outputFlag(), homeFlag(),
+		},
 		Action: evalDiff,
 	}
 }
@@ -181,13 +182,13 @@ func evalDiff(c *cli.Context) error {
 	if side[0], _, err = refold(dirs[0], fold.Options{}); err != nil {
 		return err
 	}
-	before := fold.Baseline(side[0])
-	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.Float64("margin")}, MaxErrors: dsl.MaxErrors{Count: -1}}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
-	held, _, err := refold(dirs[1], o)
-	if err != nil {
+	if side[1], _, err = refold(dirs[1], fold.Options{}); err != nil { // both verdicts are without a baseline
 		return err
 	}
-	if side[1], _, err = refold(dirs[1], fold.Options{}); err != nil { // both verdicts are without a baseline
+	before := fold.Baseline(side[0])
+	o := fold.Options{Suite: &dsl.Suite{Baseline: dsl.Baseline{Margin: c.Float64("margin")}, MaxErrors: dsl.MaxErrors{Count: -1}, Quarantine: side[1].Manifest.Held()}, Baseline: before, Ref: "run:" + side[0].Manifest.ID}
+	held, _, err := refold(dirs[1], o)
+	if err != nil {
 		return err
 	}
 	d := &report.Diff{Before: side[0], After: side[1], Comparison: held.Comparison}

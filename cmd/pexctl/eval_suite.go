@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ type suite struct {
 // grades. It opens nothing and calls nobody.
 func loadSuite(c *cli.Context, path string) (*suite, error) {
 	o := specOptions(c)
+	if err := weighed(c); err != nil {
+		return nil, err
+	}
 	for _, flag := range []struct{ name, path string }{
 		{"repeat", "repeat"},
 		{"concurrency", "concurrency"},
@@ -63,6 +67,27 @@ func loadSuite(c *cli.Context, path string) (*suite, error) {
 		return nil, err
 	}
 	return s, s.rivals()
+}
+
+// share is what max_errors may be.
+var share = regexp.MustCompile(`^\d+$|^\d+(?:\.\d+)?%$`)
+
+// weighed checks the flags that stand for keys of the suite: what is wrong with
+// one is told of the flag.
+func weighed(c *cli.Context) error {
+	if s := c.String("max-errors"); c.IsSet("max-errors") && !share.MatchString(s) {
+		return usage("--max-errors %s: a number of trials or a share of them, such as 5 or 2%%", s)
+	}
+	if s := c.String("inconclusive"); c.IsSet("inconclusive") && s != "pass" && s != "fail" {
+		return usage("--inconclusive %s: pass or fail", s)
+	}
+	if m := c.Float64("margin"); c.IsSet("margin") && !(m >= 0 && m <= 1) {
+		return usage("--margin %g: a share from 0 to 1, such as 0.02", m)
+	}
+	if m := c.Float64("max-cost"); c.IsSet("max-cost") && m < 0 {
+		return usage("--max-cost %g: USD, above 0", m)
+	}
+	return nil
 }
 
 // rivals says which variant a check compares with though it is left out.

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
@@ -59,10 +62,43 @@ func (e *evaluation) tell(stop batch.Stop) error {
 	r.Warnings = append(r.Warnings, e.warnings...)
 	failed := e.outputs.eval(r, rows)
 	e.hints(r, stop)
+	if r.Stats.Errors > 0 {
+		e.inDoubt(rows)
+	}
 	if failed != nil {
 		return failed
 	}
 	return verdictOf(r)
+}
+
+// inDoubt says what a person can do about trials that were cut off within a
+// write: going on with them never does it again.
+func (e *evaluation) inDoubt(rows trial.Rows) {
+	var first *trial.Row
+	n := 0
+	for row, err := range rows() {
+		if err == nil && row.Outcome == trial.Errored && row.Run.StopReason.Code == engine.StopNeedsReview {
+			if n++; first == nil {
+				first = row
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	at := "--case " + quoted(first.Case)
+	if first.Variant != "" {
+		at += " --variant " + quoted(first.Variant)
+	}
+	if first.Repeat > 1 {
+		at += fmt.Sprint(" --trial ", first.Repeat)
+	}
+	what, here := "a trial was", homeArgument(e.c, e.home)
+	if n > 1 {
+		what = fmt.Sprint(n, " trials were")
+	}
+	note(e.c, "%s cut off within a write, and --resume never repeats one: pexctl eval show %s %s%s shows the call; once you know whether it was done, a new evaluation runs the case afresh: pexctl eval %s --run %s%s",
+		what, e.id, at, here, quoted(e.file), quoted("^"+regexp.QuoteMeta(first.Case)+"$"), here)
 }
 
 // verdictOf is the exit code of a report.

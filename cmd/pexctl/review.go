@@ -59,7 +59,7 @@ func (r *reviewer) walk(ctx context.Context, changes []golden.Change) error {
 	defer func() { r.skipped = len(changes) - r.accepted - r.rejected }()
 	same := make([]string, len(changes)) // changes that are the same have the same
 	for i, ch := range changes {
-		same[i] = string(ch.Kind) + ch.Name + ch.Diff().Changed()
+		same[i] = string(ch.Kind) + ch.Diff().Changed()
 	}
 	decided := make([]bool, len(changes))
 	for i, ch := range changes {

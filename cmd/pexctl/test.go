@@ -11,6 +11,28 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// testDescription is what --help says of tests below the examples.
+const testDescription = `
+
+PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... The tests of a spec are
+its own tests:, the files of kind: Tests beside it and in tests/, and tests/*/case.yaml. For example
+
+  tests:
+    - name: plans a sum                 # its prompt is held against a golden file
+      parameters: {question: What is 1 + 1}
+      render: planner
+    - name: adds                        # the agent runs on what it was told here
+      parameters: {question: What is 1 + 1}
+      run: {replies: [{role: planner, text: '{"steps": [], "result": "2"}'}]}
+      expect: ['output contains "2"', trace.model_calls == 1]
+
+No model is called and no network is used: prompts are rendered and held against golden files, runs are
+replayed from a cassette or a script, and checks look at what they gave. Tools that write work in a copy.
+Golden files and cassettes go with the spec into git: the diff of a prompt is what a review looks at.
+
+Exit code 0: all passed; 1: one did not; 2: a spec or test is invalid, or there is none; 3: a recording
+failed; 130: stopped.`
+
 func testCommand() *cli.Command {
 	return &cli.Command{
 		Name: "test", Usage: "run the tests of specs: offline, and the same every time", ArgsUsage: "[PATH...]",
@@ -22,22 +44,7 @@ func testCommand() *cli.Command {
 			"pexctl test --update                       # accept them all: read the diff before you commit it",
 			"pexctl test --record missing               # run cases that have no cassette live, and write it",
 			"pexctl test ./... --junit report.xml --cover",
-		) + "\n\n" +
-			"PATH is a spec, its folder, a file of kind: Tests, a case folder, or DIR/... The tests of a spec are\n" +
-			"its own tests:, the files of kind: Tests beside it and in tests/, and tests/*/case.yaml. For example\n\n" +
-			"  tests:\n" +
-			"    - name: plans a sum                 # its prompt is held against a golden file\n" +
-			"      parameters: {question: What is 1 + 1}\n" +
-			"      render: planner\n" +
-			"    - name: adds                        # the agent runs on what it was told here\n" +
-			"      parameters: {question: What is 1 + 1}\n" +
-			"      run: {replies: [{role: planner, text: '{\"steps\": [], \"result\": \"2\"}'}]}\n" +
-			"      expect: ['output contains \"2\"', trace.model_calls == 1]\n\n" +
-			"No model is called and no network is used: prompts are rendered and held against golden files, runs are\n" +
-			"replayed from a cassette or a script, and checks look at what they gave. Tools that write work in a copy.\n" +
-			"Golden files and cassettes go with the spec into git: the diff of a prompt is what a review looks at.\n\n" +
-			"Exit code 0: all passed; 1: one did not; 2: a spec or test is invalid, or there is none; 3: a recording\n" +
-			"failed; 130: stopped.",
+		) + testDescription,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "update", Aliases: []string{"u"}, Usage: "make golden files what the tests give (refused where CI is set)"},
 			&cli.BoolFlag{Name: "review", Usage: "ask about each golden file that is to change"},

@@ -115,5 +115,6 @@ func listStale(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) 
 	if len(stale) > 0 {
 		return &exitError{exitNegative, nil}
 	}
+	note(c, "no cassette is stale: each holds what its spec asks")
 	return nil
 }

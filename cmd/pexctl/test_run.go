@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -60,7 +61,7 @@ func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
 // recordTests runs cases live that have no cassette, or all that have one, one
 // after another: their models may not take more.
 func recordTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPlan) error {
-	failed := 0
+	failed, nowhere := 0, 0
 	for i := range plan.cases {
 		k := &plan.cases[i]
 		if k.Run == nil || k.Run.Replies != nil || !needsTape(ctx, o, plan, k) {
@@ -73,10 +74,16 @@ func recordTests(ctx context.Context, c *cli.Context, o *testOptions, plan *test
 			return stoppedBy(ctx, fmt.Errorf("stopped while %s was recorded: nothing of it was kept", quoted(k.Name)))
 		case err != nil:
 			failed++
+			if errors.Is(err, testcase.ErrNowhere) {
+				nowhere++
+			}
 			fmt.Fprintf(c.App.ErrWriter, "pexctl: %s: %v\n", k.Name, err)
 		default:
 			fmt.Fprintf(c.App.ErrWriter, "  %s, %s, %s\n", res.Status, count(res.Usage.ModelCalls, "model call"), costText(res.Usage.CostUSD))
 		}
+	}
+	if failed > 0 && failed == nowhere {
+		return usage("%s could not be recorded: say where the cassette belongs, as above, then again", count(failed, "case"))
 	}
 	if failed > 0 {
 		return infra(fmt.Errorf("%s could not be recorded", count(failed, "case")))

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ func (v *Values) Folder(path, name string) *Values {
 		*out = *v
 	}
 	if path = filepath.Clean(path); filepath.IsAbs(path) && filepath.Dir(path) != path {
-		out.folders = append(out.folders[:len(out.folders):len(out.folders)], folder{path, "<" + name + ">"})
+		out.folders = append(slices.Clip(out.folders), folder{path, "<" + name + ">"})
 	}
 	return out
 }

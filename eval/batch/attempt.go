@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -44,7 +43,7 @@ func (s *session) attempt(j *job) {
 
 // execute runs the trial's agent; again says that it ended because of what an
 // earlier session was answered, or because that session's journal is of another
-// spec (Plan.Force): this one has not asked yet.
+// spec or of other parameters (Plan.Force): this one has not asked yet.
 func (s *session) execute(j *job, params map[string]any, host engine.Host) (again bool) {
 	j.run = runID(s.plan.Manifest.ID, j.key, j.attempt)
 	kept, err := s.store.pool.Run(j.run)
@@ -53,8 +52,11 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 		j.left = true
 		return false
 	}
+	past := takeUp(kept)
+	if past.ofOthers(params) {
+		return true
+	}
 	var heard prompts
-	past := &resumed{Journal: kept}
 	o := engine.Options{Journal: past, Grace: s.plan.Grace, Version: s.plan.Manifest.Version}
 	if s.plan.Prompts {
 		o.Tracer = &heard
@@ -81,17 +83,19 @@ func (s *session) execute(j *job, params map[string]any, host engine.Host) (agai
 	j.took = j.took.plus(consumed{res.Usage.CostUSD, res.Usage.Total()})
 	row := j.row()
 	row.Parameters, row.Run, row.Fault = params, runOf(j.run, res, latency, heard.texts), faultOf(res)
+	row.Run.Unpriced = trial.Unpriced(&s.bare[j.variant], &res.Usage)
 	if expired && res.Status != engine.Completed && res.Status != engine.Stopped {
 		row.Fault = &trial.Fault{Kind: trial.TimeoutFault, Message: fmt.Sprintf("it took longer than limits.trial_timeout, %s", time.Duration(s.plan.Limits.TrialTimeout))}
 	}
 	if j.result = row; row.Fault == nil {
 		j.subject = subject(j.of.Row, params, res, heard.texts, latency)
+		j.subject.Unpriced = row.Run.Unpriced
 	}
 	if past.earlier && row.Fault != nil && (row.Fault.Kind == trial.ProviderFault || res.StopReason.Code == engine.StopInternal) {
 		s.store.pool.Forget(j.run)
 		return true
 	}
-	s.ledger.hears(row.Fault, res.Failure)
+	s.ledger.hears(row.Fault, res.Failure, !past.earlier && res.Usage.Total() > 0)
 	return false
 }
 
@@ -158,19 +162,6 @@ func (l *timeLimit) stop() {
 	if l.cancel != nil {
 		l.cancel()
 	}
-}
-
-// resumed is a journal that notes whether there were earlier sessions.
-type resumed struct {
-	journal.Journal
-	earlier bool
-}
-
-// Load gives the records of earlier sessions.
-func (r *resumed) Load() ([]journal.Record, error) {
-	recs, err := r.Journal.Load()
-	r.earlier = len(recs) > 0
-	return recs, err
 }
 
 // prompts keeps the texts of a run's requests.

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pexctl/pex/engine"
@@ -70,4 +71,23 @@ func permanent(e *engine.ModelError) (is, always bool) {
 	default:
 		return false, false
 	}
+}
+
+// itsOwn says that a provider's error may be due to what this case asks.
+func itsOwn(e *engine.ModelError) bool {
+	if e == nil {
+		return false
+	}
+	switch e.Kind {
+	case engine.BadRequest, engine.NoReply, engine.ContextTooLong, engine.BadReply, engine.Truncated:
+		return true
+	default:
+		return false
+	}
+}
+
+// modelError is the error of a model that err wraps, or nil.
+func modelError(err error) *engine.ModelError {
+	e, _ := errors.AsType[*engine.ModelError](err)
+	return e
 }

@@ -161,7 +161,7 @@ func TestTooManyErrorsStopIt(t *testing.T) {
 		{"none is allowed", dsl.MaxErrors{Count: 0}, true, 7, true, "max_errors lets pass 0"},
 		{"so many", dsl.MaxErrors{Count: 2}, true, 10, true, "3 trials ended in an error, max_errors lets pass 2"},
 		{"no more than so many", dsl.MaxErrors{Count: 10}, true, 10, false, ""},
-		{"a share of all", dsl.MaxErrors{Count: -1, Share: 0.05}, true, 10, true, "6 of 100 trials ended in an error, max_errors lets pass 5 %"},
+		{"a share of all", dsl.MaxErrors{Count: -1, Share: 0.05}, true, 10, true, "6 of 100 trials ended in an error, max_errors lets pass 5%"},
 		{"no more than a share", dsl.MaxErrors{Count: -1, Share: 0.1}, true, 10, false, ""},
 		{"a share of those so far", dsl.MaxErrors{Count: -1, Share: 0.05}, false, 10, true, " trials so far ended in an error"},
 		{"not said", dsl.MaxErrors{Count: -1}, true, 2, false, ""},

@@ -64,7 +64,22 @@ func (s *store) take(p *Plan) (err error) {
 		}
 	}
 	s.rows, err = journal.OpenLog(filepath.Join(p.Dir, rowsFile), s.known.line)
-	return err
+	return wayOut(p.Dir, err)
+}
+
+// wayOut adds to an error about damaged rows what can be done. What trials were
+// answered stands in their journals too; rows that were graded anew by Regrade
+// have none.
+func wayOut(dir string, err error) error {
+	if !errors.Is(err, journal.ErrCorrupt) {
+		return err
+	}
+	path := filepath.Join(dir, rowsFile)
+	if _, missing := os.Stat(filepath.Join(dir, trialsFile)); missing != nil {
+		return fmt.Errorf("%w; the lines before it are whole: remove the evaluation, and score the one again that it was made of", err)
+	}
+	return fmt.Errorf("%w; the lines before it are whole, and what all trials were answered stands in %s: move %s away, and --resume makes its rows anew without running an agent again (only judges are asked again)",
+		err, trialsFile, path)
 }
 
 // ErrOther says that an evaluation that is to go on is of another suite, dataset

@@ -30,14 +30,13 @@ func (s *session) gradeAll() {
 func (s *session) finish(g *group, j *job) {
 	row := j.result
 	if j.subject != nil {
-		before := consumption(row.Marks)
+		before := row.Marks
 		rivals := func(variant string) (*trial.Subject, error) { return s.rival(g, j, variant) }
-		if err := grade(s.ctx, s.plan.Checks, row, j.subject, rivals); err != nil {
+		if err := grade(s.ctx, s.plan.Checks, row, j.subject, rivals, s.ledger.heard); err != nil {
 			s.ledger.leaves() // the session ends: it is graded another time
 			return
 		}
-		after := consumption(row.Marks)
-		j.took = j.took.plus(consumed{after.cost - before.cost, after.tokens - before.tokens})
+		j.took = j.took.plus(consumption(row.Marks, before))
 	} else {
 		row.Outcome = trial.Errored
 	}
@@ -91,9 +90,12 @@ func (s *session) rival(g *group, j *job, variant string) (*trial.Subject, error
 	return subjectOf(row), nil
 }
 
-func consumption(marks []trial.Mark) (c consumed) {
+// consumption is what marks took, but for those that were there before.
+func consumption(marks, before []trial.Mark) (c consumed) {
 	for _, m := range marks {
-		c = c.plus(consumed{m.Cost, m.Tokens})
+		if _, there := markOf(before, m.Check, m.Type); !there {
+			c = c.plus(consumed{m.Cost, m.Tokens})
+		}
 	}
 	return c
 }
@@ -102,12 +104,13 @@ func consumption(marks []trial.Mark) (c consumed) {
 type rivals func(variant string) (*trial.Subject, error)
 
 // grade asks the checks and writes into the row what they found: all but those
-// that it holds a mark of already. An error says that ctx has ended.
-func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subject, other rivals) error {
+// that it holds a mark of already. heard is told what each came to; nil = nobody
+// is. An error says that ctx has ended.
+func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subject, other rivals, heard func(*Graded, error)) error {
 	marks := make([]trial.Mark, 0, len(checks))
 	for i := range checks {
 		c := &checks[i]
-		if m, there := markOf(row.Marks, c); there {
+		if m, there := markOf(row.Marks, c.Spec.Name, c.Spec.Type); there {
 			marks = append(marks, m)
 			continue
 		}
@@ -118,6 +121,9 @@ func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subjec
 		var m trial.Mark
 		if err == nil {
 			m, err = ask(ctx, c, rated)
+			if heard != nil && ctx.Err() == nil {
+				heard(c, err)
+			}
 		}
 		if ctx.Err() != nil && err != nil {
 			return ctx.Err()
@@ -130,9 +136,9 @@ func grade(ctx context.Context, checks []Graded, row *trial.Row, s *trial.Subjec
 }
 
 // markOf is the mark that an earlier session gave.
-func markOf(marks []trial.Mark, c *Graded) (trial.Mark, bool) {
+func markOf(marks []trial.Mark, name, kind string) (trial.Mark, bool) {
 	for _, m := range marks {
-		if m.Check == c.Spec.Name && m.Type == c.Spec.Type && m.Error == "" {
+		if m.Check == name && m.Type == kind && m.Error == "" {
 			return m, true
 		}
 	}

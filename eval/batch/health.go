@@ -5,31 +5,59 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 )
 
+// inARow is how many lasting errors, one after the other, say that the next one
+// would be no other.
+const inARow = 3
+
 // health tells a provider that is not there from trials that go wrong.
 type health struct {
 	first  int  // if so many fail before one succeeds, all will
-	well   bool // a run came to its end
+	past   bool // earlier sessions got answers: what is refused may be the case's own fault
+	some   bool // a call of this session was answered: as past
+	well   bool // a run of this session came to its end
 	streak int  // runs since then that a lasting error of a provider ended
 	all    int  // runs that a provider's error ended before one came to its end
 }
 
 // hears takes note of how a run ended, and says why no other would do better,
-// or "".
-func (h *health) hears(fault *trial.Fault, failure *engine.ModelError) string {
+// or "". answered says that some call of it had a reply.
+func (h *health) hears(fault *trial.Fault, failure *engine.ModelError, answered bool) string {
 	if fault == nil {
 		h.well, h.streak = true, 0
 	}
+	h.some = h.some || answered
 	if fault == nil || fault.Kind != trial.ProviderFault {
 		return ""
 	}
-	if !h.well {
+	its := itsOwn(failure) && (h.past || h.some || h.well)
+	if !h.well && !its {
 		h.all++
 	}
-	if is, always := permanent(failure); is && (always || !h.well) {
+	if is, always := permanent(failure); is && (always || !its) {
 		h.streak++
 	}
-	if h.streak >= 3 || h.all >= h.first {
+	if h.streak >= inARow || h.all >= h.first {
 		return "the provider gives no answers: " + fault.Message
 	}
 	return ""
+}
+
+// graders is the same of those who grade: how often, one after the other, a
+// check could not because its model is not there.
+type graders map[string]int
+
+// hears takes note of what a check came to, and says why no other trial would be
+// graded by it, or "".
+func (g graders) hears(check string, err error) string {
+	if err == nil {
+		delete(g, check)
+		return ""
+	}
+	if _, always := permanent(modelError(err)); !always {
+		return ""
+	}
+	if g[check]++; g[check] < inARow {
+		return ""
+	}
+	return "the check " + check + " cannot grade: " + err.Error() + "; what ran is kept, and only graded when it is resumed"
 }

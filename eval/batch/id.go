@@ -31,10 +31,14 @@ func runID(eval string, k trial.Key, attempt int) string {
 	return b.String()
 }
 
+// hashed is how many digits of a hash stand behind a name that was changed.
+const hashed = 24
+
 // slug writes a name with the letters that ids have. What is lost of it stands
-// behind it as a hash.
+// behind it as a hash; a name that looks as if one did gets its own, so that no
+// two names share a slug.
 func slug(name string) string {
-	whole := len(name) <= maxSlug
+	whole := len(name) <= maxSlug && !looksHashed(name)
 	out := make([]byte, 0, maxSlug)
 	for i := range len(name) {
 		c := name[i]
@@ -51,6 +55,12 @@ func slug(name string) string {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
-	out = append(out[:min(len(out), maxSlug-9)], '-')
-	return string(hex.AppendEncode(out, sum[:4]))
+	out = append(out[:min(len(out), maxSlug-hashed-1)], '-')
+	return string(hex.AppendEncode(out, sum[:hashed/2]))
+}
+
+// looksHashed says that a name ends as a slug with a hash does.
+func looksHashed(name string) bool {
+	n := len(name) - hashed
+	return n > 0 && name[n-1] == '-' && strings.Trim(name[n:], "0123456789abcdef") == ""
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/pexctl/pex/engine"
@@ -16,12 +17,14 @@ import (
 type known struct {
 	seed   maphash.Seed
 	trials map[uint64]standing
-	runs   map[uint64]struct{} // that have ended and have a row, while the pool is opened
-	cases  map[uint64]tally    // under a variant; nil = nobody decides by them
-	at     map[uint64]int64    // where rows stand that are wanted again
-	all    bool                // all of them are
-	spent  consumed            // in all sessions, whatever came of it
-	ran    int                 // trials that it was spent on
+	runs   map[uint64]struct{}   // that have ended and have a row, while the pool is opened
+	cases  map[uint64]tally      // under a variant; nil = nobody decides by them
+	at     map[uint64]int64      // where rows stand that are wanted again
+	all    bool                  // all of them are
+	spent  consumed              // in all sessions, whatever came of it
+	seen   int                   // trials that took something, or came to an end
+	worst  consumed              // of a trial
+	kept   map[uint64][]slimMark // marks of ungraded trials that grading again takes over
 }
 
 // standing is how a trial stands: its last row, and how many of its runs ended
@@ -63,6 +66,7 @@ func (c consumed) atLeast(o consumed) consumed {
 func newKnown(p *Plan) *known {
 	k := &known{
 		seed: maphash.MakeSeed(), trials: map[uint64]standing{}, runs: map[uint64]struct{}{}, at: map[uint64]int64{}, all: paired(p.Checks),
+		kept: map[uint64][]slimMark{},
 	}
 	if p.Decided != nil {
 		k.cases = map[uint64]tally{}
@@ -91,16 +95,22 @@ type slim struct {
 	trial.Key
 	Outcome trial.Outcome `json:"outcome"`
 	Fault   *trial.Fault  `json:"fault"`
-	Marks   []struct {
-		Cost   float64 `json:"cost_usd"`
-		Tokens int     `json:"tokens"`
-	} `json:"marks"`
-	Run struct {
+	Marks   []slimMark    `json:"marks"`
+	Run     struct {
 		ID     string           `json:"id"`
 		Status engine.RunStatus `json:"status"`
 		Tokens int              `json:"tokens"`
 		Cost   float64          `json:"cost_usd"`
 	} `json:"run"`
+}
+
+// slimMark is what of a mark is looked at.
+type slimMark struct {
+	Check  string  `json:"check"`
+	Type   string  `json:"type"`
+	Error  string  `json:"error"`
+	Cost   float64 `json:"cost_usd"`
+	Tokens int     `json:"tokens"`
 }
 
 // line takes over a row.
@@ -124,18 +134,34 @@ func (k *known) line(l journal.Line) error {
 	if now.state == ungraded || k.all && (now.state == passed || now.state == failed) {
 		k.at[id] = l.At
 	}
-	if before.state != ungraded { // grading it again did not run it again
-		k.spent = k.spent.plus(consumed{r.Run.Cost, r.Run.Tokens})
-		if now.state != skipped {
-			k.ran++
-		}
-	}
-	for _, m := range r.Marks {
-		k.spent = k.spent.plus(consumed{m.Cost, m.Tokens})
-	}
+	k.spend(id, &r, before.state == ungraded, now.state)
 	k.count(k.aCase(r.Key), before.state, -1)
 	k.count(k.aCase(r.Key), now.state, 1)
 	return nil
+}
+
+// spend takes over what a row says was spent. One that was only graded again did
+// not run again, and holds marks that an earlier row has as well.
+func (k *known) spend(id uint64, r *slim, again bool, now state) {
+	var took consumed
+	if !again {
+		took = consumed{r.Run.Cost, r.Run.Tokens}
+	}
+	earlier := k.kept[id]
+	delete(k.kept, id)
+	for _, m := range r.Marks {
+		if !again || !slices.Contains(earlier, m) {
+			took = took.plus(consumed{m.Cost, m.Tokens})
+		}
+		if now == ungraded && m.Error == "" {
+			k.kept[id] = append(k.kept[id], m)
+		}
+	}
+	if k.spent = k.spent.plus(took); now == skipped || now == errored && took == (consumed{}) {
+		return
+	}
+	k.worst = k.worst.atLeast(took)
+	k.seen++
 }
 
 func stateOf(o trial.Outcome, f *trial.Fault) state {

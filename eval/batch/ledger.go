@@ -25,10 +25,10 @@ type ledger struct {
 	begun   int // admitted, and without a row
 	running int
 	spent   consumed
-	worst   consumed // of a trial of this session
-	usual   consumed // mean of the trials of earlier sessions
-	own     consumed // what this session took
+	seen    int      // trials that took something, or came to an end, in all sessions
+	worst   consumed // of a trial
 	health  health
+	graders graders
 	why     Why // "" = it goes on
 	message string
 	err     error // the files' own
@@ -36,13 +36,14 @@ type ledger struct {
 }
 
 func newLedger(p *Plan, k *known, stop context.CancelFunc) *ledger {
-	l := &ledger{plan: p, known: k, stop: stop, spent: k.spent, started: time.Now(), health: health{first: max(3, p.Concurrency)}}
+	l := &ledger{
+		plan: p, known: k, stop: stop, spent: k.spent, seen: k.seen, worst: k.worst, started: time.Now(),
+		health: health{first: max(inARow, p.Concurrency)}, graders: graders{},
+	}
 	l.changed = sync.NewCond(&l.mu)
 	l.counts.Total = p.total()
-	if k.ran > 0 {
-		l.usual = k.spent.times(1 / float64(k.ran))
-	}
 	for _, s := range k.trials {
+		l.health.past = l.health.past || s.state == passed || s.state == failed || s.state == ungraded
 		l.tell(s.state)
 	}
 	return l
@@ -77,7 +78,7 @@ func (l *ledger) admit(ctx context.Context, n int) bool {
 		switch {
 		case l.why != "" || ctx.Err() != nil:
 			return false
-		case l.affords(l.begun + n):
+		case l.affords(n):
 			l.begun += n
 			return true
 		case l.begun == 0:
@@ -88,21 +89,25 @@ func (l *ledger) admit(ctx context.Context, n int) bool {
 	}
 }
 
-// affords says whether the budget is likely to last for n more trials: each is
-// taken for the mean of those that ended, or, while there are few, for the worst.
+// affords says whether the budget lasts for n more trials beside those that are
+// begun. Each is taken for the dearest that was seen, and those that are under
+// way for several times as much, as long as few were seen: none of them can be
+// called back. While none was seen, nothing is under way beside the first.
 func (l *ledger) affords(n int) bool {
 	limits := &l.plan.Limits
 	if limits.MaxCost <= 0 && limits.MaxTokens <= 0 {
 		return true
 	}
-	each := l.worst.atLeast(l.usual)
-	if l.ran >= 10 {
-		each = l.own.times(1 / float64(l.ran))
+	if l.seen == 0 && l.begun > 0 {
+		return false
 	}
-	want := l.spent.plus(each.times(float64(n)))
+	want := l.spent.plus(l.worst.times(float64(n) + float64(l.begun)*l.margin()))
 	return (limits.MaxCost <= 0 || want.cost <= limits.MaxCost && l.spent.cost < limits.MaxCost) &&
 		(limits.MaxTokens <= 0 || want.tokens <= limits.MaxTokens && l.spent.tokens < limits.MaxTokens)
 }
+
+// margin is how many times the dearest trial seen one under way is taken for.
+func (l *ledger) margin() float64 { return 2 + 8/float64(max(l.seen, 1)) }
 
 func (l *ledger) overBudget() string {
 	limits := &l.plan.Limits
@@ -132,10 +137,23 @@ func (l *ledger) leaves() {
 }
 
 // hears takes note of how a run ended, before its trial is graded.
-func (l *ledger) hears(fault *trial.Fault, failure *engine.ModelError) {
+func (l *ledger) hears(fault *trial.Fault, failure *engine.ModelError, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if why := l.health.hears(fault, failure); why != "" {
+	if why := l.health.hears(fault, failure, answered); why != "" {
+		l.end(Broken, why)
+	}
+}
+
+// heard takes note of what a check came to: where it has no weight, nothing
+// hangs on it.
+func (l *ledger) heard(c *Graded, err error) {
+	if c.Spec.Weight == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if why := l.graders.hears(c.Spec.Name, err); why != "" {
 		l.end(Broken, why)
 	}
 }
@@ -150,8 +168,10 @@ func (l *ledger) lands(row *trial.Row, took consumed) {
 	l.tell(s)
 	l.known.count(l.known.aCase(row.Key), l.known.trials[l.known.trial(row.Key)].state, -1)
 	l.known.count(l.known.aCase(row.Key), s, 1)
-	l.spent, l.own = l.spent.plus(took), l.own.plus(took)
-	l.worst = l.worst.atLeast(took)
+	l.spent, l.worst = l.spent.plus(took), l.worst.atLeast(took)
+	if s != errored || took != (consumed{}) {
+		l.seen++
+	}
 	if s == errored || s == ungraded {
 		l.errors++
 		l.counts.Error++
@@ -199,15 +219,23 @@ func (l *ledger) tooManyErrors() string {
 	limit := &l.plan.MaxErrors
 	switch total := l.counts.Total; {
 	case limit.Count >= 0 && l.errors > limit.Count && limit.Share == 0:
-		return fmt.Sprintf("%d trials ended in an error, max_errors lets pass %d", l.errors, limit.Count)
+		return fmt.Sprintf("%s ended in an error, max_errors lets pass %d", trials(l.errors), limit.Count)
 	case limit.Share <= 0:
 		return ""
 	case total > 0 && float64(l.errors) > limit.Share*float64(total):
-		return fmt.Sprintf("%d of %d trials ended in an error, max_errors lets pass %g %%", l.errors, total, 100*limit.Share)
+		return fmt.Sprintf("%d of %d trials ended in an error, max_errors lets pass %g%%", l.errors, total, 100*limit.Share)
 	case total == 0 && l.ran >= 20 && float64(l.errors) > limit.Share*float64(l.ran):
-		return fmt.Sprintf("%d of %d trials so far ended in an error, max_errors lets pass %g %%", l.errors, l.ran, 100*limit.Share)
+		return fmt.Sprintf("%d of %d trials so far ended in an error, max_errors lets pass %g%%", l.errors, l.ran, 100*limit.Share)
 	}
 	return ""
+}
+
+// trials is a count of them.
+func trials(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprintf("%d trials", n)
 }
 
 // ends stops the session; the first reason counts.

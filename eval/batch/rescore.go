@@ -118,7 +118,7 @@ func (r *rescoring) one(ctx context.Context, row *trial.Row) error {
 			key.Variant = variant
 			return r.rivals[key], nil
 		}
-		if err := grade(ctx, r.checks, row, subjectOf(row), other); err != nil {
+		if err := grade(ctx, r.checks, row, subjectOf(row), other, nil); err != nil {
 			return err
 		}
 		row.At = time.Now().UTC().Round(time.Millisecond)

@@ -28,7 +28,7 @@ func ReadRows(path string) (trial.Rows, error) {
 		return func(yield func(*trial.Row, error) bool) {
 			count, err := counting(path)
 			if err != nil {
-				yield(nil, err)
+				yield(nil, wayOut(filepath.Dir(path), err))
 				return
 			}
 			for line, err := range journal.ReadLog(path) {
@@ -163,5 +163,7 @@ func subjectOf(row *trial.Row) *trial.Subject {
 		Usage:   engine.Usage{ModelCalls: run.ModelCalls, ToolCalls: run.ToolCalls, Tokens: engine.Tokens{Input: run.Tokens}, CostUSD: run.Cost},
 		Summary: engine.Summary{Steps: len(run.Steps), Replans: run.Replans},
 	}
-	return subject(row.Input, row.Parameters, res, run.Prompts, run.LatencyMS)
+	s := subject(row.Input, row.Parameters, res, run.Prompts, run.LatencyMS)
+	s.Unpriced = run.Unpriced
+	return s
 }

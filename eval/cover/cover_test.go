@@ -44,7 +44,7 @@ func names(items []cover.Item, kind cover.Kind) []string {
 func TestAnEmptyMapListsWhatThereIs(t *testing.T) {
 	never := cover.New("spec", program()).Report().Never()
 	for kind, want := range map[cover.Kind][]string{
-		cover.Edges:  {"planner -> end", "planner -> executor", "executor -> end"},
+		cover.Edges:  {"planner -> end", "planner -> executor", "executor -> end (a)", "executor -> end (else)"},
 		cover.Guards: {"never delete", "guards[1]"},
 		cover.Tools:  {"search", "write"},
 		cover.Faults: {"search", "write"},
@@ -72,6 +72,8 @@ func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
 		hit  []string
 	}{
 		{"an edge", engine.EdgeTaken{From: "planner", To: "executor"}, cover.Edges, []string{"planner -> executor"}},
+		{"one of two with the same ends", engine.EdgeTaken{From: "executor", To: "end", When: "a"}, cover.Edges, []string{"executor -> end (a)"}},
+		{"the other", engine.EdgeTaken{From: "executor", To: "end"}, cover.Edges, []string{"executor -> end (else)"}},
 		{"an edge of another graph", engine.EdgeTaken{From: "x", To: "y"}, cover.Edges, nil},
 		{"a guard that fires", engine.GuardTried{Index: 1, Fired: true}, cover.Guards, []string{"guards[1]"}},
 		{"a guard that is only tried", engine.GuardTried{Index: 1}, cover.Guards, nil},
@@ -130,7 +132,7 @@ func TestSharesAndJoins(t *testing.T) {
 	if r.Items[0].Hits != 5 || len(names(r.Items, cover.Tools)) != 2 {
 		t.Errorf("%+v", r.Items)
 	}
-	if i := r.Items[3]; i.Name != "never delete" || i.Tried != 1 {
+	if i := r.Items[4]; i.Name != "never delete" || i.Tried != 1 {
 		t.Errorf("%+v", i)
 	}
 }

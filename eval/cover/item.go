@@ -43,7 +43,7 @@ func items(p *engine.Program) []key {
 	add := func(k Kind, name string) { out = append(out, key{k, name}) }
 	for _, n := range p.Graph.Nodes {
 		for _, e := range p.Graph.From(n.ID) {
-			if id := edge(n.ID, e.To); !slices.Contains(out, key{Edges, id}) {
+			if id := edge(p, n.ID, e.To, e.Label); !slices.Contains(out, key{Edges, id}) {
 				add(Edges, id)
 			}
 		}
@@ -66,7 +66,24 @@ func items(p *engine.Program) []key {
 	return out
 }
 
-func edge(from, to string) string { return from + " -> " + to }
+// edge is what an edge is called: by its ends, and by its label where others
+// have the same ones.
+func edge(p *engine.Program, from, to, label string) string {
+	name := from + " -> " + to
+	alike := 0
+	for _, e := range p.Graph.From(from) {
+		if e.To == to {
+			alike++
+		}
+	}
+	switch {
+	case alike < 2:
+		return name
+	case label == "":
+		return name + " (else)"
+	}
+	return name + " (" + label + ")"
+}
 
 func guard(g *engine.Guard) string {
 	if g.Name != "" {

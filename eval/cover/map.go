@@ -35,7 +35,7 @@ func (m *Map) Trace(p *engine.Program, w engine.Way) {
 	defer m.mu.Unlock()
 	switch w := w.(type) {
 	case engine.EdgeTaken:
-		m.hits[key{Edges, edge(w.From, w.To)}]++
+		m.hits[key{Edges, edge(p, w.From, w.To, w.When)}]++
 	case engine.GuardTried:
 		k := key{Guards, guard(&p.Guards[w.Index])}
 		m.tried[k]++

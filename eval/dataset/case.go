@@ -112,8 +112,12 @@ func (s Source) name() string {
 
 func inline(d *dsl.Dataset) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
-		for _, values := range d.Rows {
-			if !yield(row{d.Position.Line, values}, nil) {
+		for i, values := range d.Rows {
+			line := d.Position.Line
+			if i < len(d.Lines) {
+				line = d.Lines[i]
+			}
+			if !yield(row{line, values}, nil) {
 				return
 			}
 		}

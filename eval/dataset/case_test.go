@@ -116,8 +116,8 @@ func TestRowsOfTheSuite(t *testing.T) {
 	if got := ids(t, s.Cases); !cmp.Equal(got, []string{"a", "b"}) {
 		t.Fatal(got)
 	}
-	s.Dataset.Rows = append(s.Dataset.Rows, map[string]any{"id": "a"})
-	if _, err := all(s.Cases); err == nil || err.Error() != `dataset.rows:4: the id "a" is that of line 4 already` {
+	s.Dataset.Rows, s.Dataset.Lines = append(s.Dataset.Rows, map[string]any{"id": "a"}), []int{5, 7, 9}
+	if _, err := all(s.Cases); err == nil || err.Error() != `dataset.rows:9: the id "a" is that of line 5 already` {
 		t.Fatal(err)
 	}
 }

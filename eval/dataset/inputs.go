@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
@@ -48,6 +49,9 @@ func (in *inputs) of(c Case) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("case %s: %w", c.ID, err)
 	}
+	if err := in.lacking(c, values, flags); err != nil {
+		return nil, err
+	}
 	var file []byte
 	if len(values) > 0 {
 		b, err := json.Marshal(values)
@@ -61,6 +65,35 @@ func (in *inputs) of(c Case) (map[string]any, error) {
 		return nil, fmt.Errorf("case %s: %w", c.ID, err)
 	}
 	return params, nil
+}
+
+// lacking says what a run cannot do without and the case does not give.
+func (in *inputs) lacking(c Case, values map[string]any, flags []string) error {
+	for name := range in.dataset.Parameters {
+		if _, declared := in.isText[name]; !declared {
+			return nil // that is what is wrong
+		}
+	}
+	for i := range in.program.Parameters {
+		p := &in.program.Parameters[i]
+		asFlag := slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, p.Name+"=") })
+		if !p.Required || p.Default != nil || values[p.Name] != nil || asFlag {
+			continue
+		}
+		_, written := in.dataset.Parameters[p.Name]
+		_, there := c.Row[p.Name]
+		why := fmt.Sprintf("the row has no column %s, and dataset.parameters names none", p.Name)
+		switch {
+		case written:
+			why = fmt.Sprintf("dataset.parameters.%s gives nothing for this row", p.Name)
+		case in.dataset.Parameters != nil:
+			why = fmt.Sprintf("dataset.parameters does not name it: add %s: ${case.COLUMN}", p.Name)
+		case there:
+			why = fmt.Sprintf("column %s is empty", p.Name)
+		}
+		return fmt.Errorf("case %s: parameter %s is required: %s", c.ID, p.Name, why)
+	}
+	return nil
 }
 
 // given goes over what the suite, or the row, gives for the parameters. A

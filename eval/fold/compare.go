@@ -40,11 +40,11 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 	if o.Suite != nil {
 		c.Ref = cmp.Or(c.Ref, o.Suite.Baseline.Ref)
 	}
-	pairs := g.pairs(c, b)
+	pairs, held := g.pairs(c, b)
 	if r.Manifest.Filter != "" || r.Missing > 0 && o.Total > 0 {
 		c.Removed = nil // they were not to run, or have not yet
 	}
-	if n := g.len() - len(pairs) - len(c.Added); n > 0 {
+	if n := g.len() - len(pairs) - len(c.Added) - held; n > 0 {
 		r.warning("%s no graded trial and cannot be held against the baseline", have(n, "case"))
 	}
 	if b.Suite != "" && b.Suite != r.Manifest.Suite {
@@ -64,8 +64,8 @@ func (g *gathering) compare(r *Report, o Options) *Comparison {
 }
 
 // pairs finds the cases that are in both, in order, and lists those that are
-// not.
-func (g *gathering) pairs(c *Comparison, b *baseline.File) []pair {
+// not. Those in quarantine are neither; held is how many they are.
+func (g *gathering) pairs(c *Comparison, b *baseline.File) (pairs []pair, held int) {
 	index := make([]int32, len(b.Cases))
 	for i := range index {
 		index[i] = int32(i)
@@ -75,12 +75,19 @@ func (g *gathering) pairs(c *Comparison, b *baseline.File) []pair {
 	}
 	slices.SortFunc(index, func(i, j int32) int { return order(i, b.Cases[j].Case, b.Cases[j].Variant) })
 	found := make([]bool, len(b.Cases))
-	pairs := make([]pair, 0, min(g.len(), len(b.Cases)))
+	pairs = make([]pair, 0, min(g.len(), len(b.Cases)))
 	k := -1
 	for u, t := range g.units() {
 		k++
 		variant := g.variants.list[t.variant]
 		at, ok := slices.BinarySearchFunc(index, t.id, func(i int32, id string) int { return order(i, id, variant) })
+		if t.held {
+			held++
+			if ok {
+				found[index[at]] = true
+			}
+			continue
+		}
 		if !ok {
 			c.Added = append(c.Added, label(t.id, variant))
 			continue
@@ -96,7 +103,7 @@ func (g *gathering) pairs(c *Comparison, b *baseline.File) []pair {
 			c.Removed = append(c.Removed, label(b.Cases[i].Case, b.Cases[i].Variant))
 		}
 	}
-	return pairs
+	return pairs, held
 }
 
 // paired fills in the figures of the pairs.
@@ -184,13 +191,13 @@ func (c *Comparison) sentence() string {
 	if c.Paired == 0 {
 		return "no case can be held against " + against
 	}
-	figures := fmt.Sprintf("%s points (95 %% interval %s to %s, p = %.3g, %s)", points(c.Difference), points(c.CILow), points(c.CIHigh), c.P, plural(c.Paired, "case", "cases"))
+	figures := fmt.Sprintf("%s points (95%% interval %s to %s, p = %.3g, %s)", points(c.Difference), points(c.CILow), points(c.CIHigh), c.P, plural(c.Paired, "case", "cases"))
 	switch {
 	case c.GradingChange:
 		return "the checks are not those of " + against + ": the pass rates do not compare"
 	case c.Verdict == Regressed && c.verdict() != Regressed:
 		v := c.worseVariant()
-		return fmt.Sprintf("the pass rate of the variant %s is worse than in %s by %s points (95 %% interval %s to %s, p = %.3g, %s), whatever the others gain",
+		return fmt.Sprintf("the pass rate of the variant %s is worse than in %s by %s points (95%% interval %s to %s, p = %.3g, %s), whatever the others gain",
 			v.Variant, against, points(v.Difference), points(v.CILow), points(v.CIHigh), v.P, plural(v.Paired, "case", "cases"))
 	case c.Verdict == Regressed:
 		return "the pass rate is worse than that of " + against + " by " + figures

@@ -75,6 +75,12 @@ func TestVerdictsAgainstABaseline(t *testing.T) {
 			fold.VerdictFailed, 1, "lost coverage: 1 case of the baseline is not there any more (gone)",
 		},
 		{
+			"what is in quarantine is not compared", cases(300, 15, 0, 0), func(_ *baseline.File, o *fold.Options) {
+				o.Suite.Quarantine = []dsl.Quarantine{{Case: "c30*"}, {Case: "c31*"}}
+			},
+			fold.VerdictPassed, 0, "the pass rate of 300 cases is 100.0% (95% interval 98.7% to 100.0%); it is not worse than git:main: the pass rate changed by 0.0 points",
+		},
+		{
 			"nothing in common", cases(3, 0, 0, 0), func(f *baseline.File, _ *fold.Options) { f.Cases = nil },
 			fold.VerdictInconclusive, 4, "no case can be held against git:main",
 		},

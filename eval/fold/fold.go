@@ -46,10 +46,11 @@ const minClusters = 30
 // A case's rate is of its graded trials: those that ended in an error are
 // counted in Errors, skipped ones nowhere but in CaseStats.Skipped. Mean and
 // quantiles of cost, latency and tokens are of graded trials, totals of all
-// finished ones. Cases in quarantine stay in the figures, but fail no gate that
-// looks at each case.
+// finished ones. Cases in quarantine are in no figure but those totals and Held,
+// in no gate and in no comparison: what they come to is told apart.
 func Fold(rows trial.Rows, m Manifest, o Options) (*Report, error) {
-	g, err := gather(rows, &m, min(o.Total, 1<<20))
+	q := quarantineOf(o.Suite, &m)
+	g, err := gather(rows, &m, q, min(o.Total, 1<<20))
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +58,13 @@ func Fold(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	r := &Report{
 		V: Version, Manifest: m, Stats: s, Cases: Cases{g.len(), g.caseAt},
 		JudgeTokens: int(g.judgeTokens), JudgeCost: float64(g.judgeCost) / costUnit,
-		Errors: g.errorCounts(), Missing: g.missing(&m, o.Total),
+		Errors: g.errorCounts(), Missing: g.missing(&m, o.Total), Held: g.heldApart(),
 	}
 	if !g.ended.IsZero() && !m.Started.IsZero() {
 		r.DurationMS = max(0, g.ended.Sub(m.Started).Milliseconds())
 	}
 	g.vain(r)
 	g.done()
-	q := quarantineOf(o.Suite, &m)
 	r.look(q)
 	r.idle(q)
 	r.warn(clusters)
@@ -85,15 +85,10 @@ func (g *gathering) missing(m *Manifest, total int) int {
 		}
 		total = cases * max(1, len(m.Variants)) * max(1, m.Repeat)
 	}
-	return max(0, total-g.passed-g.failed-g.skipped-g.erroredTrials())
-}
-
-func (g *gathering) erroredTrials() int {
-	n := 0
-	for _, f := range g.faults {
-		n += f.count
+	for _, t := range g.units() {
+		total -= int(t.n) + int(t.errors) + int(t.skipped)
 	}
-	return n
+	return max(0, total)
 }
 
 // errorCounts lists the kinds of errors, the most frequent first.
@@ -127,16 +122,17 @@ func (g *gathering) vain(r *Report) {
 func (r *Report) look(q *quarantine) {
 	curtailed, ungraded := 0, 0
 	for _, c := range r.Cases.All() {
-		if c.Flaky {
+		held := q.holds(c.ID)
+		if c.Flaky && !held {
 			r.FlakyCases = append(r.FlakyCases, label(c.ID, c.Variant))
 		}
-		if q.holds(c.ID) && !slices.Contains(r.Quarantined[max(0, len(r.Quarantined)-1):], c.ID) {
+		if held && !slices.Contains(r.Quarantined[max(0, len(r.Quarantined)-1):], c.ID) {
 			r.Quarantined = append(r.Quarantined, c.ID)
 		}
 		if c.Skipped > 0 {
 			curtailed++
 		}
-		if c.N == 0 {
+		if c.N == 0 && !held {
 			ungraded++
 		}
 	}

@@ -52,6 +52,8 @@ func (r *Report) gate(g dsl.Gate, q *quarantine) GateResult {
 	}
 	switch out.Error = r.lacks(g.When.Source); {
 	case out.Error != "":
+	case r.onlyHeld() || !g.Each && r.ofHeld(g.When.Source):
+		out.Pass, out.Got = true, nothingToLookAt
 	case g.Each:
 		r.gateEach(&out, g, q)
 	default:
@@ -64,6 +66,10 @@ func (r *Report) gate(g dsl.Gate, q *quarantine) GateResult {
 	}
 	return out
 }
+
+// nothingToLookAt is what a gate says that holds since no case is left: where
+// all that ran are in quarantine, or have no graded trial.
+const nothingToLookAt = "there is no case to look at"
 
 // gateEach evaluates a gate for every case that has a graded trial and is not
 // in quarantine.
@@ -93,7 +99,7 @@ func (r *Report) gateEach(out *GateResult, g dsl.Gate, q *quarantine) {
 	out.Pass = len(out.Cases) == 0
 	out.Got = fmt.Sprintf("holds for all %d", looked)
 	if looked == 0 {
-		out.Got = "there is no case to look at"
+		out.Got = nothingToLookAt
 	}
 	if !out.Pass {
 		env["case"] = worst

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
@@ -72,8 +73,8 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		s.MaxErrors = dsl.MaxErrors{Count: count, Share: share}
 		return s
 	}
-	held := func(pattern string) *dsl.Suite {
-		s := suite(t)
+	held := func(pattern string, gates ...string) *dsl.Suite {
+		s := suite(t, gates...)
 		s.Quarantine = []dsl.Quarantine{{Case: pattern}}
 		return s
 	}
@@ -89,7 +90,7 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		exit    int
 		said    string
 	}{
-		{"gates hold", three(), fold.Options{Suite: suite(t, "stats.pass_rate > 0.5")}, fold.VerdictPassed, 0, "1 gate holds; the pass rate of 3 cases is 53.3 %"},
+		{"gates hold", three(), fold.Options{Suite: suite(t, "stats.pass_rate > 0.5")}, fold.VerdictPassed, 0, "1 gate holds; the pass rate of 3 cases is 53.3% (95% interval"},
 		{"a gate does not", three(), fold.Options{Suite: suite(t, "stats.n > 1", "stats.n > 5")}, fold.VerdictFailed, 1, "1 of 2 gates do not hold: stats.n > 5"},
 		{"no gates, all pass", tally("a", "", 5, 5), fold.Options{}, fold.VerdictPassed, 0, "every trial passes: the gate of a suite that names none"},
 		{"no gates, some fail", three(), fold.Options{Suite: suite(t)}, fold.VerdictFailed, 1, "7 of 15 graded trials fail (flaky-1, bad), and the suite has no gates of its own"},
@@ -101,7 +102,11 @@ func TestVerdictsWithoutABaseline(t *testing.T) {
 		{"nothing but errors, however many may be", five(trial.ProviderFault)[:2], fold.Options{Suite: each(allow(-1, 1)), Total: 2}, fold.VerdictBroken, 3, "2 of 2 trials ended in an error (provider 2): nothing can be said"},
 		{"suspended with nothing but errors", five(trial.ProviderFault)[:2], fold.Options{Suite: allow(-1, 1), Total: 3}, fold.VerdictIncomplete, 130, "2 of 3 trials have run"},
 		{"what is in quarantine is not counted", three(), fold.Options{Suite: held("bad")}, fold.VerdictFailed, 1, "2 of 10 graded trials outside of the quarantine fail (flaky-1)"},
-		{"all is in quarantine", tally("bad", "", 0, 5), fold.Options{Suite: held("b*")}, fold.VerdictPassed, 0, "every trial outside of the quarantine passes"},
+		{"all is in quarantine", tally("bad", "", 0, 5), fold.Options{Suite: held("b*")}, fold.VerdictPassed, 0, "every case that ran is in quarantine"},
+		{"all is in quarantine, and there is a gate over the whole", tally("bad", "", 0, 5), fold.Options{Suite: held("b*", "stats.pass_rate >= 0.9")}, fold.VerdictPassed, 0, "every case that ran is in quarantine"},
+		{"all is in quarantine, and nothing was graded", five(trial.ProviderFault)[:2], fold.Options{Suite: held("*"), Total: 2}, fold.VerdictBroken, 3, "none of its trials could be graded"},
+		{"a gate over the whole leaves the quarantine out", three(), fold.Options{Suite: held("bad", "stats.pass_rate >= 0.8", "stats.failed == 2 and stats.trials == 10")}, fold.VerdictPassed, 0, "the pass rate of 2 cases is 80.0% (95% interval"},
+		{"errors in quarantine are not too many", five(trial.ProviderFault), fold.Options{Suite: held("good", "stats.errors == 0")}, fold.VerdictPassed, 0, "1 gate holds"},
 		{"stopped by errors", three(), fold.Options{Ending: fold.EndedBroken, Total: 100}, fold.VerdictBroken, 3, "it was stopped after 15 trials"},
 		{"stopped by the budget", three(), fold.Options{Ending: fold.EndedBudget, Total: 100}, fold.VerdictBudget, 4, "after 15 of 100 trials"},
 		{"suspended", three(), fold.Options{Ending: fold.EndedSuspended, Total: 100}, fold.VerdictIncomplete, 130, "15 of 100 trials have run: resume it"},
@@ -155,10 +160,42 @@ func TestQuarantine(t *testing.T) {
 			if idle != strings.Contains(c.name, "match") && !strings.Contains(c.name, "without cases") {
 				t.Errorf("warnings %q", r.Warnings)
 			}
-			if r.Stats.N != 3 || (r.Verdict == fold.VerdictPassed) != (len(c.failed)+len(c.gates) == 0) {
-				t.Errorf("%d cases, %s: %s", r.Stats.N, r.Verdict, r.Reason)
+			apart := 0
+			if r.Held != nil {
+				apart = r.Held.N
+			}
+			if apart != len(c.held) || r.Stats.N != 3-apart || (r.Verdict == fold.VerdictPassed) != (len(c.failed)+len(c.gates) == 0) {
+				t.Errorf("%d cases and %d apart, %s: %s", r.Stats.N, apart, r.Verdict, r.Reason)
 			}
 		})
+	}
+}
+
+// TestQuarantineIsToldApart holds a case that passed, failed and broke, of two
+// variants and the only one of its group.
+func TestQuarantineIsToldApart(t *testing.T) {
+	rows := append(three(), tally("held", "", 1, 2)...)
+	rows = append(rows, broken("held", "", 3, trial.ToolFault, "gone"))
+	for _, r := range rows[15:] {
+		r.Group = "odd"
+	}
+	s := suite(t, `stats.by_group["odd"].pass_rate == 1`, `stats.by_group["odd"].pass_rate == 1 and stats.n == 3`)
+	s.Quarantine = []dsl.Quarantine{{Case: "held"}}
+	r := foldRows(t, rows, manifest(5), fold.Options{Suite: s, Total: 20})
+	if diff := cmp.Diff(engine.GroupStats{N: 1, Trials: 3, Passed: 1, Errors: 1}, *r.Held, cmpopts.IgnoreFields(engine.GroupStats{}, "PassRate", "CILow", "CIHigh")); diff != "" {
+		t.Error(diff)
+	}
+	without := foldRows(t, three(), manifest(5), fold.Options{}).Stats
+	whole := r.Stats
+	if whole.Cost.Total <= without.Cost.Total || whole.Tokens.Total <= without.Tokens.Total || whole.Latency.Total <= without.Latency.Total {
+		t.Errorf("what the quarantine took is not in the totals: %+v", whole.Cost)
+	}
+	whole.Cost.Total, whole.Tokens.Total, whole.Latency.Total = without.Cost.Total, without.Tokens.Total, without.Latency.Total
+	if diff := cmp.Diff(without, whole, cmpopts.IgnoreFields(engine.StatsEnv{}, "ByGroup")); diff != "" {
+		t.Error("it shows in the figures:", diff)
+	}
+	if r.Missing != 2 || len(r.Errors) != 0 || slices.Contains(r.FlakyCases, "held") || !r.Gates[0].Pass || r.Gates[0].Got != "there is no case to look at" {
+		t.Errorf("missing %d, errors %v, flaky %v, %+v", r.Missing, r.Errors, r.FlakyCases, r.Gates)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // gathering is what is kept of rows.
 type gathering struct {
 	tallies
+	q                *quarantine
 	variants, groups names
 	checks           []*checkTally
 	checkNumbers     map[string]int
@@ -46,10 +47,10 @@ type fault struct {
 
 // gather reads the rows. The last row of a key counts: where a key has several,
 // the rows are read a second time and the earlier ones are passed over.
-func gather(rows trial.Rows, m *Manifest, total int) (*gathering, error) {
-	g, err := gatherOnce(rows, m, total, nil)
+func gather(rows trial.Rows, m *Manifest, q *quarantine, total int) (*gathering, error) {
+	g, err := gatherOnce(rows, m, q, total, nil)
 	if err == nil && len(g.again) > 0 {
-		g, err = gatherOnce(rows, m, total, g.again)
+		g, err = gatherOnce(rows, m, q, total, g.again)
 	}
 	if err != nil {
 		return nil, err
@@ -58,9 +59,9 @@ func gather(rows trial.Rows, m *Manifest, total int) (*gathering, error) {
 	return g, nil
 }
 
-func gatherOnce(rows trial.Rows, m *Manifest, total int, superseded map[trial.Key]int) (*gathering, error) {
+func gatherOnce(rows trial.Rows, m *Manifest, q *quarantine, total int, superseded map[trial.Key]int) (*gathering, error) {
 	g := &gathering{
-		tallies: newTallies(), checkNumbers: map[string]int{}, hollow: map[engine.StopCode]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
+		q: q, tallies: newTallies(), checkNumbers: map[string]int{}, hollow: map[engine.StopCode]int{}, faults: map[trial.ErrorKind]*fault{}, superseded: superseded,
 		again: map[trial.Key]int{}, far: map[trial.Key]struct{}{},
 		latency: make([]float32, 0, total), cost: make([]float32, 0, total), tokens: make([]float32, 0, total),
 	}
@@ -122,7 +123,7 @@ func (g *gathering) tallyOf(row *trial.Row) (int, error) {
 	}
 	i, slot, ok := g.find(row.Case, uint16(v))
 	if !ok {
-		i = g.add(tally{id: strings.Clone(row.Case), line: math.MaxInt32, group: -1, reason: -1, variant: uint16(v)}, slot)
+		i = g.add(tally{id: strings.Clone(row.Case), line: math.MaxInt32, group: -1, reason: -1, variant: uint16(v), held: g.q.holds(row.Case)}, slot)
 	}
 	g.describe(g.at(i), row)
 	return i, nil
@@ -154,18 +155,30 @@ func (g *gathering) hasSeen(t *tally, key trial.Key) bool {
 func (g *gathering) graded(t *tally, i int, row *trial.Row) error {
 	if row.Outcome == trial.Passed {
 		t.passed++
-		g.passed++
-		if code := row.Run.StopReason.Code; row.Run.Status == engine.Failed && code != engine.StopRefused {
-			g.hollow[code]++
-		}
 	} else {
-		g.failed++
 		g.explain(t, row)
 	}
 	t.score += fixed(row.Score, scoreUnit)
 	t.cost += fixed(row.Run.Cost, costUnit)
 	t.latency += fixed(row.Run.LatencyMS, latencyUnit)
 	t.tokens += int64(row.Run.Tokens)
+	if !t.held {
+		g.figures(i, row)
+	}
+	g.spent(row)
+	return t.count(&t.n)
+}
+
+// figures takes a graded trial into the figures of the whole.
+func (g *gathering) figures(i int, row *trial.Row) {
+	if row.Outcome == trial.Passed {
+		g.passed++
+		if code := row.Run.StopReason.Code; row.Run.Status == engine.Failed && code != engine.StopRefused {
+			g.hollow[code]++
+		}
+	} else {
+		g.failed++
+	}
 	g.latency = append(g.latency, float32(row.Run.LatencyMS/1000))
 	g.cost = append(g.cost, float32(row.Run.Cost))
 	g.tokens = append(g.tokens, float32(row.Run.Tokens))
@@ -182,8 +195,6 @@ func (g *gathering) graded(t *tally, i int, row *trial.Row) error {
 			n.passed++
 		}
 	}
-	g.spent(row)
-	return t.count(&t.n)
 }
 
 // spent adds up what a finished trial took.
@@ -198,6 +209,15 @@ func (g *gathering) spent(row *trial.Row) {
 }
 
 func (g *gathering) errored(t *tally, row *trial.Row) {
+	if !t.held {
+		g.fault(row)
+	}
+	g.spent(row)
+	g.explain(t, row)
+}
+
+// fault counts the error that a trial ended in.
+func (g *gathering) fault(row *trial.Row) {
 	kind, message := trial.InternalFault, ""
 	if row.Fault != nil {
 		kind, message = row.Fault.Kind, row.Fault.Message
@@ -216,8 +236,6 @@ func (g *gathering) errored(t *tally, row *trial.Row) {
 	if f.line == math.MaxInt || compareTrials(row.Line, row.Key, f.line, f.key) < 0 {
 		f.line, f.key, f.message = row.Line, row.Key, shorten(message, 300)
 	}
-	g.spent(row)
-	g.explain(t, row)
 }
 
 func compareTrials(lineA int, a trial.Key, lineB int, b trial.Key) int {

@@ -39,6 +39,24 @@ func (r *Report) lacks(source string) string {
 	return ""
 }
 
+// ofHeld says that an expression names a group or a variant of which all cases
+// that ran are in quarantine: its figures are 0 since there are none.
+func (r *Report) ofHeld(source string) bool {
+	if r.Held == nil {
+		return false
+	}
+	for _, m := range keyed.FindAllStringSubmatch(source, -1) {
+		parts, key := r.Stats.ByGroup, m[3]+m[4]+m[5]
+		if m[2] == "by_variant" {
+			parts = r.Stats.ByVariant
+		}
+		if p, there := parts[key]; m[1] == "stats" && (m[2] == "by_group" || m[2] == "by_variant") && there && p.Trials == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // lacking says what figures lack: a part of a kind, by its key.
 func lacking(s *engine.StatsEnv, kind, key string) string {
 	parts, noun := map[string]engine.GroupStats(nil), ""

@@ -2,8 +2,10 @@ package fold
 
 import (
 	"strings"
+	"time"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
 )
 
 // quarantine is the entries of a suite that still stand, and those whose day is
@@ -12,11 +14,12 @@ type quarantine struct {
 	standing, over []dsl.Quarantine
 }
 
+// quarantineOf is that of the suite or, without one, of the manifest.
 func quarantineOf(s *dsl.Suite, m *Manifest) *quarantine {
-	q := &quarantine{}
 	if s == nil {
-		return q
+		return &quarantine{standing: m.Held()}
 	}
+	q := &quarantine{}
 	day := m.Started.UTC().Format("2006-01-02")
 	for _, e := range s.Quarantine {
 		if e.Until != "" && e.Until < day {
@@ -28,6 +31,24 @@ func quarantineOf(s *dsl.Suite, m *Manifest) *quarantine {
 	return q
 }
 
+// Held is the quarantine that stood when the evaluation began.
+func (m *Manifest) Held() []dsl.Quarantine {
+	out := make([]dsl.Quarantine, 0, len(m.Quarantine))
+	for _, pattern := range m.Quarantine {
+		out = append(out, dsl.Quarantine{Case: pattern})
+	}
+	return out
+}
+
+// Standing lists what a suite's quarantine holds on a day: ids, and patterns.
+func Standing(s *dsl.Suite, day time.Time) []string {
+	var out []string
+	for _, e := range quarantineOf(s, &Manifest{Started: day}).standing {
+		out = append(out, e.Case)
+	}
+	return out
+}
+
 // holds says whether a case is in quarantine.
 func (q *quarantine) holds(id string) bool {
 	for _, e := range q.standing {
@@ -36,6 +57,37 @@ func (q *quarantine) holds(id string) bool {
 		}
 	}
 	return false
+}
+
+// heldApart is what the cases in quarantine come to; nil where there is none.
+func (g *gathering) heldApart() *engine.GroupStats {
+	var p part
+	any := false
+	for u, t := range g.units() {
+		if t.held {
+			any = true
+			p.add(u)
+		}
+	}
+	if !any {
+		return nil
+	}
+	s := p.stats()
+	return &s
+}
+
+// Finished is how many trials have ended, those of cases in quarantine among
+// them.
+func (r *Report) Finished() int {
+	if r.Held == nil {
+		return r.Stats.Trials
+	}
+	return r.Stats.Trials + r.Held.Trials
+}
+
+// onlyHeld says that all trials are of cases in quarantine.
+func (r *Report) onlyHeld() bool {
+	return r.Held != nil && r.Held.Trials > 0 && r.Stats.Trials == 0
 }
 
 // matches says whether a pattern, in which * is any text, is all of a name.

@@ -27,6 +27,7 @@ type Manifest struct {
 	Filter      string              `json:"filter,omitempty"` // in words; "" = all cases
 	Flags       map[string][]string `json:"flags,omitempty"`  // of the command that say what is run: it is gone on with them
 	Labels      map[string]string   `json:"labels,omitempty"`
+	Quarantine  []string            `json:"quarantine,omitempty"` // ids and patterns that stood when it began; for those who have no suite
 	Started     time.Time           `json:"started_at"`
 	Version     string              `json:"version"`              // of pexctl
 	Commit      string              `json:"git_commit,omitempty"` // "" = no repository
@@ -53,23 +54,24 @@ type CheckInfo struct {
 // Report is what the rows of an evaluation come to. It is a function of them,
 // of the manifest, the baseline and the gates: the same bytes every time.
 type Report struct {
-	V           int             `json:"v"`
-	Manifest    Manifest        `json:"eval"`
-	Verdict     Verdict         `json:"verdict"`
-	Reason      string          `json:"reason"` // the verdict in a sentence
-	ExitCode    int             `json:"exit_code"`
-	Stats       engine.StatsEnv `json:"stats"`
-	Comparison  *Comparison     `json:"baseline,omitempty"` // nil = held against nothing
-	Gates       []GateResult    `json:"gates"`
-	Errors      []ErrorCount    `json:"errors,omitempty"` // by kind
-	Cases       Cases           `json:"-"`                // order of the dataset, then of the variants
-	FlakyCases  []string        `json:"flaky,omitempty"`
-	Quarantined []string        `json:"quarantined,omitempty"`
-	Missing     int             `json:"missing"` // trials that were to run and have no row
-	DurationMS  int64           `json:"duration_ms"`
-	JudgeTokens int             `json:"judge_tokens,omitempty"`
-	JudgeCost   float64         `json:"judge_cost_usd,omitempty"`
-	Warnings    []string        `json:"warnings,omitempty"`
+	V           int                `json:"v"`
+	Manifest    Manifest           `json:"eval"`
+	Verdict     Verdict            `json:"verdict"`
+	Reason      string             `json:"reason"` // the verdict in a sentence
+	ExitCode    int                `json:"exit_code"`
+	Stats       engine.StatsEnv    `json:"stats"`              // without cases in quarantine, but for what was spent
+	Comparison  *Comparison        `json:"baseline,omitempty"` // nil = held against nothing
+	Gates       []GateResult       `json:"gates"`
+	Errors      []ErrorCount       `json:"errors,omitempty"` // by kind
+	Cases       Cases              `json:"-"`                // order of the dataset, then of the variants
+	FlakyCases  []string           `json:"flaky,omitempty"`
+	Quarantined []string           `json:"quarantined,omitempty"`       // cases that are in no figure but Held, and in no gate
+	Held        *engine.GroupStats `json:"quarantined_stats,omitempty"` // what those come to; nil = none
+	Missing     int                `json:"missing"`                     // trials that were to run and have no row
+	DurationMS  int64              `json:"duration_ms"`
+	JudgeTokens int                `json:"judge_tokens,omitempty"`
+	JudgeCost   float64            `json:"judge_cost_usd,omitempty"`
+	Warnings    []string           `json:"warnings,omitempty"`
 }
 
 // Verdict is what CI is told.

@@ -20,6 +20,9 @@ func (g *gathering) stats() (s engine.StatsEnv, clusters int) {
 	groups, variants := make([]part, len(g.groups.list)), make([]part, len(g.variants.list))
 	unnamed := slices.Equal(g.variants.list, []string{""})
 	for u, t := range g.units() {
+		if t.held {
+			continue
+		}
 		all.add(u)
 		if !unnamed {
 			variants[t.variant].add(u)
@@ -99,7 +102,7 @@ func (g *gathering) byCheck() map[string]engine.GroupStats {
 func (g *gathering) meanScore() float64 {
 	var sum, weight float64
 	for _, t := range g.units() {
-		if t.n > 0 {
+		if t.n > 0 && !t.held {
 			sum += t.weight * t.mean(t.score, scoreUnit)
 			weight += t.weight
 		}
@@ -110,10 +113,13 @@ func (g *gathering) meanScore() float64 {
 	return figure(sum / weight)
 }
 
+// sum adds up what the graded trials took that are not in quarantine.
 func (g *gathering) sum(of func(*tally) int64) (all int64) {
 	for _, chunk := range g.chunks {
 		for i := range chunk {
-			all += of(&chunk[i])
+			if !chunk[i].held {
+				all += of(&chunk[i])
+			}
 		}
 	}
 	return all
@@ -124,7 +130,10 @@ func (g *gathering) sum(of func(*tally) int64) (all int64) {
 func (g *gathering) tries() (at, all map[string]float64) {
 	at, all = map[string]float64{}, map[string]float64{}
 	var sumAt, sumAll, weight [maxTries + 1]float64
-	for u := range g.units() {
+	for u, t := range g.units() {
+		if t.held {
+			continue
+		}
 		for k := 1; k <= min(u.n, maxTries); k++ {
 			pa, _ := stat.PassAt(u.n, u.c, k)
 			pl, _ := stat.PassAll(u.n, u.c, k)

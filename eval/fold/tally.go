@@ -23,6 +23,7 @@ type tally struct {
 	n, passed uint16 // graded trials, and those of them that passed
 	errors    uint16
 	skipped   uint16
+	held      bool // in quarantine: in no figure but those of its own
 }
 
 // The units of sums.

@@ -26,6 +26,8 @@ func (r *Report) decide(o Options) {
 	case r.lostCoverage():
 		r.conclude(VerdictFailed, fmt.Sprintf("lost coverage: %s not there any more (%s)",
 			plural(len(r.Comparison.Removed), "case of the baseline is", "cases of the baseline are"), listed(r.Comparison.Removed)))
+	case r.onlyHeld():
+		r.conclude(VerdictPassed, "every case that ran is in quarantine: there is nothing that a gate looks at")
 	case r.Comparison != nil && r.Comparison.Verdict == Regressed:
 		r.conclude(VerdictRegressed, r.Comparison.sentence())
 	case r.Comparison != nil && r.Comparison.Verdict == Inconclusive:
@@ -45,7 +47,7 @@ var exitCodes = map[Verdict]int{
 
 // run is how many trials have a row.
 func (r *Report) run() int {
-	n := r.Stats.Trials
+	n := r.Finished()
 	for _, c := range r.Cases.All() {
 		n += c.Skipped
 	}
@@ -60,6 +62,9 @@ func (r *Report) tooManyErrors(s *dsl.Suite) bool {
 // nothingGraded says that all had their turn, and that no trial could be graded:
 // however many errors may be, nothing is known then.
 func (r *Report) nothingGraded() bool {
+	if r.onlyHeld() && r.Held.N > 0 {
+		return false
+	}
 	return r.Stats.Passed+r.Stats.Failed == 0 && r.Missing == 0
 }
 
@@ -78,6 +83,9 @@ func (r *Report) mayErr(s *dsl.Suite) float64 {
 }
 
 func (r *Report) brokenReason(s *dsl.Suite) string {
+	if r.onlyHeld() {
+		return "every case that ran is in quarantine, and none of its trials could be graded: nothing can be said of the agent"
+	}
 	if r.Stats.Trials == 0 {
 		return "no trial has run: nothing can be said of the agent"
 	}
@@ -85,9 +93,9 @@ func (r *Report) brokenReason(s *dsl.Suite) string {
 	for _, e := range r.Errors {
 		kinds = append(kinds, fmt.Sprintf("%s %d", e.Kind, e.Count))
 	}
-	text := fmt.Sprintf("%d of %d trials ended in an error (%s)", r.Stats.Errors, r.Stats.Trials, strings.Join(kinds, ", "))
+	text := fmt.Sprintf("%d of %s ended in an error (%s)", r.Stats.Errors, plural(r.Stats.Trials, "trial", "trials"), strings.Join(kinds, ", "))
 	if r.Stats.Errors == 0 {
-		text = fmt.Sprintf("it was stopped after %d trials", r.Stats.Trials)
+		text = "it was stopped after " + plural(r.Stats.Trials, "trial", "trials")
 	}
 	if r.tooManyErrors(s) {
 		text += fmt.Sprintf(", at most %d may", int(r.mayErr(s)+1e-9))
@@ -98,29 +106,19 @@ func (r *Report) brokenReason(s *dsl.Suite) string {
 func (r *Report) failedReason(s *dsl.Suite) string {
 	failed := r.failedGates()
 	if len(r.Gates) == 1 && gateless(s) {
-		bad, all, which := r.outside()
 		return fmt.Sprintf("%d of %d graded trials%s fail (%s), and the suite has no gates of its own that would allow it",
-			bad, all, which, listed(r.Gates[0].Cases))
+			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, r.outside(), listed(r.Gates[0].Cases))
 	}
 	return fmt.Sprintf("%d of %s not hold: %s", len(failed), plural(len(r.Gates), "gate does", "gates do"), listed(failed))
 }
 
-// outside counts the failed and the graded trials of cases that are not in
-// quarantine; which says so where there are others.
-func (r *Report) outside() (bad, all int, which string) {
+// outside says that trials are meant which are not in quarantine, where others
+// are.
+func (r *Report) outside() string {
 	if len(r.Quarantined) == 0 {
-		return r.Stats.Failed, r.Stats.Passed + r.Stats.Failed, ""
+		return ""
 	}
-	held := map[string]bool{}
-	for _, id := range r.Quarantined {
-		held[id] = true
-	}
-	for _, c := range r.Cases.All() {
-		if !held[c.ID] {
-			bad, all = bad+c.N-c.Passed, all+c.N
-		}
-	}
-	return bad, all, " outside of the quarantine"
+	return " outside of the quarantine"
 }
 
 func (r *Report) lostCoverage() bool {
@@ -145,11 +143,10 @@ func (r *Report) inconclusive(s *dsl.Suite) {
 }
 
 func (r *Report) passedReason(s *dsl.Suite) string {
-	text := fmt.Sprintf("the pass rate of %s is %s (95 %% interval %s to %s)",
-		plural(r.Stats.N, "case", "cases"), percent(r.Stats.PassRate), percent(r.Stats.CILow), percent(r.Stats.CIHigh))
+	text := fmt.Sprintf("the pass rate of %s is %s (95%% interval %s to %s)",
+		plural(r.Stats.N, "case", "cases"), Percent(r.Stats.PassRate), Percent(r.Stats.CILow), Percent(r.Stats.CIHigh))
 	if gateless(s) {
-		_, _, which := r.outside()
-		text = "every trial" + which + " passes: the gate of a suite that names none; " + text
+		text = "every trial" + r.outside() + " passes: the gate of a suite that names none; " + text
 	} else {
 		text = plural(len(r.Gates), "gate holds", "gates hold") + "; " + text
 	}

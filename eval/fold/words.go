@@ -29,8 +29,18 @@ func listed(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// percent is a share in percent.
-func percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
+// Percent writes a rate. What is not all of it never reads 100%, and what is
+// not nothing never 0%.
+func Percent(rate float64) string {
+	const step = 0.001
+	switch {
+	case rate < 1 && rate > 1-step/2:
+		rate = 1 - step
+	case rate > 0 && rate < step/2:
+		rate = step
+	}
+	return fmt.Sprintf("%.1f%%", 100*rate)
+}
 
 // points is a difference of shares in percentage points.
 func points(x float64) string {

@@ -99,6 +99,9 @@ func TestWhatCannotBeRendered(t *testing.T) {
 	if _, err := given.Read([]byte(`{"plan": 3}`)); err == nil || !strings.HasPrefix(err.Error(), "the given state: ") {
 		t.Errorf("error %v", err)
 	}
+	if _, err := given.Read([]byte(`{"steps": [{"satus": "ok"}]}`)); err == nil || err.Error() != `the given state: there is no key "satus"` {
+		t.Errorf("error %v", err)
+	}
 	if _, err := s.View(program(), "", []string{"m=3"}); err == nil {
 		t.Error("a parameter that there is not is taken")
 	}

@@ -1,6 +1,7 @@
 package given
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -33,8 +34,10 @@ func Read(doc []byte) (State, error) {
 	if len(doc) == 0 {
 		return s, nil
 	}
-	if err := json.Unmarshal(doc, &s); err != nil {
-		return State{}, fmt.Errorf("the given state: %w", err)
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return State{}, fmt.Errorf("the given state: %s", strings.Replace(err.Error(), "json: unknown field", "there is no key", 1))
 	}
 	return s, nil
 }

@@ -8,6 +8,11 @@
 // A comparison never writes. What a run gave stays in memory until somebody
 // accepts it: there are no "received" files to ignore or to clean up.
 //
+// Announce tells a Tree which cases come, in their order. Cases may share a
+// golden that is the same. Nothing of a folder is unused while a case that was
+// announced there has not come to its end, and files that a spec reads are no
+// goldens.
+//
 // Texts are compared as people see them in an editor: line ends are \n (a
 // golden checked out with \r\n is the same), and the last line has one.
 //

@@ -137,9 +137,9 @@ func TestFilesOfASpecAreLeftAlone(t *testing.T) {
 func TestRemovingWhatIsUnusedLeavesNoTrace(t *testing.T) {
 	root := project(t, map[string]string{
 		"tests/old/golden/.planner.prompt.md.0123456789abcdef.next": "ha",
-		"tests/old/golden/planner.prompt.md":                       "p\n",
-		"tests/kept/golden/.notes.0123456789abcdef.next":           "mine",
-		"tests/kept/golden/tools.json":                             "[]\n",
+		"tests/old/golden/planner.prompt.md":                        "p\n",
+		"tests/kept/golden/.notes.0123456789abcdef.next":            "mine",
+		"tests/kept/golden/tools.json":                              "[]\n",
 	})
 	tree := open(t, root, false)
 	unused, err := tree.Unused(filepath.Join(root, "tests/old/golden"), filepath.Join(root, "tests/kept/golden"))

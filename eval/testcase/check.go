@@ -40,7 +40,7 @@ func (t *try) subject() *trial.Subject {
 	s := &trial.Subject{
 		Parameters: t.parameters, Result: res, Output: any(res.Response),
 		Trace:   engine.TraceOf(res, t.heard.prompts()),
-		Latency: time.Duration(res.DurationMS) * time.Millisecond,
+		Latency: time.Duration(res.DurationMS) * time.Millisecond, Unpriced: trial.Unpriced(t.unit.Program, &res.Usage),
 	}
 	if len(res.Output) > 0 {
 		s.Output = engine.PlainJSON(res.Output)

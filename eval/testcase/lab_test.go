@@ -98,6 +98,7 @@ func (f file) Info() engine.ToolInfo {
 		return engine.ToolInfo{Name: "write", Effect: f.write}
 	case engine.IdempotentEffect:
 		return engine.ToolInfo{Name: "put", Effect: f.write}
+	default:
 	}
 	return engine.ToolInfo{Name: "read", Description: "Reads.", Effect: engine.ReadEffect, Input: json.RawMessage(`{"type":"object"}`)}
 }

@@ -16,6 +16,9 @@ import (
 // grace is how long what is under way may go on once a recording is cut.
 const grace = 5 * time.Second
 
+// ErrNowhere is that a case does not say where its cassette belongs.
+var ErrNowhere = errors.New("the case does not say where its cassette belongs")
+
 // Record runs a case live, with the models that its spec names, and keeps the
 // cassette where the case wants it (c then names it); what stood there stays
 // until the new one is whole. Tools are real, but those that write work in a copy of the spec's
@@ -38,7 +41,7 @@ func Record(ctx context.Context, b *Bench, u *Unit, c *dsl.Case) (*engine.Result
 	defer t.world.close()
 	tape := t.tape()
 	if tape == "" {
-		return nil, fmt.Errorf("the case does not say where its cassette belongs: run: {cassette: %s}", t.proposal())
+		return nil, fmt.Errorf("%w: run: {cassette: %s}", ErrNowhere, t.proposal())
 	}
 	return t.record(ctx, tape)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -45,13 +46,21 @@ func (b *Bounds) passed(t *engine.TraceEnv) []string {
 		{"tokens", b.Tokens, t.Tokens},
 	} {
 		if l.most != nil && l.count > *l.most {
-			out = append(out, fmt.Sprintf("%d %s are more than %d", l.count, l.name, *l.most))
+			out = append(out, more(l.count, l.name, *l.most))
 		}
 	}
 	if b.Cost != nil && t.Cost > *b.Cost {
 		out = append(out, fmt.Sprintf("a cost of $%s is more than $%s", dollars(t.Cost), dollars(*b.Cost)))
 	}
 	return out
+}
+
+// more is a bound that was passed, in words; name is of several.
+func more(count int, name string, most int) string {
+	if count == 1 {
+		return fmt.Sprintf("1 %s is more than %d", strings.TrimSuffix(name, "s"), most)
+	}
+	return fmt.Sprintf("%d %s are more than %d", count, name, most)
 }
 
 func dollars(usd float64) string { return strconv.FormatFloat(usd, 'g', 6, 64) }

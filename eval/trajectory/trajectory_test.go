@@ -216,6 +216,9 @@ func TestBounds(t *testing.T) {
 	if r := zero.Hold(nil, &engine.TraceEnv{Replans: 1}); r.Pass {
 		t.Error("a bound of 0 is a bound")
 	}
+	if r := zero.Hold(nil, &engine.TraceEnv{Replans: 1}); len(r.Problems) != 1 || r.Problems[0] != "1 replan is more than 0" {
+		t.Errorf("one too many: %q", r.Problems)
+	}
 }
 
 func TestWhatIsWrongWithAnExpectation(t *testing.T) {

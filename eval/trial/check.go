@@ -82,6 +82,7 @@ type Subject struct {
 	Output     any // the validated answer, numbers as engine.PlainJSON has them, else the response
 	Trace      engine.TraceEnv
 	Latency    time.Duration
+	Unpriced   []string // llms of the spec that were asked and have no price: Trace.Cost is not all of it
 	Rival      *Subject // the same trial under the variant that a Paired check names
 }
 

@@ -85,7 +85,8 @@ type Run struct {
 	ToolCalls  int                 `json:"tool_calls"`
 	LatencyMS  float64             `json:"latency_ms"`
 	Warnings   []string            `json:"warnings,omitempty"`
-	Prompts    []string            `json:"prompts,omitempty"` // only where a check looks at trace.prompts
+	Unpriced   []string            `json:"unpriced,omitempty"` // llms that were asked and have no price
+	Prompts    []string            `json:"prompts,omitempty"`  // only where a check looks at trace.prompts
 }
 
 // Weight is the weight of the row's case.

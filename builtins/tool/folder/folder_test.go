@@ -119,6 +119,32 @@ func TestRootIsMadeOnlyForWriting(t *testing.T) {
 	}
 }
 
+// Whoever wants to know is asked before a folder is opened, and may keep it shut.
+func TestOpeningAsksFirst(t *testing.T) {
+	dir := plant(t, "data/a.txt")
+	var asked []string
+	var no error
+	f, err := folder.New(engine.ToolSettings{Dir: dir, Enter: func(dir string) error {
+		asked = append(asked, dir)
+		return no
+	}}, "data", nil)
+	if err != nil || asked != nil {
+		t.Fatal(asked, err)
+	}
+	tree, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree.Close()
+	no = errors.New("not now")
+	if _, err := f.Make(); !errors.Is(err, no) {
+		t.Errorf("got %v", err)
+	}
+	if d := cmp.Diff([]string{filepath.Join(dir, "data"), filepath.Join(dir, "data")}, asked); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestPatternsOfExcludeAreChecked(t *testing.T) {
 	for _, p := range []string{"[", "a/b"} {
 		if _, err := folder.New(engine.ToolSettings{Dir: t.TempDir()}, "", []string{p}); err == nil {

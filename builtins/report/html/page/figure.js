@@ -12,9 +12,10 @@ function plural(n, word) {
   return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 }
 
+// percent: only all of it reads 100%, only nothing 0%.
 function percent(x) {
-  const p = (x || 0) * 100;
-  return (Number.isInteger(p) ? String(p) : fixed(p, 1)) + "%";
+  const p = 100 * x || 0;
+  return fixed(p < 100 ? Math.min(p && Math.max(p, 0.1), 99.9) : p, 1) + "%";
 }
 
 // points is a difference of rates.

@@ -35,12 +35,13 @@ function facts(m) {
 }
 
 function drawTiles() {
-  const s = report.stats;
+  const s = report.stats, apart = report.quarantined_stats;
   const was = report.baseline && report.baseline.stats;
   const kinds = (report.errors || []).map((e) => `${count(e.count)} ${e.kind}`).join(", ");
   place("tiles",
     tile("Pass rate", percent(s.pass_rate), rateLine(s), `95% interval ${percent(s.ci_low)} to ${percent(s.ci_high)}, ${plural(s.n, "case")}`, was && `baseline ${percent(was.pass_rate)}`),
-    tile("Trials", count(s.trials), `${count(s.passed)} passed, ${count(s.failed)} failed`, s.flaky > 0 && `${plural(s.flaky, "case")} flaky`),
+    tile("Trials", count(s.trials), `${count(s.passed)} passed, ${count(s.failed)} failed`, s.flaky > 0 && `${plural(s.flaky, "case")} flaky`,
+      apart && `${plural(apart.trials, "trial")} in quarantine`),
     tile("Errors", count(s.errors), kinds || "every trial could be graded", was && `baseline ${count(was.errors)}`),
     tile("Cost", priced ? money(s.cost.total) : "unknown", priced ? `a trial: mean ${money(s.cost.mean)}, p95 ${money(s.cost.p95)}` : "an llm has no price in its spec", was && priced && `baseline mean ${money(was.cost.mean)}`),
     tile("Latency", seconds(s.latency.p50), `median; p95 ${seconds(s.latency.p95)}`, was && `baseline ${seconds(was.latency.p50)}, p95 ${seconds(was.latency.p95)}`),

@@ -1,0 +1,254 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/dataset"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+func TestNoTrialGetsTheAnswerOfAnother(t *testing.T) {
+	x := strings.Repeat("x", 51)
+	for _, ids := range [][]string{
+		{"倯丕一漢字", "壳乂一漢字"}, // their hashes begin alike
+		{x + "-tail-of-one", x + "-tail-of-the-other"},
+		{"a b", "a-c8687a08aa5d6ed2044328fa"}, // the second is what the first is written as
+	} {
+		t.Run(ids[0], func(t *testing.T) {
+			dir := t.TempDir()
+			p := plan(dir, len(ids), &oracle{}, capitals)
+			p.Cases, p.Concurrency = renamed(p.Cases, ids), 1
+			run(t, p)
+			got := rows(t, dir)
+			if a, b := got[first(ids[0])], got[first(ids[1])]; a.Run.Response != "Q0" || b.Run.Response != "Q1" || a.Run.ID == b.Run.ID {
+				t.Fatalf("%s: %s\n%s: %s", a.Run.ID, a.Run.Response, b.Run.ID, b.Run.Response)
+			}
+		})
+	}
+}
+
+func TestARunThatWasGivenSomethingElseBeginsAnew(t *testing.T) {
+	dir, m := t.TempDir(), &oracle{}
+	run(t, plan(dir, 2, m, capitals))
+	cutLines(t, dir, "rows.jsonl", 1) // the other one has only its journal
+	p := plan(dir, 2, m, capitals)
+	p.Variants[0].Inputs = func(dataset.Case) (map[string]any, error) {
+		return map[string]any{"question": "another", "limit": 1.5}, nil
+	}
+	run(t, p)
+	n := 0
+	for _, row := range rows(t, dir) {
+		if row.Run.Response == "ANOTHER" && strings.HasSuffix(row.Run.ID, "~1.2") {
+			n++
+		}
+	}
+	if n != 1 || m.asked("another") != 2 {
+		t.Fatalf("%d, asked %d times", n, m.asked("another"))
+	}
+	cutLines(t, dir, "rows.jsonl", 1)
+	run(t, p) // and that one is gone on with
+	if m.asked("another") != 2 {
+		t.Fatalf("asked %d times", m.asked("another"))
+	}
+}
+
+// refuses is a model that fails in one way where the question is one of some.
+func refuses(kind engine.ErrorKind, questions ...string) *oracle {
+	return &oracle{reply: func(_ context.Context, q string, _ int) (*engine.Reply, error) {
+		if slices.Contains(questions, q) {
+			return nil, &engine.ModelError{Kind: kind, Status: 400, Message: "as the test says"}
+		}
+		return nil, nil
+	}}
+}
+
+func TestTrialsThatFailOnTheirOwnEndNoLaterSession(t *testing.T) {
+	for _, kind := range []engine.ErrorKind{engine.BadRequest, engine.ContextTooLong, engine.BadReply} {
+		t.Run(string(kind), func(t *testing.T) {
+			m := refuses(kind, "q1", "q3", "q5", "q7", "q9", "q11")
+			p := plan(t.TempDir(), 20, m, capitals)
+			for range 3 {
+				if stop := run(t, p); stop.Why != batch.Done || stop.Passed != 14 || stop.Error != 6 {
+					t.Fatalf("%+v", stop)
+				}
+			}
+		})
+	}
+}
+
+func TestADeadProviderStopsALaterSessionToo(t *testing.T) {
+	for _, kind := range []engine.ErrorKind{engine.AuthError, engine.NotFound, engine.NetworkError, engine.Overloaded} {
+		t.Run(string(kind), func(t *testing.T) {
+			m := &oracle{}
+			p := plan(t.TempDir(), 80, m, capitals)
+			p.Limits.MaxTokens = 200
+			if stop := run(t, p); stop.Why != batch.Budget || stop.Passed != 20 {
+				t.Fatalf("%+v", stop)
+			}
+			p.Limits.MaxTokens = 0
+			m.replies(breaksOff(kind).reply)
+			began := time.Now()
+			if stop := run(t, p); stop.Why != batch.Broken || stop.Error > 7 || time.Since(began) > 5*time.Second {
+				t.Fatalf("%+v after %s", stop, time.Since(began))
+			}
+		})
+	}
+}
+
+func TestABudgetIsOvershotByNoMoreThanOneTrial(t *testing.T) {
+	const dearest = 50
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		costs := make([]int, 60)
+		for i := range costs {
+			costs[i] = 10 + r.IntN(dearest-10+1)
+		}
+		m := &oracle{reply: func(_ context.Context, q string, _ int) (*engine.Reply, error) {
+			var i int
+			_, _ = fmt.Sscanf(q, "q%d", &i)
+			return &engine.Reply{Text: q, Usage: engine.Tokens{Input: costs[i] / 2, Output: costs[i]/2 + costs[i]%2}}, nil
+		}}
+		dir, limit := t.TempDir(), 40+r.IntN(1500) // of tokens: a trial asks twice
+		p := plan(dir, len(costs), m)
+		p.Concurrency = 1 + r.IntN(16)
+		p.Limits = dsl.SuiteLimits{MaxCost: float64(limit) / 1000} // 0.001 USD a token
+		for range 3 {
+			stop := run(t, p)
+			if stop.Tokens > limit+2*dearest {
+				t.Fatalf("seed %d, %d at once: %d tokens of %d", seed, p.Concurrency, stop.Tokens, limit)
+			}
+			if stop.Why == batch.Budget && stop.Tokens < limit-4*dearest && stop.Trials > 1 {
+				t.Fatalf("seed %d: it stopped at %d of %d", seed, stop.Tokens, limit)
+			}
+		}
+	}
+}
+
+// The first trial alone says what one takes; then many run at once.
+func TestTheFirstTrialOfABudgetRunsAlone(t *testing.T) {
+	var inFlight, most atomic.Int64
+	var once sync.Once
+	together := make(chan struct{})
+	m := &oracle{reply: func(_ context.Context, q string, nth int) (*engine.Reply, error) {
+		n := inFlight.Add(1)
+		defer inFlight.Add(-1)
+		if q == "q0" {
+			most.Store(max(most.Load(), n))
+			return nil, nil
+		}
+		if n == 4 {
+			once.Do(func() { close(together) })
+		}
+		<-together // or it hangs
+		return nil, nil
+	}}
+	p := plan(t.TempDir(), 40, m, capitals)
+	p.Limits.MaxCost = 100
+	if stop := run(t, p); stop.Passed != 40 || most.Load() != 1 {
+		t.Fatalf("%+v, %d beside the first", stop, most.Load())
+	}
+}
+
+func TestADeadJudgeStopsIt(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		kind   engine.ErrorKind
+		weight float64
+		broken bool
+	}{
+		{"wrong key", engine.AuthError, 1, true},
+		{"no such model", engine.NotFound, 1, true},
+		{"no network", engine.NetworkError, 1, true},
+		{"replies that cannot be read", engine.BadReply, 1, false},
+		{"only watched", engine.AuthError, 0, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir, m := t.TempDir(), &oracle{}
+			var well atomic.Bool
+			judge := graded("helpful", row.weight, func(*trial.Subject) (trial.Mark, error) {
+				if well.Load() {
+					return mark(true), nil
+				}
+				return trial.Mark{}, fmt.Errorf("judge main: %w", &engine.ModelError{Kind: row.kind, Message: "as the test says"})
+			})
+			p := plan(dir, 60, m, judge, capitals)
+			p.Concurrency = 2
+			stop := run(t, p)
+			if (stop.Why == batch.Broken) != row.broken || row.broken && m.total() > 60 {
+				t.Fatalf("%+v after %d calls", stop, m.total())
+			}
+			if row.broken && !strings.Contains(stop.Message, "the check helpful cannot grade: judge main: "+string(row.kind)+": as the test says") {
+				t.Fatal(stop.Message)
+			}
+			well.Store(true)
+			if stop = run(t, p); stop.Why != batch.Done || stop.Passed != 60 || m.total() > 126 {
+				t.Fatalf("afterwards: %+v, %d calls", stop, m.total())
+			}
+		})
+	}
+}
+
+// What the message about damaged rows says to do brings all of them back.
+func TestDamagedRowsAreMadeAnewOfTheirJournals(t *testing.T) {
+	dir, m := t.TempDir(), &oracle{}
+	p := plan(dir, 6, m, capitals)
+	run(t, p)
+	path := filepath.Join(dir, "rows.jsonl")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	lines[3] = strings.Replace(lines[3], `"passed"`, `"failed"`, 1)
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = batch.Run(t.Context(), p)
+	if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "line 4 (") || !strings.Contains(err.Error(), "move "+path+" away, and --resume makes its rows anew") {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".damaged"); err != nil {
+		t.Fatal(err)
+	}
+	if stop := run(t, p); stop.Passed != 6 || m.total() != 12 {
+		t.Fatalf("%+v, %d calls", stop, m.total())
+	}
+}
+
+func TestGradingAgainIsPaidOnce(t *testing.T) {
+	var down atomic.Bool
+	down.Store(true)
+	dear := graded("dear", 1, func(*trial.Subject) (trial.Mark, error) {
+		return trial.Mark{Pass: true, Score: 1, Tokens: 100}, nil
+	})
+	judge := graded("judge", 1, func(*trial.Subject) (trial.Mark, error) {
+		if down.Load() {
+			return trial.Mark{Tokens: 3}, errors.New("no judgement")
+		}
+		return trial.Mark{Pass: true, Score: 1, Tokens: 7}, nil
+	})
+	p := plan(t.TempDir(), 2, &oracle{}, dear, judge)
+	for _, want := range []int{2 * 113, 2 * 116, 2 * 123, 2 * 123} {
+		if stop := run(t, p); stop.Tokens != want {
+			t.Fatalf("%+v, not %d", stop, want)
+		}
+		if want == 2*116 {
+			down.Store(false)
+		}
+	}
+}
