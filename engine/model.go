@@ -62,24 +62,29 @@ type Message struct {
 }
 
 // ToolCall is a model's wish to call a tool. Args is the JSON text of the
-// arguments as the model wrote it, which need not be valid JSON.
+// arguments as the model wrote it, which need not be valid JSON. Opaque is
+// JSON that its provider alone understands and wants back with the call, such
+// as the signed thinking that led to it: kept and passed on as it is, read by
+// nobody else.
 type ToolCall struct {
-	ID   string          `json:"id,omitempty"`
-	Name string          `json:"name"`
-	Args json.RawMessage `json:"args,omitempty"`
+	ID     string          `json:"id,omitempty"`
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args,omitempty"`
+	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 
 // toolCallJSON is a ToolCall on paper: arguments that are not JSON are text.
 type toolCallJSON struct {
-	ID   string          `json:"id,omitempty"`
-	Name string          `json:"name"`
-	Args json.RawMessage `json:"args,omitempty"`
-	Text *string         `json:"args_text,omitempty"`
+	ID     string          `json:"id,omitempty"`
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args,omitempty"`
+	Text   *string         `json:"args_text,omitempty"`
+	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 
 // MarshalJSON keeps arguments of every kind, JSON or not.
 func (c ToolCall) MarshalJSON() ([]byte, error) {
-	out := toolCallJSON{ID: c.ID, Name: c.Name, Args: c.Args}
+	out := toolCallJSON{ID: c.ID, Name: c.Name, Args: c.Args, Opaque: c.Opaque}
 	if len(c.Args) > 0 && !json.Valid(c.Args) {
 		text := strings.ToValidUTF8(string(c.Args), "\uFFFD")
 		out.Args, out.Text = nil, &text
@@ -93,7 +98,7 @@ func (c *ToolCall) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*c = ToolCall{ID: in.ID, Name: in.Name, Args: in.Args}
+	*c = ToolCall{ID: in.ID, Name: in.Name, Args: in.Args, Opaque: in.Opaque}
 	if in.Text != nil {
 		c.Args = json.RawMessage(*in.Text)
 	}

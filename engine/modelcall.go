@@ -132,7 +132,7 @@ func requestBytes(req *Request) int {
 	for _, m := range req.Messages {
 		n += m.Text.Len() + 24
 		for _, c := range m.Calls {
-			n += len(c.Name) + len(c.Args) + 48
+			n += len(c.Name) + len(c.Args) + len(c.Opaque) + 48
 		}
 	}
 	for _, t := range req.Tools {

@@ -5,6 +5,10 @@ import (
 	"github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/anthropic"
+	"github.com/pexctl/pex/providers/bedrock"
+	"github.com/pexctl/pex/providers/genai"
+	"github.com/pexctl/pex/providers/http"
 	"github.com/pexctl/pex/providers/openai"
 	"github.com/pexctl/pex/providers/scripted"
 )
@@ -14,6 +18,13 @@ func catalog() engine.Catalog {
 	return engine.Catalog{
 		Models: component.Set[engine.ModelSettings, engine.Model]{
 			openai.OpenAI,
+			openai.AzureOpenAI,
+			anthropic.Anthropic,
+			bedrock.Bedrock,
+			genai.GoogleAI,
+			openai.Mistral,
+			openai.Ollama,
+			http.HTTP,
 			scripted.Scripted,
 		},
 		Tools: tool.All(),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -75,16 +76,16 @@ func newModel(spec *engine.ModelSpec, s hostSettings) (engine.Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no provider %q", spec.Provider)
 	}
-	key := spec.APIKeyEnv
-	if key == "" {
-		key = defaultKeyEnv[spec.Provider]
-	}
 	settings := engine.ModelSettings{
 		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
 		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(), Env: s.env,
 	}
-	if key != "" {
-		settings.APIKey = s.env(key)
+	names := defaultKeyEnv[spec.Provider]
+	if spec.APIKeyEnv != "" {
+		names = []string{spec.APIKeyEnv}
+	}
+	for _, name := range names {
+		settings.APIKey = cmp.Or(settings.APIKey, s.env(name))
 	}
 	var missing []string
 	settings.BaseURL = spec.BaseURL.Render(s.address(&missing))
@@ -136,8 +137,18 @@ func memoryDir(p *engine.Program, s hostSettings) (string, error) {
 }
 
 // defaultKeyEnv is where a provider's key is looked for when the spec names no
-// api_key_env: the variable that the provider's own tools use.
-var defaultKeyEnv = map[string]string{"openai": "OPENAI_API_KEY"}
+// api_key_env: the variables that the provider's own tools use, the first first.
+var defaultKeyEnv = map[string][]string{
+	"openai":       {"OPENAI_API_KEY"},
+	"azure_openai": {"AZURE_OPENAI_API_KEY"},
+	"anthropic":    {"ANTHROPIC_API_KEY"},
+	"bedrock":      {"AWS_BEARER_TOKEN_BEDROCK"},
+	"googleai":     {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+	"mistral":      {"MISTRAL_API_KEY"},
+}
+
+// ambientSecrets are variables that a provider reads besides its key.
+var ambientSecrets = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
 
 func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	f, ok := s.catalog.Tools.Find(spec.Type)

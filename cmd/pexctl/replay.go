@@ -160,7 +160,7 @@ func (s *session) recordTo(path string) error {
 // secretsOf is the values that no cassette may hold: those of the environment
 // variables that the program names.
 func secretsOf(p *engine.Program, h engine.Host) *secret.Values {
-	names := slices.Collect(maps.Values(defaultKeyEnv))
+	names := slices.Concat(append(slices.Collect(maps.Values(defaultKeyEnv)), ambientSecrets)...)
 	for _, m := range environmentName.FindAllSubmatch(p.Source, -1) { // of agents within the agent too
 		names = append(names, string(m[1])+string(m[2]))
 	}

@@ -20,7 +20,7 @@ header() { # header NAME DEBIAN_PACKAGE
 
 ollama() {
   if [ "$(cat "$cache/bin/ollama.version" 2>/dev/null)" = "$ollama_version" ]; then return; fi
-  if command -v ollama >/dev/null && [ -z "${PEX_E2E_BUILD:-}" ]; then return; fi # the machine has one
+  if type -P ollama >/dev/null && [ -z "${PEX_E2E_BUILD:-}" ]; then return; fi # the machine has one
   need go "https://go.dev/dl"
   need g++ "apt-get install g++"
   header nlohmann/json.hpp nlohmann-json3-dev

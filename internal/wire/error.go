@@ -45,6 +45,7 @@ type Error struct {
 	Status     int           // HTTP status, 0 = there was no answer
 	RetryAfter time.Duration // what the server asked for, at most MaxRetryAfter
 	RequestID  string        // the server's name of the request
+	Code       string        // the server's name of the failure, where a header says it
 	Message    string
 	Body       []byte // of a refusal, at most 64 KiB
 	Final      bool   // the same request would fail again, whatever the kind says

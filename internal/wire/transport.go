@@ -32,7 +32,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	w.arrived()
 	most := c.s.MaxBody
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+	if isStream(resp.Header.Get("Content-Type")) {
 		most = c.s.MaxStream
 	}
 	resp.Body = &body{cappedBody: cappedBody{ReadCloser: resp.Body, most: most}, watch: w, client: c}
@@ -41,6 +41,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	defer resp.Body.Close()
 	return nil, c.refused(w, resp)
+}
+
+// isStream says whether a type of content is an event stream, as text or as frames.
+func isStream(kind string) bool {
+	return strings.HasPrefix(kind, "text/event-stream") || strings.HasPrefix(kind, "application/vnd.amazon.eventstream")
 }
 
 // refused types an answer of status 400 and above.
@@ -55,6 +60,7 @@ func (c *Client) refused(w *watcher, resp *http.Response) error {
 		Kind: KindOf(resp.StatusCode), Status: resp.StatusCode,
 		RetryAfter: retryAfter(resp.Header, time.Now()),
 		RequestID:  c.Redact(requestID(resp.Header)),
+		Code:       c.Redact(resp.Header.Get("X-Amzn-Errortype")),
 		Body:       text,
 		Message:    Explain(text),
 		Final:      resp.Header.Get("X-Should-Retry") == "false",
@@ -84,7 +90,7 @@ func (c *Client) failed(w *watcher, e *Error) error {
 }
 
 func requestID(h http.Header) string {
-	for _, name := range []string{"X-Request-Id", "Request-Id", "Apim-Request-Id", "X-Amzn-Requestid", "Cf-Ray"} {
+	for _, name := range []string{"X-Request-Id", "Request-Id", "Apim-Request-Id", "X-Amzn-Requestid", "Mistral-Correlation-Id", "Cf-Ray"} {
 		if v := h.Get(name); v != "" {
 			return v
 		}

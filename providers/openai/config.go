@@ -10,7 +10,7 @@ import (
 // OpenAI is the provider `openai`.
 var OpenAI = component.New[Config, engine.ModelSettings, engine.Model](
 	"openai",
-	"OpenAI, and every server with a compatible chat-completions endpoint (Ollama, llama.cpp, vLLM, Mistral, Gemini, OpenRouter, ...) by base_url.",
+	"OpenAI, and every server with a compatible chat-completions endpoint (llama.cpp, vLLM, Gemini, OpenRouter, ...) by base_url.",
 	func() Config { return Config{StructuredOutput: "json_schema", StreamUsage: true} },
 	Build,
 )
@@ -18,7 +18,7 @@ var OpenAI = component.New[Config, engine.ModelSettings, engine.Model](
 // Config is what stands under `options:`.
 type Config struct {
 	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks: minimal, low, medium, high, or what the server knows; none = its default."`
-	LegacyMaxTokens  *bool                         `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens, as servers want that do not know max_completion_tokens (Ollama takes no notice of it); true by default for every server but OpenAI's own."`
+	LegacyMaxTokens  *bool                         `yaml:"legacy_max_tokens" doc:"Send max_output_tokens as max_tokens, as servers want that do not know max_completion_tokens; true by default for every server but OpenAI's own."`
 	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How the server is asked for JSON of a schema: json_schema (default), json_object for servers that only know JSON mode, none."`
 	StreamUsage      bool                          `yaml:"stream_usage" doc:"Ask for token counts in streams; false for servers that refuse stream_options."`
 	Organization     string                        `yaml:"organization" doc:"OpenAI organization id."`

@@ -27,12 +27,17 @@ func (m *model) failure(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &known):
 	case errors.As(err, &sent):
-		known = m.refused(sent)
+		known = refused(sent)
 	case errors.As(err, &event):
 		known = reported(event.Event.Data)
 	default:
 		known = bad("the server's answer cannot be read: %s", err)
 		known.Err = err
+	}
+	if m.dialect.hint != nil {
+		if way := m.dialect.hint(known, m.name); way != "" {
+			known.Message += " (" + way + ")"
+		}
 	}
 	known.Message = m.wire.Redact(known.Message)
 	return known
@@ -49,7 +54,7 @@ func again(err error) bool {
 }
 
 // refused types a request that the transport reports as failed.
-func (m *model) refused(w *wire.Error) *engine.ModelError {
+func refused(w *wire.Error) *engine.ModelError {
 	e := &engine.ModelError{
 		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
 		Message: w.Message, RequestID: w.RequestID, Err: w,
@@ -59,9 +64,6 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 	}
 	if kind := named(w.Body); kind != "" && w.Status < http.StatusInternalServerError || kind == engine.ContextTooLong {
 		e.Kind = kind
-	}
-	if e.Kind == engine.NotFound {
-		e.Message += fmt.Sprintf(" (asked %s for model %s; base_url usually ends in /v1)", m.base, m.name)
 	}
 	return e
 }
@@ -101,6 +103,7 @@ var words = []struct {
 	{"billing_hard_limit", engine.AuthError},
 	{"invalid_api_key", engine.AuthError},
 	{"model_not_found", engine.NotFound},
+	{"invalid_model", engine.NotFound},
 	{"rate_limit", engine.RateLimited},
 	{"overloaded", engine.Overloaded},
 }

@@ -26,10 +26,9 @@ const defaultBaseURL = "https://api.openai.com/v1"
 // model is one llm at one server.
 type model struct {
 	config     Config
+	dialect    dialect
 	name       string
-	base       string
 	keyless    bool // no key, and the server is known to want one
-	legacy     bool // the server knows max_tokens only
 	chat       sdk.ChatCompletionService
 	embeddings sdk.EmbeddingService
 	wire       *wire.Client
@@ -46,53 +45,73 @@ func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
 func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	base := strings.TrimSuffix(cmp.Or(s.BaseURL, defaultBaseURL), "/")
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("base_url is no http or https address; it looks like https://host/v1")
+	u, err := address(cmp.Or(s.BaseURL, defaultBaseURL), "https://host/v1")
+	if err != nil {
+		return nil, err
 	}
+	d := dialect{base: u.String(), legacy: u.Hostname() != "api.openai.com"}
+	if d.base == defaultBaseURL {
+		d.wantsKey = noKey("OPENAI_API_KEY")
+	}
+	if c.LegacyMaxTokens != nil {
+		d.legacy = *c.LegacyMaxTokens
+	}
+	d.hint = func(e *engine.ModelError, model string) string {
+		if e.Kind != engine.NotFound {
+			return ""
+		}
+		return fmt.Sprintf("asked %s for model %s; base_url usually ends in /v1", d.base, model)
+	}
+	return connect(*c, s, d, change), nil
+}
+
+// connect makes a model of a server of a dialect.
+func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Settings)) *model {
 	headers, secrets := c.headers(s.Env)
 	w := wire.Settings{
 		UserAgent: s.UserAgent,
 		Secrets:   append(secrets, s.APIKey),
 		Retry:     wire.Retry(s.Retry),
-		Limiter:   wire.Shared(base+" "+s.Model, wire.Limits(s.RateLimit)),
+		Limiter:   wire.Shared(d.base+" "+s.Model, wire.Limits(s.RateLimit)),
 		FirstByte: s.Timeout,
 		Total:     s.Timeout,
 	}
-	if pass, ok := u.User.Password(); ok {
-		w.Secrets = append(w.Secrets, pass)
+	if u, err := url.Parse(d.base); err == nil {
+		if pass, ok := u.User.Password(); ok {
+			w.Secrets = append(w.Secrets, pass)
+		}
 	}
 	if change != nil {
 		change(&w)
 	}
-	m := &model{config: *c, name: s.Model, base: base, wire: wire.New(w)}
-	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
-	m.legacy = u.Hostname() != "api.openai.com"
-	if c.LegacyMaxTokens != nil {
-		m.legacy = *c.LegacyMaxTokens
-	}
-	opts := options(m, s, c, headers)
+	m := &model{config: c, dialect: d, name: cmp.Or(d.model, s.Model), wire: wire.New(w)}
+	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
+	opts := options(m, s, headers)
 	m.chat, m.embeddings = sdk.NewChatCompletionService(opts...), sdk.NewEmbeddingService(opts...)
-	return m, nil
+	return m
 }
 
 // options are the SDK's: everything it would do on its own account is off.
-func options(m *model, s engine.ModelSettings, c *Config, headers map[string]string) []option.RequestOption {
+func options(m *model, s engine.ModelSettings, headers map[string]string) []option.RequestOption {
 	out := []option.RequestOption{
-		option.WithBaseURL(m.base + "/"),
+		option.WithBaseURL(m.dialect.base + "/"),
 		option.WithHTTPClient(m.wire.HTTP()),
 		option.WithMaxRetries(0),
 	}
-	if s.APIKey != "" {
+	switch {
+	case s.APIKey == "":
+	case m.dialect.keyHeader != "":
+		out = append(out, option.WithHeader(m.dialect.keyHeader, s.APIKey))
+	default:
 		out = append(out, option.WithAPIKey(s.APIKey))
 	}
-	if c.Organization != "" {
-		out = append(out, option.WithOrganization(c.Organization))
+	if m.config.Organization != "" {
+		out = append(out, option.WithOrganization(m.config.Organization))
 	}
-	if c.Project != "" {
-		out = append(out, option.WithProject(c.Project))
+	if m.config.Project != "" {
+		out = append(out, option.WithProject(m.config.Project))
 	}
+	out = append(out, m.dialect.options...)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		out = append(out, option.WithHeader(name, headers[name]))
 	}
@@ -116,10 +135,13 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 		Again:  again,
 		Do: func(ctx context.Context) (int, error) {
 			var err error
-			if out, err = m.attempt(ctx, req, params, started, stream); err != nil {
-				return 0, m.failure(ctx, err)
+			if out, err = m.attempt(ctx, req, params, started, stream); err == nil {
+				return used(out), nil
 			}
-			return used(out), nil
+			if out = filtered(ctx, req, err); out != nil {
+				return 0, nil
+			}
+			return 0, m.failure(ctx, err)
 		},
 	})
 	if err != nil {
@@ -141,8 +163,7 @@ func (m *model) attempt(ctx context.Context, req *engine.Request, params sdk.Cha
 }
 
 func (m *model) noKey() error {
-	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base +
-		": set the environment variable that api_key_env names (OPENAI_API_KEY by default), or base_url for a server that needs none"}
+	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.dialect.base + ": " + m.dialect.wantsKey}
 }
 
 // ended finishes the error of a call.

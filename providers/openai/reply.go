@@ -29,7 +29,7 @@ func (m *model) answer(req *engine.Request, body []byte) (*engine.Reply, error) 
 		return nil, bad("the server's answer has no choices: %s", wire.Explain(body))
 	}
 	choice := c.Choices[0]
-	text, err := content(choice.Message.Content, choice.Message.JSON.Content)
+	text, _, err := content(choice.Message.Content, choice.Message.JSON.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func identify(calls []engine.ToolCall, req *engine.Request) {
 	}
 	for i := range calls {
 		id := calls[i].ID
-		for id == "" || taken[id] {
+		for id == "" || id == "null" || taken[id] {
 			id = "call_" + strconv.Itoa(next)
 			next++
 		}
@@ -136,22 +136,33 @@ func identify(calls []engine.ToolCall, req *engine.Request) {
 	}
 }
 
-// content is a message's text: a string, or the text parts of a list.
-func content(s string, raw respjson.Field) (string, error) {
+// content is a message's text: a string, or the text parts of a list, in which
+// Mistral's models also think.
+func content(s string, raw respjson.Field) (text, thinking string, err error) {
 	if raw.Valid() || raw.Raw() == "" || raw.Raw() == "null" {
-		return s, nil
+		return s, "", nil
 	}
-	var parts []struct{ Type, Text string }
+	var parts []struct {
+		Type, Text string
+		Thinking   json.RawMessage
+	}
 	if err := json.Unmarshal([]byte(raw.Raw()), &parts); err != nil {
-		return "", bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
+		return "", "", bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
 	}
-	var b strings.Builder
+	var b, t strings.Builder
 	for _, p := range parts {
-		if p.Type == "text" {
+		switch p.Type {
+		case "text":
 			b.WriteString(p.Text)
+		case "thinking":
+			var inner []struct{ Text string }
+			_ = json.Unmarshal(p.Thinking, &inner) // of another shape: only people would have watched it
+			for _, i := range inner {
+				t.WriteString(i.Text)
+			}
 		}
 	}
-	return b.String(), nil
+	return b.String(), t.String(), nil
 }
 
 // stoppedAt reads the field by which vLLM and others name the stop sequence.

@@ -32,20 +32,23 @@ func (m *model) params(req *engine.Request, streamed bool) (sdk.ChatCompletionNe
 		return out, err
 	}
 	out.SetExtraFields(m.config.ExtraBody)
+	if m.dialect.adapt != nil {
+		m.dialect.adapt(&out)
+	}
 	return out, nil
 }
 
 // sampling writes the parameters of a call. Temperature 0 is a value, not an absence.
 func (m *model) sampling(p engine.Params) sdk.ChatCompletionNewParams {
 	out := sdk.ChatCompletionNewParams{
-		Model:       cmp.Or(p.Model, m.name),
+		Model:       cmp.Or(m.dialect.model, p.Model, m.name),
 		Temperature: optional(p.Temperature),
 		TopP:        optional(p.TopP),
 		Seed:        optional(p.Seed),
 		Stop:        sdk.ChatCompletionNewParamsStopUnion{OfStringArray: p.Stop},
 	}
 	if n := int64(p.MaxOutputTokens); n > 0 {
-		if m.legacy {
+		if m.dialect.legacy {
 			out.MaxTokens = param.NewOpt(n)
 		} else {
 			out.MaxCompletionTokens = param.NewOpt(n)

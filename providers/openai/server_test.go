@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,17 @@ type server struct {
 	t      *testing.T
 	script *enginetest.ModelScript
 	ended  chan struct{} // closed when the test ends
+	vendor vendor
+}
+
+// vendor is what the servers of one vendor do in their own way. The zero value
+// does as OpenAI does.
+type vendor struct {
+	base   string                                                 // path of the API, /v1 by default
+	rules  func(r *http.Request, raw []byte) string               // what is wrong with a request, "" = nothing
+	asked  func(raw []byte, a *enginetest.Asked)                  // a request in the engine's terms, set right
+	refuse func(w http.ResponseWriter, x enginetest.Exchange) any // the body of a refusal
+	chunks func(x enginetest.Exchange) []string
 }
 
 // body is a request of the protocol.
@@ -65,32 +77,34 @@ type function struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-func newServer(t *testing.T, script *enginetest.ModelScript) string {
+func newServer(t *testing.T, script *enginetest.ModelScript, v vendor) string {
 	t.Helper()
-	s := &server{t: t, script: script, ended: make(chan struct{})}
+	s := &server{t: t, script: script, ended: make(chan struct{}), vendor: v}
 	h := httptest.NewServer(s)
 	t.Cleanup(func() { close(s.ended); h.Close() })
-	return h.URL + "/v1"
+	return h.URL
 }
 
 // at makes a model of a server at an address, whose waits take no time.
 func at(t testing.TB, base string, c openai.Config, set engine.ModelSettings) engine.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := openai.New(&c, set, func(s *wire.Settings) {
-		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	})
+	m, err := openai.New(&c, set, noWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
+func noWaits(s *wire.Settings) {
+	s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+}
+
 func defaults() openai.Config { return *openai.OpenAI.Config().(*openai.Config) }
 
 func TestConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
-		return at(t, newServer(t, script), defaults(), set)
+		return at(t, newServer(t, script, vendor{})+"/v1", defaults(), set)
 	})
 }
 
@@ -100,14 +114,23 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client is gone
 	}
 	var b body
-	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/chat/completions" {
+	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != cmp.Or(s.vendor.base, "/v1")+"/chat/completions" {
 		s.t.Errorf("request to %s is not of the protocol: %v: %s", r.URL.Path, err, raw)
 		return
 	}
-	x := s.script.Next(b.asked())
+	if s.vendor.rules != nil {
+		if wrong := s.vendor.rules(r, raw); wrong != "" {
+			s.t.Errorf("the vendor would refuse this: %s: %s", wrong, raw)
+		}
+	}
+	a := b.asked()
+	if s.vendor.asked != nil {
+		s.vendor.asked(raw, &a)
+	}
+	x := s.script.Next(a)
 	switch {
 	case x.Status != 0:
-		refuse(w, x)
+		s.refuse(w, x)
 	case x.Hang == enginetest.AtOnce:
 		s.hang(r)
 	case b.Stream:
@@ -156,14 +179,19 @@ func (s *server) hang(r *http.Request) {
 	}
 }
 
-func refuse(w http.ResponseWriter, x enginetest.Exchange) {
+func (s *server) refuse(w http.ResponseWriter, x enginetest.Exchange) {
+	var text any = map[string]any{"error": map[string]string{"message": x.Message}}
+	if s.vendor.refuse == nil {
+		w.Header().Set("X-Request-Id", x.RequestID)
+	} else {
+		text = s.vendor.refuse(w, x)
+	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Request-Id", x.RequestID)
 	if x.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
 	}
 	w.WriteHeader(x.Status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": x.Message}})
+	_ = json.NewEncoder(w).Encode(text)
 }
 
 // finish is the protocol's word for why the model stopped.
@@ -223,7 +251,11 @@ func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exch
 
 func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	events := chunks(x)
+	list := chunks
+	if s.vendor.chunks != nil {
+		list = s.vendor.chunks
+	}
+	events := list(x)
 	if x.Cut || x.Hang == enginetest.InTheBody {
 		events = events[:len(events)/2]
 	}
@@ -236,20 +268,23 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exc
 	}
 }
 
+// chunk is one event of a reply.
+func chunk(x enginetest.Exchange, delta, stop any, u map[string]any) string {
+	c := map[string]any{"id": x.Reply.ID, "object": "chat.completion.chunk", "created": 1, "model": x.Reply.Model, "usage": u}
+	c["choices"] = []any{}
+	if delta != nil {
+		c["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": stop}}
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 // chunks are the events of a reply: text by words, calls in pieces, the stop, usage.
 func chunks(x enginetest.Exchange) []string {
-	event := func(delta any, stop any, u map[string]any) string {
-		c := map[string]any{"id": x.Reply.ID, "object": "chat.completion.chunk", "created": 1, "model": x.Reply.Model, "usage": u}
-		c["choices"] = []any{}
-		if delta != nil {
-			c["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": stop}}
-		}
-		text, err := json.Marshal(c)
-		if err != nil {
-			panic(err)
-		}
-		return string(text)
-	}
+	event := func(delta any, stop any, u map[string]any) string { return chunk(x, delta, stop, u) }
 	out := []string{event(message{Role: engine.Assistant, Content: new(string)}, nil, nil)}
 	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
 		out = append(out, event(map[string]string{"content": word}, nil, nil))

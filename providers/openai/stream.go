@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (g *gather) add(c sdk.ChatCompletionChunk) error {
 }
 
 func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
-	text, err := content(d.Content, d.JSON.Content)
+	text, thinking, err := content(d.Content, d.JSON.Content)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
 			return err
 		}
 	}
-	out := engine.Delta{Text: text, Reasoning: reasoning(d)}
+	out := engine.Delta{Text: text, Reasoning: cmp.Or(thinking, reasoning(d))}
 	if g.first == 0 && (out != engine.Delta{} || len(d.ToolCalls) > 0) {
 		g.first = max(time.Since(g.started), 1)
 	}

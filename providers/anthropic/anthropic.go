@@ -1,0 +1,218 @@
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+const (
+	defaultBaseURL = "https://api.anthropic.com"
+	path           = "v1/messages"
+)
+
+// model is one llm at one server.
+type model struct {
+	config  Config
+	name    string
+	base    string
+	keyless bool // no key, and the server is known to want one
+	options []option.RequestOption
+	wire    *wire.Client
+	looked  atomic.Pointer[looked] // the reply schema that was asked for last
+}
+
+var _ engine.Model = (*model)(nil)
+
+// Build makes a model with the process's transport.
+func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+	return New(c, s, nil)
+}
+
+// New makes a model that sends its requests as settings say; change, if not
+// nil, may adapt the transport's settings first (tests).
+func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	base := strings.TrimSuffix(strings.TrimRight(cmp.Or(s.BaseURL, defaultBaseURL), "/"), "/v1")
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("base_url is no http or https address; it looks like https://host, and /v1/messages is added to it")
+	}
+	headers, secrets := c.headers(s.Env)
+	w := wire.Settings{
+		UserAgent: s.UserAgent,
+		Secrets:   append(secrets, s.APIKey),
+		Retry:     wire.Retry(s.Retry),
+		Limiter:   wire.Shared(base+" "+s.Model, wire.Limits(s.RateLimit)),
+		FirstByte: s.Timeout,
+		Total:     s.Timeout,
+	}
+	if pass, ok := u.User.Password(); ok {
+		w.Secrets = append(w.Secrets, pass)
+	}
+	if change != nil {
+		change(&w)
+	}
+	m := &model{config: *c, name: s.Model, base: base, wire: wire.New(w)}
+	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
+	m.options = options(m, s, headers)
+	return m, nil
+}
+
+// options are the SDK's: everything it would do on its own account is off.
+func options(m *model, s engine.ModelSettings, headers map[string]string) []option.RequestOption {
+	out := []option.RequestOption{
+		option.WithBaseURL(m.base + "/"),
+		option.WithHTTPClient(m.wire.HTTP()),
+		option.WithMaxRetries(0),
+		option.WithoutOpenTelemetry(),
+	}
+	if s.APIKey != "" {
+		out = append(out, option.WithAPIKey(s.APIKey))
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		out = append(out, option.WithHeader(name, headers[name]))
+	}
+	return out
+}
+
+// Generate implements engine.Model. A stream that breaks off is repeated like
+// any other failure, and its deltas then come again from the start.
+func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	if m.keyless {
+		return nil, m.noKey()
+	}
+	a, err := m.ask(req)
+	if err != nil {
+		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+	}
+	started := time.Now()
+	var out *engine.Reply
+	attempts, err := m.wire.Call(ctx, wire.Job{
+		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Again:  again,
+		Do: func(ctx context.Context) (int, error) {
+			var err error
+			if stream == nil {
+				out, err = m.whole(ctx, a)
+			} else {
+				out, err = m.stream(ctx, a, started, stream)
+			}
+			if err != nil {
+				return 0, m.failure(ctx, err)
+			}
+			return used(out), nil
+		},
+	})
+	if err != nil {
+		return nil, m.ended(err, attempts)
+	}
+	out.Latency = time.Since(started)
+	if attempts > 1 {
+		out.Attempts = attempts
+	}
+	return out, nil
+}
+
+func (m *model) noKey() error {
+	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base +
+		": set the environment variable that api_key_env names (ANTHROPIC_API_KEY by default), or base_url for a server that needs none"}
+}
+
+// ended finishes the error of a call.
+func (m *model) ended(err error, attempts int) error {
+	if e, ok := errors.AsType[*engine.ModelError](err); ok {
+		e.Attempts = attempts
+		return err
+	}
+	return fmt.Errorf("model %s: %w", m.name, err)
+}
+
+// post sends a request. The SDK's client is made for each: one that a model kept
+// would bring every method of every service of the API into the binary.
+func (m *model) post(ctx context.Context, a *ask, into any, more ...option.RequestOption) error {
+	client := sdk.Client{Options: m.options}
+	return client.Post(ctx, path, a.params, into, more...)
+}
+
+// whole asks for the reply at once.
+func (m *model) whole(ctx context.Context, a *ask) (*engine.Reply, error) {
+	var body []byte
+	if err := m.post(ctx, a, &body); err != nil {
+		return nil, err
+	}
+	return a.answer(body)
+}
+
+// stream asks for the reply in pieces.
+func (m *model) stream(ctx context.Context, a *ask, started time.Time, to func(engine.Delta)) (*engine.Reply, error) {
+	var resp *http.Response
+	if err := m.post(ctx, a, &resp, option.WithJSONSet("stream", true)); err != nil {
+		return nil, err
+	}
+	kind := resp.Header.Get("Content-Type")
+	if strings.HasPrefix(kind, "application/json") {
+		defer resp.Body.Close()
+		return a.unstreamed(resp.Body, to)
+	}
+	events := ssestream.NewDecoder(resp)
+	defer func() { _ = events.Close() }() // its errors are those of Err
+	g := gather{ask: a, deltas: to, started: started}
+	for !g.done && events.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := g.add(events.Event()); err != nil {
+			return nil, err
+		}
+	}
+	if err := events.Err(); err != nil && !g.done {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
+		return nil, bad("the server sent %s where an event stream was asked for", kind)
+	}
+	return g.reply()
+}
+
+// unstreamed reads the answer of a server that does not stream though asked to.
+func (a *ask) unstreamed(from io.Reader, to func(engine.Delta)) (*engine.Reply, error) {
+	body, err := io.ReadAll(from)
+	if err != nil {
+		return nil, err
+	}
+	out, err := a.answer(body)
+	if err == nil && out.Text != "" {
+		to(engine.Delta{Text: out.Text})
+	}
+	return out, err
+}
+
+// used is what the rate limiter is told; an estimate tells it nothing new.
+func used(r *engine.Reply) int {
+	if r.Estimated {
+		return 0
+	}
+	return r.Usage.Total()
+}

@@ -1,0 +1,151 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// failure types what went wrong in one attempt. An attempt that ctx ended
+// keeps its error: the transport wraps ctx's.
+func (m *model) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	var known *engine.ModelError
+	var sent *wire.Error
+	switch {
+	case errors.As(err, &known):
+	case errors.As(err, &sent):
+		known = m.refused(sent)
+	default:
+		known = bad("the server's answer cannot be read: %s", err)
+		known.Err = err
+	}
+	known.Message = m.wire.Redact(known.Message)
+	return known
+}
+
+// again says whether the same request may succeed a moment later.
+func again(err error) bool {
+	var e *engine.ModelError
+	var sent *wire.Error
+	if errors.As(err, &sent) && sent.Final {
+		return false
+	}
+	return errors.As(err, &e) && e.Retryable()
+}
+
+// refused types a request that the transport reports as failed.
+func (m *model) refused(w *wire.Error) *engine.ModelError {
+	e := &engine.ModelError{
+		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
+		Message: w.Message, RequestID: w.RequestID, Err: w,
+	}
+	if w.Status == 0 {
+		return e
+	}
+	kind := named(w.Body)
+	if kind != "" && w.Status < http.StatusInternalServerError || kind == engine.ContextTooLong {
+		e.Kind = kind
+	}
+	if e.RequestID == "" {
+		e.RequestID = requestID(w.Body)
+	}
+	switch e.Kind {
+	case engine.NotFound:
+		e.Message += fmt.Sprintf(" (asked %s/%s for model %s)", m.base, path, m.name)
+	case engine.BadRequest:
+		e.Message += hint(e.Message)
+	default:
+	}
+	return e
+}
+
+// hints are the ways out of refusals that a spec can mend.
+var hints = []struct{ words, hint string }{
+	{"`temperature`", "leave temperature out of this llm, or take a model that has it"},
+	{"`top_p`", "leave top_p out of this llm, or take a model that has it"},
+	{"thinking.type.enabled", "this model has no thinking_budget: write options.thinking: adaptive, and options.effort"},
+	{"thinking.type.disabled", "this model always thinks: leave options.thinking out, and write options.effort"},
+	{"adaptive thinking is not supported", "this model wants options.thinking_budget in place of options.thinking"},
+	{"tool_choice", "with structured_output: tool a tool is forced: json_schema or prompt do without"},
+	{"output_config.format", "options.structured_output: prompt does without"},
+}
+
+func hint(message string) string {
+	for _, h := range hints {
+		if strings.Contains(message, h.words) {
+			return " (" + h.hint + ")"
+		}
+	}
+	return ""
+}
+
+func requestID(body []byte) string {
+	var shape struct {
+		RequestID string `json:"request_id"`
+	}
+	_ = json.Unmarshal(body, &shape) // of another shape: there is none
+	return shape.RequestID
+}
+
+// reported types an error that came with status 200: in a stream, or in place of a reply.
+func reported(body []byte) *engine.ModelError {
+	e := &engine.ModelError{Kind: engine.ServerError, Message: wire.Explain(body), RequestID: requestID(body)}
+	if kind := named(body); kind != "" {
+		e.Kind = kind
+	}
+	return e
+}
+
+// types are what the API calls its errors.
+var types = map[string]engine.ErrorKind{
+	"invalid_request_error": engine.BadRequest,
+	"authentication_error":  engine.AuthError,
+	"billing_error":         engine.AuthError,
+	"permission_error":      engine.AuthError,
+	"not_found_error":       engine.NotFound,
+	"request_too_large":     engine.ContextTooLong,
+	"rate_limit_error":      engine.RateLimited,
+	"api_error":             engine.ServerError,
+	"timeout_error":         engine.ServerError,
+	"overloaded_error":      engine.Overloaded,
+}
+
+// words are what messages say that types do not. The first that occurs counts.
+var words = []struct {
+	text string
+	kind engine.ErrorKind
+}{
+	{"prompt is too long", engine.ContextTooLong},
+	{"exceed context limit", engine.ContextTooLong},
+	{"context window", engine.ContextTooLong},
+	{"maximum context length", engine.ContextTooLong},
+	{"exceeds the available context", engine.ContextTooLong},
+	{"credit balance is too low", engine.AuthError},
+}
+
+// named finds the kind of an error in what the server says of it, "" where it
+// says nothing known. Bodies may quote the request: only the message counts.
+func named(body []byte) engine.ErrorKind {
+	text := strings.ToLower(wire.Explain(body))
+	for _, w := range words {
+		if strings.Contains(text, w.text) {
+			return w.kind
+		}
+	}
+	var shape struct{ Error struct{ Type string } }
+	_ = json.Unmarshal(body, &shape) // of another shape: it has no type
+	return types[shape.Error.Type]
+}
+
+func bad(format string, args ...any) *engine.ModelError {
+	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,195 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// maxCalls is how many tool calls of one reply are believed.
+const maxCalls = 128
+
+// The types of the blocks of a reply that count. Others are passed over.
+const (
+	typeText     = "text"
+	typeThinking = "thinking"
+	typeRedacted = "redacted_thinking"
+	typeCall     = "tool_use"
+)
+
+// draft is a reply as the server wrote it.
+type draft struct {
+	id, model string
+	blocks    []block
+	stop      string
+	why       string // the server's explanation of a refusal
+	usage     usage
+}
+
+// block is a part of a reply.
+type block struct {
+	kind      string
+	text      string // of a text, a thinking, or the arguments of a call
+	signature string // of a thinking
+	data      string // of a redacted thinking
+	id, name  string // of a call
+}
+
+// usage is what the server counted.
+type usage struct{ input, read, written, output, thought int64 }
+
+// answer reads a whole body.
+func (a *ask) answer(body []byte) (*engine.Reply, error) {
+	var c sdk.Message
+	if err := json.Unmarshal(body, &c); err != nil {
+		return nil, bad("the server's answer is no JSON: %s", wire.Explain(body))
+	}
+	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
+		return nil, reported(body)
+	}
+	if !c.JSON.Content.Valid() {
+		return nil, bad("the server's answer has no content: %s", wire.Explain(body))
+	}
+	d := draft{id: c.ID, model: c.Model, stop: string(c.StopReason), why: c.StopDetails.Explanation, usage: counted(c.Usage)}
+	for _, b := range c.Content {
+		out := block{kind: b.Type, text: b.Text, signature: b.Signature, data: b.Data, id: b.ID, name: b.Name}
+		switch b.Type {
+		case typeThinking:
+			out.text = b.Thinking
+		case typeCall:
+			out.text = string(b.Input)
+		}
+		d.blocks = append(d.blocks, out)
+	}
+	return d.reply(a)
+}
+
+// reply makes the engine's reply of a draft.
+func (d *draft) reply(a *ask) (*engine.Reply, error) {
+	out := &engine.Reply{ID: d.id, Model: d.model}
+	pieces, err := d.read(a, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Calls) > maxCalls {
+		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
+	}
+	identify(out.Calls, a.request)
+	if out.Stop, err = d.stopped(len(out.Calls) > 0); err != nil {
+		return nil, err
+	}
+	if out.Stop == engine.Refusal && out.Text == "" {
+		out.Text = strings.ToValidUTF8(d.why, "\uFFFD")
+	}
+	if err := remember(out.Calls, pieces, a.prefix); err != nil {
+		return nil, bad("the model's thinking cannot be kept: %s", err)
+	}
+	if out.Usage = d.usage.tokens(); out.Usage.Total() == 0 {
+		out.Estimated = true
+		out.Usage.Input = engine.EstimateTokens(characters(a.request))
+		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+	}
+	return out, nil
+}
+
+// read divides the blocks of a draft into text and calls, and notes their order.
+func (d *draft) read(a *ask, out *engine.Reply) (pieces []piece, err error) {
+	var text strings.Builder
+	for _, b := range d.blocks {
+		switch b.kind {
+		case typeText:
+			said := strings.ToValidUTF8(b.text, "\uFFFD")
+			text.WriteString(said)
+			pieces = append(pieces, piece{Type: typeText, Bytes: len(said)})
+		case typeThinking:
+			pieces = append(pieces, piece{Type: typeThinking, Thinking: b.text, Signature: b.signature})
+		case typeRedacted:
+			pieces = append(pieces, piece{Type: typeRedacted, Data: b.data})
+		case typeCall:
+			if b.name == "" {
+				return nil, bad("a tool call has no name, only arguments %.100s", b.text)
+			}
+			if a.forced != "" && b.name == a.forced { // the tool is a way of replying
+				out.Text, out.Calls = strings.ToValidUTF8(b.text, "\uFFFD"), nil
+				return nil, nil
+			}
+			if b.text == "" || b.text == "null" {
+				b.text = "{}"
+			}
+			out.Calls = append(out.Calls, engine.ToolCall{ID: b.id, Name: b.name, Args: json.RawMessage(b.text)})
+			pieces = append(pieces, piece{Type: typeCall})
+		}
+	}
+	out.Text = text.String()
+	return pieces, nil
+}
+
+// stopped translates the reason why the model stopped. Some words are not the
+// API's own: servers that put its protocol before other models pass theirs on. A
+// server that does not say, or says a word of its own, has ended its turn.
+func (d *draft) stopped(calls bool) (engine.StopKind, error) {
+	switch d.stop {
+	case "max_tokens", "model_context_window_exceeded", "length":
+		return engine.MaxTokens, nil
+	case "refusal":
+		return engine.Refusal, nil
+	case "content_filter", "content_filtered":
+		return engine.ContentFiltered, nil
+	case "guardrail_intervened":
+		return engine.Guardrail, nil
+	case "pause_turn":
+		return "", bad("the server paused in the middle of its turn to go on with tools of its own, which this provider has no way to do")
+	}
+	switch {
+	case calls:
+		return engine.ToolUse, nil
+	case d.stop == "stop_sequence":
+		return engine.StopSequence, nil
+	}
+	return engine.EndTurn, nil
+}
+
+// identify gives calls without an id, or with one that the conversation has
+// already, the next free of call_0, call_1, ...
+func identify(calls []engine.ToolCall, req *engine.Request) {
+	taken, next := map[string]bool{}, 0
+	for _, m := range req.Messages {
+		for _, c := range m.Calls {
+			taken[c.ID] = true
+			next++
+		}
+	}
+	for i := range calls {
+		id := calls[i].ID
+		for id == "" || taken[id] {
+			id = "call_" + strconv.Itoa(next)
+			next++
+		}
+		taken[id] = true
+		calls[i].ID = id
+	}
+}
+
+func counted(u sdk.Usage) usage {
+	return usage{u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens, u.OutputTokensDetails.ThinkingTokens}
+}
+
+// tokens translates usage; nonsense counts as missing. The API counts what it read
+// from its cache, and what it wrote there, beside the input.
+func (u usage) tokens() engine.Tokens {
+	const most = 1 << 40
+	for _, n := range []int64{u.input, u.read, u.written, u.output, u.thought} {
+		if n < 0 || n > most {
+			return engine.Tokens{}
+		}
+	}
+	return engine.Tokens{
+		Input: int(u.input + u.read + u.written), Output: int(u.output), Cached: int(u.read), Reasoning: int(min(u.thought, u.output)),
+	}
+}

@@ -1,0 +1,366 @@
+package anthropic_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/anthropic"
+)
+
+// server speaks the Messages API for a script of the suite.
+type server struct {
+	t      *testing.T
+	script *enginetest.ModelScript
+	ended  chan struct{} // closed when the test ends
+}
+
+// body is a request of the protocol.
+type body struct {
+	Model       string
+	MaxTokens   int `json:"max_tokens"`
+	System      []part
+	Messages    []message
+	Tools       []tool
+	Temperature *float64
+	TopP        *float64 `json:"top_p"`
+	Stop        []string `json:"stop_sequences"`
+	Stream      bool
+	ToolChoice  struct {
+		Type, Name string
+		Single     bool `json:"disable_parallel_tool_use"`
+	} `json:"tool_choice"`
+}
+
+type message struct {
+	Role    engine.ChatRole
+	Content []part
+}
+
+type tool struct {
+	Name, Description string
+	InputSchema       json.RawMessage `json:"input_schema"`
+}
+
+// part is a content block.
+type part struct {
+	Type      string          `json:"type"`
+	Text      *string         `json:"text,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Content   []part          `json:"content,omitempty"`
+}
+
+func newServer(t *testing.T, script *enginetest.ModelScript) string {
+	t.Helper()
+	s := &server{t: t, script: script, ended: make(chan struct{})}
+	h := httptest.NewServer(s)
+	t.Cleanup(func() { close(s.ended); h.Close() })
+	return h.URL
+}
+
+// at makes a model of a server at an address, whose waits take no time.
+func at(t testing.TB, base string, c anthropic.Config, set engine.ModelSettings) engine.Model {
+	t.Helper()
+	set.BaseURL = base
+	m, err := anthropic.New(&c, set, func(s *wire.Settings) {
+		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func defaults() anthropic.Config { return *anthropic.Anthropic.Config().(*anthropic.Config) }
+
+// The API has no seed (parameters). A reply schema has no name there, and is
+// closed on its way (schema): both cases have tests of their own, and a forced
+// tool takes a schema as it stands.
+func TestConformance(t *testing.T) {
+	for how, skip := range map[string][]string{"json_schema": {"parameters", "schema"}, "tool": {"parameters"}} {
+		t.Run(how, func(t *testing.T) {
+			c := defaults()
+			c.StructuredOutput = how
+			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+				return at(t, newServer(t, script), c, set)
+			}, skip...)
+		})
+	}
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	var b body
+	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/messages" || r.Header.Get("Anthropic-Version") == "" {
+		s.t.Errorf("request to %s is not of the protocol: %v: %s", r.URL.Path, err, raw)
+		return
+	}
+	b.check(s.t)
+	x := s.script.Next(b.asked())
+	switch {
+	case x.Status != 0:
+		refuse(w, x)
+	case x.Hang == enginetest.AtOnce:
+		s.hang(r)
+	case b.Stream:
+		s.stream(w, r, x)
+	default:
+		s.whole(w, r, x)
+	}
+}
+
+// check finds what the API itself would refuse.
+func (b body) check(t *testing.T) {
+	t.Helper()
+	if b.MaxTokens < 1 || len(b.Messages) == 0 {
+		t.Errorf("max_tokens %d, %d messages", b.MaxTokens, len(b.Messages))
+	}
+	var open []string
+	for i, m := range b.Messages {
+		if len(m.Content) == 0 || i > 0 && m.Role == b.Messages[i-1].Role && m.Role == engine.User {
+			t.Errorf("message %d of %s has %d blocks, or goes on with a turn", i, m.Role, len(m.Content))
+		}
+		var made []string
+		for j, p := range m.Content {
+			switch p.Type {
+			case "text":
+				if strings.TrimSpace(*p.Text) == "" {
+					t.Errorf("message %d has an empty text", i)
+				}
+			case "tool_use":
+				made = append(made, p.ID)
+			case "tool_result":
+				if j >= len(open) || open[j] != p.ToolUseID {
+					t.Errorf("message %d: result of %s where those of %v are due", i, p.ToolUseID, open)
+				}
+			}
+		}
+		if len(open) > 0 && (len(m.Content) < len(open) || m.Content[len(open)-1].Type != "tool_result") {
+			t.Errorf("message %d does not begin with the results of %v", i, open)
+		}
+		open = made
+	}
+}
+
+// asked is a request in the engine's terms.
+func (b body) asked() enginetest.Asked {
+	out := enginetest.Asked{Streamed: b.Stream}
+	out.Params = engine.Params{Model: b.Model, Temperature: b.Temperature, TopP: b.TopP, MaxOutputTokens: b.MaxTokens, Stop: b.Stop}
+	if b.MaxTokens == 16384 { // the API wants a number
+		out.Params.MaxOutputTokens = 0
+	}
+	for _, t := range b.Tools {
+		if b.ToolChoice.Type == "tool" {
+			out.Schema = &engine.ReplySchema{Name: t.Name, Schema: t.InputSchema}
+			continue
+		}
+		out.Tools = append(out.Tools, engine.ToolDef{Name: t.Name, Description: t.Description, Input: t.InputSchema})
+	}
+	out.ParallelTools = len(out.Tools) > 0 && !b.ToolChoice.Single
+	for _, p := range b.System {
+		out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{*p.Text}})
+	}
+	for _, m := range b.Messages {
+		if m.Role == engine.Assistant {
+			out.Messages = append(out.Messages, m.assistant())
+			continue
+		}
+		for _, p := range m.Content {
+			msg := engine.Message{Role: engine.User}
+			if p.Type == "tool_result" {
+				msg = engine.Message{Role: engine.ToolRole, CallID: p.ToolUseID, IsError: p.IsError}
+				p.Text = new(string)
+				for _, inner := range p.Content {
+					p.Text = inner.Text
+				}
+			}
+			msg.Text = engine.Text{*p.Text}
+			out.Messages = append(out.Messages, msg)
+		}
+	}
+	return out
+}
+
+func (m message) assistant() engine.Message {
+	out := engine.Message{Role: engine.Assistant}
+	for _, p := range m.Content {
+		switch p.Type {
+		case "text":
+			out.Text = append(out.Text, *p.Text)
+		case "tool_use":
+			out.Calls = append(out.Calls, engine.ToolCall{ID: p.ID, Name: p.Name, Args: p.Input})
+		}
+	}
+	return out
+}
+
+// hang falls silent until the client is gone.
+func (s *server) hang(r *http.Request) {
+	select {
+	case <-s.script.Silent:
+	default:
+		close(s.script.Silent)
+	}
+	select {
+	case <-r.Context().Done():
+	case <-s.ended:
+	}
+}
+
+func refuse(w http.ResponseWriter, x enginetest.Exchange) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Request-Id", x.RequestID)
+	if x.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
+	}
+	w.WriteHeader(x.Status)
+	kinds := map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+		422: "invalid_request_error", 429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
+	}
+	kind := kinds[x.Status]
+	if kind == "" {
+		kind = "api_error"
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": x.Message}})
+}
+
+// finish is the protocol's word for why the model stopped.
+func finish(k engine.StopKind) string {
+	switch k {
+	case engine.MaxTokens, engine.ToolUse, engine.Refusal, engine.StopSequence, engine.ContentFiltered:
+		return string(k) // content_filtered: of gateways; the API has only refusal
+	case engine.EndTurn, engine.Guardrail:
+	}
+	return "end_turn"
+}
+
+func usage(u engine.Tokens) map[string]any {
+	if u.Total() == 0 {
+		return nil
+	}
+	return map[string]any{
+		"input_tokens": u.Input - u.Cached, "cache_read_input_tokens": u.Cached, "cache_creation_input_tokens": 0,
+		"output_tokens": u.Output, "output_tokens_details": map[string]int{"thinking_tokens": u.Reasoning},
+	}
+}
+
+func envelope(x enginetest.Exchange, content []part, stop any, u map[string]any) map[string]any {
+	return map[string]any{
+		"id": x.Reply.ID, "type": "message", "role": "assistant", "model": x.Reply.Model,
+		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": u,
+	}
+}
+
+func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+	content := []part{}
+	if x.Reply.Text != "" {
+		content = append(content, part{Type: "text", Text: &x.Reply.Text})
+	}
+	for _, c := range x.Reply.Calls {
+		content = append(content, part{Type: "tool_use", ID: c.ID, Name: c.Name, Input: c.Args})
+	}
+	text, err := json.Marshal(envelope(x, content, finish(x.Reply.Stop), usage(x.Reply.Usage)))
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	if x.Cut || x.Hang == enginetest.InTheBody {
+		_, _ = w.Write(text[:len(text)/2])
+		_ = http.NewResponseController(w).Flush()
+		if x.Cut {
+			panic(http.ErrAbortHandler)
+		}
+		s.hang(r)
+		return
+	}
+	_, _ = w.Write(text)
+}
+
+func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	events := events(x)
+	if x.Cut || x.Hang == enginetest.InTheBody {
+		events = events[:len(events)/2]
+	}
+	for _, e := range events {
+		text, err := json.Marshal(e)
+		if err != nil {
+			s.t.Error(err)
+		}
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], text)
+		_ = http.NewResponseController(w).Flush()
+	}
+	if x.Hang == enginetest.InTheBody {
+		s.hang(r)
+	}
+}
+
+type event = map[string]any
+
+// events are those of a reply: text by words, calls in pieces, the stop, usage.
+func events(x enginetest.Exchange) []event {
+	out := []event{{"type": "message_start", "message": envelope(x, []part{}, nil, usage(x.Reply.Usage))}, {"type": "ping"}}
+	if x.Reply.Text != "" {
+		out = append(out, event{"type": "content_block_start", "index": 0, "content_block": part{Type: "text", Text: new(string)}})
+		for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
+			out = append(out, event{"type": "content_block_delta", "index": 0, "delta": event{"type": "text_delta", "text": word}})
+		}
+		out = append(out, event{"type": "content_block_stop", "index": 0})
+	}
+	out = append(out, pieces(x)...)
+	end := event{"type": "message_delta", "delta": event{"stop_reason": finish(x.Reply.Stop), "stop_sequence": nil}}
+	if u := usage(x.Reply.Usage); u != nil {
+		end["usage"] = event{"output_tokens": u["output_tokens"]}
+	}
+	return append(out, end, event{"type": "message_stop"})
+}
+
+// pieces are the tool calls of a reply, each in five events.
+func pieces(x enginetest.Exchange) []event {
+	var rounds [5][]event
+	for i, c := range x.Reply.Calls {
+		half := len(c.Args) / 2
+		piece := func(args string) event {
+			return event{"type": "content_block_delta", "index": i + 1, "delta": event{"type": "input_json_delta", "partial_json": args}}
+		}
+		begin := part{Type: "tool_use", ID: c.ID, Name: c.Name, Input: json.RawMessage("{}")}
+		rounds[0] = append(rounds[0], event{"type": "content_block_start", "index": i + 1, "content_block": begin})
+		rounds[1] = append(rounds[1], piece(string(c.Args[:half])))
+		rounds[2] = append(rounds[2], piece(""))
+		rounds[3] = append(rounds[3], piece(string(c.Args[half:])))
+		rounds[4] = append(rounds[4], event{"type": "content_block_stop", "index": i + 1})
+	}
+	var out []event
+	if x.Interleave {
+		for _, round := range rounds {
+			out = append(out, round...)
+		}
+		return out
+	}
+	for i := range x.Reply.Calls {
+		for _, round := range rounds {
+			out = append(out, round[i])
+		}
+	}
+	return out
+}

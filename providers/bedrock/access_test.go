@@ -1,0 +1,245 @@
+package bedrock_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/bedrock"
+)
+
+// from is an environment of a few variables.
+func from(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+var keys = []string{"AWS_ACCESS_KEY_ID", "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY", "a-secret-access-key", "AWS_SESSION_TOKEN", "a-session-token"}
+
+func TestRequestsAreSignedAsAWSChecksThem(t *testing.T) {
+	env := from(append(keys, "AWS_REGION", "eu-west-1")...)
+	text, r := sent(t, defaults(), engine.ModelSettings{Model: nova, Env: env, UserAgent: "pex/9"}, question)
+	got := r.Header.Get("Authorization")
+	if !strings.HasPrefix(got, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") || !strings.Contains(got, "/eu-west-1/bedrock/aws4_request") {
+		t.Fatalf("authorization %q", got)
+	}
+	if r.Header.Get("X-Amz-Security-Token") != "a-session-token" || r.Header.Get("User-Agent") != "pex/9" {
+		t.Errorf("header %v", r.Header)
+	}
+	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := http.NewRequest(r.Method, "http://"+r.Host+r.URL.EscapedPath(), strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, signed, _ := strings.Cut(got, "SignedHeaders=")
+	signed, _, _ = strings.Cut(signed, ",")
+	for name := range strings.SplitSeq(signed, ";") {
+		if v := r.Header.Get(name); v != "" {
+			again.Header.Set(name, v)
+		}
+	}
+	sum := sha256.Sum256(text)
+	who := aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "a-secret-access-key", SessionToken: "a-session-token"}
+	if err := v4.NewSigner().SignHTTP(t.Context(), who, again, hex.EncodeToString(sum[:]), "bedrock", "eu-west-1", at); err != nil {
+		t.Fatal(err)
+	}
+	if want := again.Header.Get("Authorization"); got != want {
+		t.Errorf("what arrived is signed as\n%s\nnot as\n%s", got, want)
+	}
+}
+
+func TestTokenGoesBeforeKeys(t *testing.T) {
+	_, r := sent(t, defaults(), engine.ModelSettings{APIKey: "bedrock-api-key", Env: from(keys...)}, question)
+	if got := r.Header.Get("Authorization"); got != "Bearer bedrock-api-key" {
+		t.Errorf("authorization %q", got)
+	}
+}
+
+// machine is a machine full of credentials that nobody named.
+func machine(t *testing.T) {
+	t.Helper()
+	metadata := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the metadata service was asked for %s", r.URL.Path)
+	}))
+	t.Cleanup(metadata.Close)
+	for name, value := range map[string]string{
+		"AWS_BEARER_TOKEN_BEDROCK": "leaks-token", "AWS_ACCESS_KEY_ID": "leaks-id", "AWS_SECRET_ACCESS_KEY": "leaks-secret",
+		"AWS_REGION": "leaks-region", "AWS_EXECUTION_ENV": "leaks-where", "AWS_LAMBDA_FUNCTION_NAME": "leaks-function",
+		"_X_AMZN_TRACE_ID": "Root=leaks-trace", "AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata.URL,
+		"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": metadata.URL, "AWS_ENDPOINT_URL": metadata.URL,
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI": metadata.URL,
+	} {
+		t.Setenv(name, value)
+	}
+	files(t, "[default]\naws_access_key_id = leaks-file-id\naws_secret_access_key = leaks-file-secret\n", "[default]\nregion = leaks-file-region\n")
+}
+
+// files are the shared AWS files of a machine.
+func files(t *testing.T, credentials, config string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"AWS_SHARED_CREDENTIALS_FILE": credentials, "AWS_CONFIG_FILE": config} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(name, path)
+	}
+}
+
+func TestNothingOfTheMachineIsSent(t *testing.T) {
+	machine(t)
+	_, r := sent(t, defaults(), engine.ModelSettings{}, question)
+	if _, signed := r.Header["Authorization"]; signed {
+		t.Errorf("authorization %q", r.Header.Get("Authorization"))
+	}
+	for name, values := range r.Header {
+		if strings.Contains(strings.Join(values, " "), "leaks-") || name == "Amz-Sdk-Invocation-Id" {
+			t.Errorf("%s: %v", name, values)
+		}
+	}
+}
+
+// asks makes one call without a base_url, of which nothing reaches the net.
+func asks(t *testing.T, c bedrock.Config, set engine.ModelSettings) (*http.Request, error) {
+	t.Helper()
+	if set.Model == "" {
+		set.Model = nova
+	}
+	var seen *http.Request
+	m, err := bedrock.New(&c, set, func(s *wire.Settings) {
+		s.Base = tripper(func(r *http.Request) (*http.Response, error) {
+			seen = r
+			return &http.Response{
+				StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(done)),
+			}, nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Generate(t.Context(), question, nil)
+	return seen, err
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestCredentialsAndRegionAreMissedBeforeAnyoneIsAsked(t *testing.T) {
+	machine(t)
+	tests := []struct {
+		name string
+		env  func(string) string
+		kind engine.ErrorKind
+		want string
+	}{
+		{"no environment", nil, engine.AuthError, "AWS_BEARER_TOKEN_BEDROCK"},
+		{"half a key", from("AWS_ACCESS_KEY_ID", "x", "AWS_REGION", "eu-west-1"), engine.AuthError, "AWS_SECRET_ACCESS_KEY"},
+		{"no region", from(keys...), engine.BadRequest, "options.region"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := asks(t, defaults(), engine.ModelSettings{Env: tt.env})
+			var e *engine.ModelError
+			if r != nil || !errors.As(err, &e) || e.Kind != tt.kind || !strings.Contains(e.Message, tt.want) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestRegionIsFound(t *testing.T) {
+	profile := "arn:aws:bedrock:ap-south-1:1:inference-profile/x"
+	tests := []struct {
+		name, option, model string
+		env                 []string
+		want                string
+	}{
+		{"option", "eu-central-1", profile, []string{"AWS_REGION", "eu-west-1"}, "bedrock-runtime.eu-central-1.amazonaws.com"},
+		{"variable", "", profile, []string{"AWS_DEFAULT_REGION", "us-west-2", "AWS_REGION", "eu-west-1"}, "bedrock-runtime.eu-west-1.amazonaws.com"},
+		{"other variable", "", nova, []string{"AWS_DEFAULT_REGION", "us-west-2"}, "bedrock-runtime.us-west-2.amazonaws.com"},
+		{"model", "", profile, nil, "bedrock-runtime.ap-south-1.amazonaws.com"},
+		{"China", "cn-north-1", nova, nil, "bedrock-runtime.cn-north-1.amazonaws.com.cn"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := defaults()
+			c.Region = tt.option
+			r, err := asks(t, c, engine.ModelSettings{Model: tt.model, APIKey: "key", Env: from(tt.env...)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.URL.Scheme != "https" || r.URL.Host != tt.want {
+				t.Errorf("asked %s", r.URL)
+			}
+		})
+	}
+}
+
+func TestMachineIsSearchedWhenTheSpecSaysSo(t *testing.T) {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"} {
+		t.Setenv(name, "")
+	}
+	files(
+		t, "[work]\naws_access_key_id = AKIDWORK\naws_secret_access_key = secret-of-work\naws_session_token = token-of-work\n",
+		"[profile work]\nregion = eu-north-1\n",
+	)
+	c := defaults()
+	c.Credentials, c.Profile = "default", "work"
+	r, err := asks(t, c, engine.ModelSettings{Env: from(keys...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Header.Get("Authorization"); !strings.Contains(got, "Credential=AKIDWORK/") || r.URL.Host != "bedrock-runtime.eu-north-1.amazonaws.com" {
+		t.Errorf("asked %s, authorization %q", r.URL.Host, got)
+	}
+	base, _ := refusing(t, http.StatusForbidden, "AccessDeniedException", `{"message":"no: secret-of-work, token-of-work"}`)
+	_, err = at(t, base, c, engine.ModelSettings{}).Generate(t.Context(), question, nil)
+	if err == nil || strings.Contains(err.Error(), "of-work") || !strings.Contains(err.Error(), "[redacted]") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestMachineWithoutCredentialsIsNamed(t *testing.T) {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	files(t, "", "")
+	c := defaults()
+	c.Credentials, c.Region = "default", "eu-west-1"
+	r, err := asks(t, c, engine.ModelSettings{})
+	var e *engine.ModelError
+	if r != nil || !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "no AWS credentials found") {
+		t.Errorf("error %v", err)
+	}
+	c.Profile = "missing"
+	_, err = asks(t, c, engine.ModelSettings{})
+	if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "missing") {
+		t.Errorf("error %v", err)
+	}
+}

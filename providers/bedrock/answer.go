@@ -1,0 +1,106 @@
+package bedrock
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// answer reads a whole reply. Its blocks may stand in any order.
+func answer(w *writer, out *bedrockruntime.ConverseOutput) (*engine.Reply, error) {
+	said, ok := out.Output.(*types.ConverseOutputMemberMessage)
+	if !ok {
+		return nil, bad("the server's answer has no message")
+	}
+	d := draft{asked: w, id: requestID(out.ResultMetadata), model: w.id, stop: out.StopReason, usage: out.Usage}
+	if t := out.Trace; t != nil {
+		d.routed(t.PromptRouter)
+	}
+	// For a block that is new to it, the SDK gives the one before it again.
+	for _, b := range slices.Compact(said.Value.Content) {
+		if err := d.block(b); err != nil {
+			return nil, err
+		}
+	}
+	return d.reply()
+}
+
+// routed names the model that a prompt router chose.
+func (d *draft) routed(t *types.PromptRouterTrace) {
+	if t != nil && t.InvokedModelId != nil {
+		d.model = *t.InvokedModelId
+	}
+}
+
+func (d *draft) block(b types.ContentBlock) error {
+	switch b := b.(type) {
+	case *types.ContentBlockMemberText:
+		d.text.WriteString(b.Value)
+	case *types.ContentBlockMemberCitationsContent:
+		for _, c := range slices.Compact(b.Value.Content) {
+			if text, ok := c.(*types.CitationGeneratedContentMemberText); ok {
+				d.text.WriteString(text.Value)
+			}
+		}
+	case *types.ContentBlockMemberReasoningContent:
+		d.thoughts = append(d.thoughts, thoughtOf(b.Value))
+	case *types.ContentBlockMemberToolUse:
+		if b.Value.Type == types.ToolUseTypeServerToolUse {
+			return nil // the server calls it itself
+		}
+		args, err := arguments(b.Value.Input)
+		if err != nil {
+			return err
+		}
+		return d.call(text(b.Value.ToolUseId), text(b.Value.Name), args)
+	}
+	return nil // media, which nobody asked for
+}
+
+func thoughtOf(b types.ReasoningContentBlock) thought {
+	switch b := b.(type) {
+	case *types.ReasoningContentBlockMemberReasoningText:
+		return thought{Text: text(b.Value.Text), Signature: text(b.Value.Signature)}
+	case *types.ReasoningContentBlockMemberRedactedContent:
+		return thought{Redacted: b.Value}
+	}
+	return thought{}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// arguments are a call's arguments as JSON. The SDK has decoded them: numbers
+// are as the model wrote them, the order of keys is lost.
+func arguments(v document.Interface) (json.RawMessage, error) {
+	if v == nil {
+		return nil, nil
+	}
+	written, err := v.MarshalSmithyDocument()
+	if err != nil {
+		return nil, bad("the arguments of a tool call cannot be read: %s", err)
+	}
+	var decoded any
+	d := json.NewDecoder(bytes.NewReader(written))
+	d.UseNumber()
+	if err := d.Decode(&decoded); err != nil {
+		return nil, bad("the arguments of a tool call cannot be read: %s", err)
+	}
+	var plain bytes.Buffer // without the escapes that pages need
+	e := json.NewEncoder(&plain)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(decoded); err != nil {
+		return nil, bad("the arguments of a tool call cannot be read: %s", err)
+	}
+	return bytes.TrimSpace(plain.Bytes()), nil
+}

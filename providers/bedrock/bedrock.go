@@ -1,0 +1,184 @@
+package bedrock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	smithymiddleware "github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/aws/smithy-go/transport/http/protocol/restjson1"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+const eventStream = "application/vnd.amazon.eventstream"
+
+// model is one llm in one region.
+type model struct {
+	config Config
+	name   string
+	access *access
+	wire   *wire.Client
+}
+
+var _ engine.Model = (*model)(nil)
+
+// Build makes a model with the process's transport.
+func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+	return New(c, s, nil)
+}
+
+// New makes a model that sends its requests as settings say; change, if not
+// nil, may adapt the transport's settings first (tests).
+func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	base := strings.TrimSuffix(s.BaseURL, "/")
+	if base != "" {
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, errors.New("base_url is no http or https address; it looks like https://bedrock-runtime.eu-west-1.amazonaws.com, and is needed for other endpoints than the region's own only")
+		}
+	}
+	a := newAccess(c, s, base)
+	w := wire.Settings{
+		UserAgent: s.UserAgent,
+		Secrets:   a.secrets(),
+		Retry:     wire.Retry(s.Retry),
+		Limiter:   wire.Shared("bedrock "+cmp.Or(base, a.region)+" "+s.Model, wire.Limits(s.RateLimit)),
+		FirstByte: s.Timeout,
+		Total:     s.Timeout,
+	}
+	if change != nil {
+		change(&w)
+	}
+	m := &model{config: *c, name: s.Model, access: a, wire: wire.New(w)}
+	a.http = m.wire.HTTP()
+	return m, nil
+}
+
+// Generate implements engine.Model. A stream that breaks off is repeated like
+// any other failure, and its deltas then come again from the start.
+func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	w, err := m.write(req)
+	if err != nil {
+		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+	}
+	started := time.Now()
+	var out *engine.Reply
+	attempts, err := m.wire.Call(ctx, wire.Job{
+		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Again:  again,
+		Do: func(ctx context.Context) (int, error) {
+			var err error
+			if out, err = m.attempt(ctx, w, started, stream); err != nil {
+				return 0, m.failure(ctx, err)
+			}
+			return used(out), nil
+		},
+	})
+	if err != nil {
+		return nil, m.ended(err, attempts)
+	}
+	out.Latency = time.Since(started)
+	if attempts > 1 {
+		out.Attempts = attempts
+	}
+	return out, nil
+}
+
+// attempt makes one request, for a whole reply where stream is nil.
+func (m *model) attempt(ctx context.Context, w *writer, started time.Time, stream func(engine.Delta)) (*engine.Reply, error) {
+	client, err := m.access.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if stream == nil {
+		out, err := client.Converse(ctx, w.in)
+		if err != nil {
+			return nil, err
+		}
+		return answer(w, out)
+	}
+	return m.stream(ctx, client, w, started, stream)
+}
+
+// ended finishes the error of a call.
+func (m *model) ended(err error, attempts int) error {
+	if e, ok := errors.AsType[*engine.ModelError](err); ok {
+		e.Attempts = attempts
+		return err
+	}
+	return fmt.Errorf("model %s: %w", m.name, err)
+}
+
+// stream asks for the reply in pieces.
+func (m *model) stream(ctx context.Context, client *bedrockruntime.Client, w *writer, started time.Time, to func(engine.Delta)) (*engine.Reply, error) {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	out, err := client.ConverseStream(reading, w.streamed(), ownProtocol)
+	if err != nil {
+		return nil, err
+	}
+	events := out.GetStream()
+	defer func() { // a goroutine of the SDK reads: it is gone before the body is closed
+		stop()
+		for range events.Events() { // what still came does not count
+		}
+		_ = events.Close() // its errors are those of Err
+	}()
+	if kind := contentType(out.ResultMetadata); kind != "" && !strings.HasPrefix(kind, eventStream) {
+		return nil, bad("the server sent %s where an event stream was asked for", kind)
+	}
+	g := gather{draft: draft{asked: w, id: requestID(out.ResultMetadata), model: w.id}, deltas: to, started: started}
+	for event := range events.Events() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := g.add(event); err != nil {
+			return nil, err
+		}
+	}
+	if err := events.Err(); err != nil {
+		return nil, &streamError{err, g.draft.id}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return g.reply()
+}
+
+// ownProtocol gives a stream a decoder of its own: the SDK's clients share one
+// among all their streams, without a lock.
+func ownProtocol(o *bedrockruntime.Options) { o.Protocol = restjson1.New(nil) }
+
+// contentType says what a server sent.
+func contentType(m smithymiddleware.Metadata) string {
+	if raw, ok := middleware.GetRawResponse(m).(*smithyhttp.Response); ok {
+		return raw.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// requestID is the server's name of a request: Bedrock's replies have no other.
+func requestID(m smithymiddleware.Metadata) string {
+	id, _ := middleware.GetRequestIDMetadata(m)
+	return id
+}
+
+// used is what the rate limiter is told; an estimate tells it nothing new.
+func used(r *engine.Reply) int {
+	if r.Estimated {
+		return 0
+	}
+	return r.Usage.Total()
+}

@@ -1,0 +1,90 @@
+package bedrock
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Bedrock is the provider `bedrock`.
+var Bedrock = component.New[Config, engine.ModelSettings, engine.Model](
+	"bedrock",
+	"Amazon Bedrock: every model of its Converse API (Claude, Nova, Llama, Mistral, DeepSeek, gpt-oss, ...), by model id, inference profile or ARN.",
+	func() Config {
+		return Config{Credentials: environment, StructuredOutput: formAuto, GuardrailVersion: "DRAFT"}
+	},
+	Build,
+)
+
+// Where credentials are looked for.
+const (
+	environment  = "environment"
+	defaultChain = "default"
+)
+
+// How a model is asked for JSON of a schema.
+const (
+	formAuto        = "auto"
+	formNative      = "json_schema"
+	formTool        = "tool"
+	formInstruction = "instruction"
+	formNone        = "none"
+)
+
+// Config is what stands under `options:`.
+type Config struct {
+	Region           string         `yaml:"region" doc:"AWS region; without it that of AWS_REGION, of AWS_DEFAULT_REGION, or of the model's ARN."`
+	Credentials      string         `yaml:"credentials" enum:"environment|default" doc:"environment (default): the key of api_key_env (AWS_BEARER_TOKEN_BEDROCK) or else AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; default: also whatever AWS's own tools would find, in shared files, SSO, roles and the machine's metadata service."`
+	Profile          string         `yaml:"profile" doc:"Profile in the shared AWS files; needs credentials: default."`
+	BaseModel        string         `yaml:"base_model" doc:"Id of the model behind an ARN that does not name it, such as anthropic.claude-sonnet-4-5: some fields are sent to models only that know them."`
+	StructuredOutput string         `yaml:"structured_output" enum:"auto|json_schema|tool|instruction|none" doc:"How the model is asked for JSON of a schema: json_schema (Bedrock's own; constraints it does not know are left out), tool (a tool it must call), instruction (a sentence in the system prompt), none; auto (default) is json_schema for Claude 4.5 and later where the schema can be said so, else instruction."`
+	ReasoningEffort  string         `yaml:"reasoning_effort" doc:"How hard a model works that has such a setting: low, medium, high, xhigh, max."`
+	ThinkingBudget   int            `yaml:"thinking_budget" min:"1024" doc:"Tokens that Claude may think with before it answers; with it, temperature and top_p are not sent. Models that set their own budget take extra: {thinking: {type: adaptive}}."`
+	Cache            bool           `yaml:"cache" doc:"Mark what stays the same (tools, system prompt, and in a conversation with tools what was said so far) for Bedrock's prompt cache; only for models that have one."`
+	CacheTTL         string         `yaml:"cache_ttl" enum:"5m|1h" doc:"How long the cache keeps it; the model's default without."`
+	Guardrail        string         `yaml:"guardrail" doc:"Id or ARN of a guardrail to apply."`
+	GuardrailVersion string         `yaml:"guardrail_version" doc:"Version of the guardrail."`
+	Latency          string         `yaml:"latency" enum:"standard|optimized" doc:"Optimized asks for the fast variant of a model that has one."`
+	ServiceTier      string         `yaml:"service_tier" enum:"priority|default|flex|reserved" doc:"Tier that serves the request."`
+	Extra            map[string]any `yaml:"extra" doc:"Fields of the model's own (additionalModelRequestFields), such as top_k; they replace ours of the same name."`
+}
+
+// check finds settings that contradict each other.
+func (c *Config) check() error {
+	if c.Profile != "" && c.Credentials != defaultChain {
+		return errors.New("options.profile is a profile of the shared AWS files, which are read with options.credentials: default only")
+	}
+	return nil
+}
+
+// base is the id that tells what a model knows.
+func (c *Config) base(id string) string {
+	if c.BaseModel != "" {
+		return c.BaseModel
+	}
+	return id
+}
+
+// claude says whether an id is one of Anthropic's.
+func claude(id string) bool { return strings.Contains(id, "anthropic.") }
+
+// marksErrors says whether a model takes the status of a tool's result.
+func marksErrors(id string) bool { return claude(id) || strings.Contains(id, "amazon.nova") }
+
+// numbered is the name of a Claude model since 4, with its number.
+var numbered = regexp.MustCompile(`anthropic\.claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?:[-:]|$)`)
+
+// recent says whether an id is a Claude of 4.5 or later.
+func recent(id string) bool {
+	n := numbered.FindStringSubmatch(id)
+	if n == nil {
+		return false
+	}
+	major, _ := strconv.Atoi(n[1]) // digits, by the expression
+	minor, _ := strconv.Atoi(n[2]) // or none: 0
+	return major > 4 || major == 4 && minor >= 5
+}

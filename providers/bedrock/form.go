@@ -1,0 +1,79 @@
+package bedrock
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// form asks for JSON of the request's schema, in a way that the model knows.
+func (w *writer) form() error {
+	s := w.req.Schema
+	if s == nil || w.config.StructuredOutput == formNone {
+		return nil
+	}
+	if !json.Valid(s.Schema) {
+		return fmt.Errorf("reply schema %s is no JSON", s.Name)
+	}
+	name := formName(s.Name)
+	how := w.config.StructuredOutput
+	if how == formTool && !w.fixed { // Claude does not think where it must call a tool
+		w.answerByTool(name, s.Schema)
+		return nil
+	}
+	if how == formNative || how == formAuto && recent(w.base) {
+		if closed, ok := native(s.Schema); ok {
+			text := string(closed)
+			w.output().TextFormat = &types.OutputFormat{
+				Type: types.OutputFormatTypeJsonSchema,
+				Structure: &types.OutputFormatStructureMemberJsonSchema{
+					Value: types.JsonSchemaDefinition{Name: &name, Schema: &text},
+				},
+			}
+			return nil
+		}
+	}
+	w.in.System = append(w.in.System, &types.SystemContentBlockMemberText{Value: instruction(s)})
+	return nil
+}
+
+// answerByTool makes the reply the arguments of a tool that the model must
+// call; where the request has tools of its own, it may call one of those first.
+func (w *writer) answerByTool(name string, schema json.RawMessage) {
+	if w.in.ToolConfig == nil {
+		w.in.ToolConfig = &types.ToolConfiguration{}
+	}
+	w.answer = name
+	c := w.in.ToolConfig
+	c.Tools = append(c.Tools, tool(name, "Gives the answer.", schema))
+	c.ToolChoice = &types.ToolChoiceMemberAny{}
+	if len(w.req.Tools) == 0 {
+		c.ToolChoice = &types.ToolChoiceMemberTool{Value: types.SpecificToolChoice{Name: &name}}
+	}
+}
+
+// instruction says in words what form a reply must have.
+func instruction(s *engine.ReplySchema) string {
+	schema := s.Schema
+	var b bytes.Buffer
+	if json.Compact(&b, schema) == nil {
+		schema = b.Bytes()
+	}
+	return "Reply with one JSON value and nothing else: no sentence before or after it, no code fence. It must be valid against the JSON Schema \"" + s.Name + "\":\n" + string(schema)
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// formName makes a name that the protocol allows.
+func formName(s string) string {
+	s = notInNames.ReplaceAllString(s, "_")
+	if s == "" {
+		return "reply"
+	}
+	return s[:min(len(s), 64)]
+}

@@ -1,0 +1,177 @@
+package bedrock
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// maxCalls is how many tool calls of one reply are believed.
+const maxCalls = 128
+
+// draft is a reply as the server gave it.
+type draft struct {
+	asked     *writer
+	id, model string
+
+	text     strings.Builder
+	calls    []engine.ToolCall
+	thoughts []thought // since the last call
+	stop     types.StopReason
+	usage    *types.TokenUsage
+}
+
+// call adds a tool call, which keeps the thoughts that led to it.
+func (d *draft) call(id, name string, args json.RawMessage) error {
+	switch {
+	case name == "" && id == "" && len(args) == 0:
+		return nil
+	case name == "":
+		return bad("a tool call has no name, only arguments %.100s", args)
+	case len(d.calls) == maxCalls:
+		return bad("more than %d tool calls in one reply", maxCalls)
+	case len(args) == 0:
+		args = json.RawMessage("{}")
+	}
+	d.calls = append(d.calls, engine.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
+	d.thoughts = nil
+	return nil
+}
+
+// reply makes the engine's reply of a draft.
+func (d *draft) reply() (*engine.Reply, error) {
+	req := d.asked.req
+	out := &engine.Reply{ID: d.id, Model: d.model, Text: d.text.String(), Calls: d.calls, Usage: tokens(d.usage)}
+	d.answered(out)
+	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
+	identify(out.Calls, req)
+	var err error
+	if out.Stop, err = stopKind(d.stop, len(out.Calls) > 0); err != nil {
+		return nil, err
+	}
+	if out.Usage.Total() == 0 {
+		out.Estimated = true
+		out.Usage.Input = engine.EstimateTokens(characters(req))
+		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+	}
+	return out, nil
+}
+
+// answered takes the answer from the tool that was there for it.
+func (d *draft) answered(out *engine.Reply) {
+	name := d.asked.answer
+	if name == "" {
+		return
+	}
+	var others []engine.ToolCall
+	found := false
+	for _, c := range out.Calls {
+		if c.Name == name && !found {
+			out.Text, found = string(c.Args), true
+			continue
+		}
+		others = append(others, c)
+	}
+	out.Calls = others
+}
+
+// stopKind translates the reason why the model stopped. A word that is new has
+// ended its turn.
+func stopKind(reason types.StopReason, calls bool) (engine.StopKind, error) {
+	switch reason {
+	case types.StopReasonMaxTokens, types.StopReasonModelContextWindowExceeded:
+		return engine.MaxTokens, nil
+	case types.StopReasonContentFiltered:
+		return engine.ContentFiltered, nil
+	case types.StopReasonGuardrailIntervened:
+		return engine.Guardrail, nil
+	case "refusal":
+		return engine.Refusal, nil
+	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
+		return "", bad("the server ended the reply with %s: what the model wrote cannot be read", reason)
+	case types.StopReasonStopSequence:
+		if !calls {
+			return engine.StopSequence, nil
+		}
+	case types.StopReasonEndTurn, types.StopReasonToolUse:
+	}
+	if calls {
+		return engine.ToolUse, nil
+	}
+	return engine.EndTurn, nil
+}
+
+// identify gives calls without an id, or with one that the conversation has
+// already, the next free of call_0, call_1, ...
+func identify(calls []engine.ToolCall, req *engine.Request) {
+	taken, next := map[string]bool{}, 0
+	for _, m := range req.Messages {
+		for _, c := range m.Calls {
+			taken[c.ID] = true
+			next++
+		}
+	}
+	for i := range calls {
+		id := calls[i].ID
+		for id == "" || taken[id] {
+			id = "call_" + strconv.Itoa(next)
+			next++
+		}
+		taken[id] = true
+		calls[i].ID = id
+	}
+}
+
+// tokens translates usage; nonsense counts as missing. Bedrock counts what the
+// cache gave and took beside the input, unless the total says otherwise.
+func tokens(u *types.TokenUsage) engine.Tokens {
+	if u == nil {
+		return engine.Tokens{}
+	}
+	in, out, total := number(u.InputTokens), number(u.OutputTokens), number(u.TotalTokens)
+	read, written := number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
+	for _, n := range []int{in, out, read, written} {
+		if n < 0 {
+			return engine.Tokens{}
+		}
+	}
+	if within := total == in+out && read <= in; !within {
+		in += read + written
+	}
+	return engine.Tokens{Input: in, Output: out, Cached: read}
+}
+
+func number(n *int32) int {
+	if n == nil {
+		return 0
+	}
+	return int(*n)
+}
+
+// characters counts what a request says, for estimates.
+func characters(req *engine.Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		for _, s := range m.Text {
+			n += utf8.RuneCountInString(s)
+		}
+		n += letters(m.Calls)
+	}
+	for _, t := range req.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Input)
+	}
+	return n
+}
+
+func letters(calls []engine.ToolCall) int {
+	n := 0
+	for _, c := range calls {
+		n += len(c.Name) + utf8.RuneCount(c.Args)
+	}
+	return n
+}

@@ -1,0 +1,186 @@
+package bedrock
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// writer writes one request in the SDK's terms. What is unset is not sent.
+type writer struct {
+	config *Config
+	id     string // of the model that is asked
+	base   string // id that tells what it knows
+	req    *engine.Request
+	in     *bedrockruntime.ConverseInput
+
+	answer    string // the tool whose arguments are the reply; "" = none
+	unthought bool   // the last calls come without the thinking that led to them
+	thinking  any    // what Claude is told of thinking; nil = nothing
+	fixed     bool   // it thinks with a fixed budget
+}
+
+func (m *model) write(req *engine.Request) (*writer, error) {
+	id := cmp.Or(req.Params.Model, m.name)
+	if id == "" {
+		return nil, errors.New("no model: set the llm's model to a Bedrock model id, inference profile or ARN")
+	}
+	w := &writer{config: &m.config, id: id, base: m.config.base(id), req: req, in: &bedrockruntime.ConverseInput{ModelId: &id}}
+	w.conversation()
+	if len(w.in.Messages) == 0 {
+		return nil, errors.New("no message of the request has text")
+	}
+	w.think()
+	for _, part := range []func() error{w.tools, w.form, w.additional} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	w.sampling()
+	w.options()
+	w.cache()
+	return w, nil
+}
+
+// sampling writes the parameters of a call. Temperature 0 is a value, not an absence.
+func (w *writer) sampling() {
+	p := w.req.Params
+	var c types.InferenceConfiguration
+	if p.MaxOutputTokens > 0 {
+		n := int32(min(p.MaxOutputTokens, math.MaxInt32))
+		c.MaxTokens = &n
+	}
+	if !w.fixed { // Claude sets them itself when it thinks
+		c.Temperature, c.TopP = single(p.Temperature), single(p.TopP)
+	}
+	c.StopSequences = p.Stop
+	if c.MaxTokens != nil || c.Temperature != nil || c.TopP != nil || len(c.StopSequences) > 0 {
+		w.in.InferenceConfig = &c
+	}
+}
+
+func single(v *float64) *float32 {
+	if v == nil {
+		return nil
+	}
+	f := float32(*v)
+	return &f
+}
+
+// options writes what the author set once for the llm.
+func (w *writer) options() {
+	c, in := w.config, w.in
+	if c.ReasoningEffort != "" {
+		w.output().Effort = &c.ReasoningEffort
+	}
+	if c.Guardrail != "" {
+		in.GuardrailConfig = &types.GuardrailConfiguration{GuardrailIdentifier: &c.Guardrail, GuardrailVersion: &c.GuardrailVersion}
+	}
+	if c.Latency != "" {
+		in.PerformanceConfig = &types.PerformanceConfiguration{Latency: types.PerformanceConfigLatency(c.Latency)}
+	}
+	if c.ServiceTier != "" {
+		in.ServiceTier = &types.ServiceTier{Type: types.ServiceTierType(c.ServiceTier)}
+	}
+}
+
+func (w *writer) output() *types.OutputConfig {
+	if w.in.OutputConfig == nil {
+		w.in.OutputConfig = &types.OutputConfig{}
+	}
+	return w.in.OutputConfig
+}
+
+// tools writes the tools. A conversation with calls must come with tools, even
+// where none may be called any more: then those that were called are named.
+func (w *writer) tools() error {
+	var list []types.Tool
+	for _, t := range w.req.Tools {
+		input, err := argumentsSchema(t.Input)
+		if err != nil {
+			return fmt.Errorf("input schema of tool %s is no JSON object: %w", t.Name, err)
+		}
+		list = append(list, tool(t.Name, t.Description, input))
+	}
+	if list == nil {
+		list = w.called()
+	}
+	if list != nil {
+		w.in.ToolConfig = &types.ToolConfiguration{Tools: list}
+	}
+	return nil
+}
+
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// argumentsSchema says that arguments are an object, which Bedrock wants to read.
+func argumentsSchema(schema json.RawMessage) (json.RawMessage, error) {
+	if len(schema) == 0 {
+		return anyObject, nil
+	}
+	n, err := parse(schema)
+	if err != nil || n.get("type") != nil {
+		return schema, err
+	}
+	return json.Marshal(append(n, keyword{"type", json.RawMessage(`"object"`)}))
+}
+
+func tool(name, description string, input json.RawMessage) types.Tool {
+	spec := types.ToolSpecification{Name: &name, InputSchema: &types.ToolInputSchemaMemberJson{Value: raw(input)}}
+	if description != "" {
+		spec.Description = &description
+	}
+	return &types.ToolMemberToolSpec{Value: spec}
+}
+
+// called lists the tools that the conversation speaks of.
+func (w *writer) called() []types.Tool {
+	var list []types.Tool
+	seen := map[string]bool{}
+	for _, m := range w.req.Messages {
+		for _, c := range m.Calls {
+			if !seen[c.Name] {
+				seen[c.Name] = true
+				list = append(list, tool(c.Name, "No longer available: do not call it.", anyObject))
+			}
+		}
+	}
+	return list
+}
+
+// streamed is the same request for the operation that streams.
+func (w *writer) streamed() *bedrockruntime.ConverseStreamInput {
+	in := w.in
+	out := &bedrockruntime.ConverseStreamInput{
+		ModelId: in.ModelId, Messages: in.Messages, System: in.System, ToolConfig: in.ToolConfig,
+		InferenceConfig: in.InferenceConfig, OutputConfig: in.OutputConfig,
+		AdditionalModelRequestFields: in.AdditionalModelRequestFields,
+		PerformanceConfig:            in.PerformanceConfig, ServiceTier: in.ServiceTier,
+	}
+	if g := in.GuardrailConfig; g != nil {
+		out.GuardrailConfig = &types.GuardrailStreamConfiguration{GuardrailIdentifier: g.GuardrailIdentifier, GuardrailVersion: g.GuardrailVersion}
+	}
+	return out
+}
+
+// verbatim is a JSON value that is sent as it is written: the SDK would sort its
+// keys and read its numbers.
+type verbatim struct {
+	document.Interface
+	text json.RawMessage
+}
+
+func raw(text json.RawMessage) document.Interface {
+	return verbatim{document.NewLazyDocument(nil), text}
+}
+
+// MarshalSmithyDocument implements document.Interface.
+func (v verbatim) MarshalSmithyDocument() ([]byte, error) { return v.text, nil }

@@ -1,0 +1,152 @@
+package genai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// failure types what went wrong in one attempt. An attempt that ctx ended
+// keeps its error: the transport wraps ctx's.
+func (m *model) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	var known *engine.ModelError
+	var sent *wire.Error
+	switch {
+	case errors.As(err, &known):
+	case errors.As(err, &sent):
+		known = m.refused(sent)
+	default:
+		known = bad("the server's answer cannot be read: %s", err)
+		known.Err = err
+	}
+	known.Message = m.wire.Redact(known.Message)
+	return known
+}
+
+// again says whether the same request may succeed a moment later.
+func again(err error) bool {
+	var e *engine.ModelError
+	var sent *wire.Error
+	if errors.As(err, &sent) && sent.Final {
+		return false
+	}
+	return errors.As(err, &e) && e.Retryable() || errors.Is(err, errUnlucky)
+}
+
+// refused types a request that the transport reports as failed.
+func (m *model) refused(w *wire.Error) *engine.ModelError {
+	e := &engine.ModelError{Kind: engine.ErrorKind(w.Kind), Status: w.Status, Message: w.Message, RequestID: w.RequestID, Err: w}
+	if w.Status != 0 {
+		f, text := explained(w.Body)
+		if text != "" {
+			e.Message = text
+		}
+		if kind := f.named(); kind != "" && (w.Status < http.StatusInternalServerError || kind == engine.ContextTooLong) {
+			e.Kind = kind
+		}
+		// The API says in the body how long to wait. The transport, which does
+		// the waiting, looks into its own error.
+		if wait := f.delay(); wait > w.RetryAfter {
+			w.RetryAfter = min(wait, wire.MaxRetryAfter)
+		}
+	}
+	e.RetryAfter = w.RetryAfter
+	if e.Kind == engine.NotFound {
+		e.Message += fmt.Sprintf(" (asked %s for model %s)", m.base.Redacted(), m.name)
+	}
+	return e
+}
+
+// reported types an error that came with status 200: in a stream, or in place of a reply.
+func reported(body []byte) *engine.ModelError {
+	f, text := explained(body)
+	if text == "" {
+		text = wire.Explain(body)
+	}
+	e := &engine.ModelError{Kind: engine.ServerError, Message: text}
+	if wait := min(f.delay(), wire.MaxRetryAfter); wait > 0 {
+		e.RetryAfter, e.Err = wait, &wire.Error{RetryAfter: wait, Message: text}
+	}
+	if code := f.Error.Code; code >= 400 && code < 600 {
+		e.Status, e.Kind = code, engine.ErrorKind(wire.KindOf(code))
+	} else if kind, ok := statuses[f.Error.Status]; ok {
+		e.Kind = kind
+	}
+	if kind := f.named(); kind != "" {
+		e.Kind = kind
+	}
+	return e
+}
+
+// explained reads the body of an error, which is in a list where a stream was
+// asked for, and its sentence.
+func explained(body []byte) (f fault, text string) {
+	pieces, err := list(body)
+	if err != nil || json.Unmarshal(pieces[0], &f) != nil {
+		return fault{}, ""
+	}
+	return f, strings.Join(strings.Fields(f.Error.Message), " ")
+}
+
+// delay is how long the server asks to wait, 0 where it does not say.
+func (f fault) delay() time.Duration {
+	for _, d := range f.Error.Details {
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
+			return wait
+		}
+	}
+	return 0
+}
+
+// statuses are the API's own words where no HTTP status came, or one of its own.
+var statuses = map[string]engine.ErrorKind{
+	"INVALID_ARGUMENT": engine.BadRequest, "FAILED_PRECONDITION": engine.BadRequest, "OUT_OF_RANGE": engine.BadRequest,
+	"UNAUTHENTICATED": engine.AuthError, "PERMISSION_DENIED": engine.AuthError, "NOT_FOUND": engine.NotFound,
+	"RESOURCE_EXHAUSTED": engine.RateLimited, "UNAVAILABLE": engine.Overloaded,
+	"CANCELLED": engine.ServerError, "ABORTED": engine.ServerError, "DEADLINE_EXCEEDED": engine.ServerError,
+}
+
+// words are what errors say of themselves that says more than the status does.
+// The first that occurs counts.
+var words = []struct {
+	text *regexp.Regexp
+	kind engine.ErrorKind
+}{
+	{regexp.MustCompile(`exceeds the maximum number of tokens|request payload size exceeds`), engine.ContextTooLong},
+	{regexp.MustCompile(`api key not valid|api key expired|api_key_invalid|api_key_service_blocked`), engine.AuthError},
+	{regexp.MustCompile(`user location is not supported|credits are depleted|enable billing`), engine.AuthError},
+	{regexp.MustCompile(`quota exceeded.*limit: 0\b`), engine.AuthError}, // the plan has none of this model
+}
+
+// named finds the kind of an error in its words, "" where none is known.
+func (f fault) named() engine.ErrorKind {
+	text := f.Error.Message
+	for _, d := range f.Error.Details {
+		text += " " + d.Reason
+	}
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	for _, w := range words {
+		if w.text.MatchString(text) {
+			return w.kind
+		}
+	}
+	if f.Error.Status == "CANCELLED" {
+		return engine.ServerError
+	}
+	return ""
+}
+
+func bad(format string, args ...any) *engine.ModelError {
+	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
+}

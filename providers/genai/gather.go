@@ -1,0 +1,147 @@
+package genai
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// Bounds of what is believed of a reply.
+const (
+	maxCalls = 128
+	maxName  = 1024
+)
+
+// gather puts a reply together from its pieces; a whole body is one piece.
+type gather struct {
+	request *engine.Request
+	deltas  func(engine.Delta) // nil = nobody wants them
+	started time.Time
+
+	seen    bool // a piece came
+	id      string
+	model   string
+	usage   engine.Tokens
+	finish  string
+	why     string // what the API says of the finish
+	blocked string // the prompt was
+	text    strings.Builder
+	tools   []engine.ToolCall
+	first   time.Duration
+}
+
+// stream reads an event stream to its end.
+func (g *gather) stream(ctx context.Context, from io.Reader) error {
+	for event, err := range events(from) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = g.add(event)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// add takes one piece. Only the first candidate counts: no more was asked for.
+func (g *gather) add(raw json.RawMessage) error {
+	g.seen = true
+	var a *answer
+	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
+		return bad("the server's answer cannot be read: %s", wire.Explain(raw))
+	}
+	if len(a.Error) > 0 && string(a.Error) != "null" {
+		return reported(raw)
+	}
+	if g.id == "" {
+		g.id = a.ResponseID
+	}
+	if g.model == "" {
+		g.model = a.ModelVersion
+	}
+	if u := tokens(a.UsageMetadata); u.Total() > 0 {
+		g.usage = u
+	}
+	if f := a.PromptFeedback; f.BlockReason != "" {
+		g.blocked, g.why = f.BlockReason, f.BlockReasonMessage
+	}
+	for _, c := range a.Candidates {
+		if c.Index != 0 {
+			continue
+		}
+		if c.FinishReason != "" {
+			g.finish, g.why = c.FinishReason, c.FinishMessage
+		}
+		if err := g.parts(c.Content.Parts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parts takes what one piece says. Calls come whole; what is neither text nor
+// call (images, the API's own tools) was not asked for.
+func (g *gather) parts(parts []part) error {
+	var out engine.Delta
+	for _, p := range parts {
+		switch {
+		case p.FunctionCall != nil:
+			if err := g.call(p); err != nil {
+				return err
+			}
+		case p.Thought:
+			out.Reasoning += p.Text
+		default:
+			out.Text += p.Text
+		}
+	}
+	g.text.WriteString(out.Text)
+	if g.deltas == nil {
+		return nil
+	}
+	if g.first == 0 && (out != engine.Delta{} || len(g.tools) > 0) {
+		g.first = max(time.Since(g.started), 1)
+	}
+	if out != (engine.Delta{}) {
+		g.deltas(out)
+	}
+	return nil
+}
+
+func (g *gather) call(p part) error {
+	f := p.FunctionCall
+	switch {
+	case f.Name == "" && len(f.Args) == 0:
+		return nil
+	case f.Name == "":
+		return bad("a tool call has no name, only arguments %.100s", f.Args)
+	case len(f.Name) > maxName:
+		return bad("the name of a tool call is longer than %d bytes", maxName)
+	case len(g.tools) == maxCalls:
+		return bad("more than %d tool calls in one reply", maxCalls)
+	}
+	c := engine.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args}
+	if len(c.Args) == 0 || string(c.Args) == "null" {
+		c.Args = json.RawMessage("{}")
+	}
+	if p.ThoughtSignature != "" {
+		o, err := json.Marshal(opaque{p.ThoughtSignature})
+		if err != nil {
+			return bad("the signature of a tool call cannot be kept: %s", err)
+		}
+		c.Opaque = o
+	}
+	g.tools = append(g.tools, c)
+	return nil
+}
+
+// said says that something came that may be a reply.
+func (g *gather) said() bool { return g.text.Len() > 0 || len(g.tools) > 0 }

@@ -1,0 +1,226 @@
+package genai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
+
+// model is one llm at one server.
+type model struct {
+	config  Config
+	name    string
+	base    *url.URL
+	keyless bool // no key, and the server is known to want one
+	header  http.Header
+	wire    *wire.Client
+}
+
+var _ engine.Model = (*model)(nil)
+
+// Build makes a model with the process's transport.
+func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+	return New(c, s, nil)
+}
+
+// New makes a model that sends its requests as settings say; change, if not
+// nil, may adapt the transport's settings first (tests).
+func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	base, err := address(s.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	headers, secrets := c.headers(s.Env)
+	w := wire.Settings{
+		UserAgent: s.UserAgent,
+		Secrets:   append(secrets, s.APIKey),
+		Retry:     wire.Retry(s.Retry),
+		Limiter:   wire.Shared(base.String()+" "+s.Model, wire.Limits(s.RateLimit)),
+		FirstByte: s.Timeout,
+		Total:     s.Timeout,
+	}
+	if pass, ok := base.User.Password(); ok {
+		w.Secrets = append(w.Secrets, pass)
+	}
+	if change != nil {
+		change(&w)
+	}
+	return &model{
+		config: *c, name: s.Model, base: base, header: header(s.APIKey, headers), wire: wire.New(w),
+		keyless: s.APIKey == "" && base.String() == defaultBaseURL && len(secrets) == 0,
+	}, nil
+}
+
+var version = regexp.MustCompile(`(^|/)v\d+[a-z]*\d*(/|$)`)
+
+// address is where the models are: base, with the API's version where it names none.
+func address(base string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(cmp.Or(base, defaultBaseURL), "/"))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("base_url is no http or https address; it looks like https://host/v1beta")
+	}
+	if !version.MatchString(u.Path) {
+		u = u.JoinPath("v1beta")
+	}
+	return u, nil
+}
+
+// header is sent with each request; the author's headers go last. The key is
+// never part of an address. The empty idempotency key is not sent: it lets a
+// request be repeated that met a connection the server had just closed.
+func header(key string, own map[string]string) http.Header {
+	h := http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {}}
+	if key != "" {
+		h.Set("X-Goog-Api-Key", key)
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		h.Set(name, own[name])
+	}
+	return h
+}
+
+// Generate implements engine.Model. A stream that breaks off is repeated like
+// any other failure, and its deltas then come again from the start.
+func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	if m.keyless {
+		return nil, m.noKey()
+	}
+	body, err := m.body(req)
+	if err != nil {
+		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+	}
+	g := gather{request: req, deltas: stream, started: time.Now()}
+	var out *engine.Reply
+	attempts, err := m.wire.Call(ctx, wire.Job{
+		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Again:  again,
+		Do: func(ctx context.Context) (int, error) {
+			var err error
+			if out, err = m.attempt(ctx, body, g); err != nil {
+				return 0, m.failure(ctx, err)
+			}
+			return used(out), nil
+		},
+	})
+	if err != nil {
+		return nil, m.ended(err, attempts)
+	}
+	out.Latency = time.Since(g.started)
+	if attempts > 1 {
+		out.Attempts = attempts
+	}
+	return out, nil
+}
+
+func (m *model) noKey() error {
+	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base.Host +
+		": set the environment variable that api_key_env names (GEMINI_API_KEY by default)"}
+}
+
+// ended finishes the error of a call.
+func (m *model) ended(err error, attempts int) error {
+	if e, ok := errors.AsType[*engine.ModelError](err); ok {
+		e.Attempts = attempts
+		return err
+	}
+	return fmt.Errorf("model %s: %w", m.name, err)
+}
+
+// attempt makes one request, for a whole reply where nobody wants deltas. What
+// g gathers is the attempt's own.
+func (m *model) attempt(ctx context.Context, body []byte, g gather) (*engine.Reply, error) {
+	resp, err := m.post(ctx, cmp.Or(g.request.Params.Model, m.name), g.deltas != nil, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	kind := resp.Header.Get("Content-Type")
+	if g.deltas == nil || strings.HasPrefix(kind, "application/json") {
+		return g.whole(resp.Body)
+	}
+	if err := g.stream(ctx, resp.Body); err != nil {
+		return nil, err
+	}
+	if !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
+		return nil, bad("the server sent %s where an event stream was asked for", kind)
+	}
+	return g.reply()
+}
+
+// post sends a body to a model; refusals are errors of the transport.
+func (m *model) post(ctx context.Context, name string, streamed bool, body []byte) (*http.Response, error) {
+	u := m.base.JoinPath(place(name) + ":generateContent")
+	if streamed {
+		u = m.base.JoinPath(place(name) + ":streamGenerateContent")
+		query := u.Query()
+		query.Set("alt", "sse")
+		u.RawQuery = query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = m.header.Clone()
+	return m.wire.HTTP().Do(req)
+}
+
+// place is where a model stands below the base: names of other collections
+// (tunedModels/x) say it themselves.
+func place(name string) string {
+	if !strings.Contains(name, "/") {
+		name = "models/" + name
+	}
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return strings.Join(parts, "/")
+}
+
+// whole reads a body that is the reply, or, from a server that streams no
+// events though asked to, the list of its pieces.
+func (g *gather) whole(from io.Reader) (*engine.Reply, error) {
+	body, err := io.ReadAll(from)
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := list(body)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pieces {
+		if err := g.add(p); err != nil {
+			return nil, err
+		}
+	}
+	if g.finish == "" && g.said() {
+		g.finish = stopped
+	}
+	return g.reply()
+}
+
+// used is what the rate limiter is told; an estimate tells it nothing new.
+func used(r *engine.Reply) int {
+	if r.Estimated {
+		return 0
+	}
+	return r.Usage.Total()
+}

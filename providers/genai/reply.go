@@ -1,0 +1,143 @@
+package genai
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
+)
+
+const stopped = "STOP"
+
+// errUnlucky says that the same request may well be answered the next time.
+var errUnlucky = errors.New("the model missed the form of a call")
+
+// reply makes the engine's reply of what came. A stream that ends without
+// saying why the model stopped was cut.
+func (g *gather) reply() (*engine.Reply, error) {
+	stop, err := g.stop()
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Reply{
+		ID: g.id, Model: g.model, Text: strings.ToValidUTF8(g.text.String(), "\uFFFD"), Calls: g.tools,
+		Stop: stop, Usage: g.usage, FirstToken: g.first,
+	}
+	identify(out.Calls, g.request)
+	if (stop == engine.ContentFiltered || stop == engine.Guardrail) && out.Text == "" {
+		out.Text = g.withheld()
+	}
+	if out.Usage.Total() == 0 {
+		out.Estimated = true
+		out.Usage.Input = engine.EstimateTokens(characters(g.request))
+		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(g.text.String()) + letters(out.Calls))
+	}
+	return out, nil
+}
+
+// stop translates the reason why the model stopped. Only STOP ends a reply
+// well; a word that is not known may mean that there is more to it.
+func (g *gather) stop() (engine.StopKind, error) {
+	if g.blocked != "" && g.blocked != "BLOCKED_REASON_UNSPECIFIED" {
+		if g.blocked == "MODEL_ARMOR" {
+			return engine.Guardrail, nil
+		}
+		return engine.ContentFiltered, nil
+	}
+	switch g.finish {
+	case "":
+		return "", g.unfinished()
+	case stopped, "STOP_SEQUENCE", "FUNCTION_CALL", "TOOL_CALL", "TOOL_CALLS": // of other servers, but for the first
+		if len(g.tools) > 0 {
+			return engine.ToolUse, nil
+		}
+		return engine.EndTurn, nil
+	case "MAX_TOKENS":
+		return engine.MaxTokens, nil
+	case "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST",
+		"PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY",
+		"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
+		return engine.ContentFiltered, nil
+	case "MODEL_ARMOR":
+		return engine.Guardrail, nil
+	case "OTHER", "FINISH_REASON_UNSPECIFIED":
+		return "", &engine.ModelError{Kind: engine.ServerError, Message: g.ending()}
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
+		e := bad("%s", g.ending())
+		e.Err = errUnlucky
+		return "", e
+	default:
+		return "", bad("%s", g.ending())
+	}
+}
+
+// ending says how the server ended the reply.
+func (g *gather) ending() string {
+	if g.why != "" {
+		return "the server ended the reply with " + g.finish + ": " + g.why
+	}
+	return "the server ended the reply with " + g.finish
+}
+
+// unfinished is the error of a reply that has no end.
+func (g *gather) unfinished() error {
+	if g.deltas == nil {
+		return bad("the server's answer has neither a candidate nor a reason why")
+	}
+	return &engine.ModelError{Kind: engine.Truncated, Message: "the stream ended before the reply did: no finishReason came"}
+}
+
+// withheld is what a person is told in place of a filtered reply.
+func (g *gather) withheld() string {
+	what, reason := "the reply was withheld", g.finish
+	if g.blocked != "" {
+		what, reason = "the prompt was blocked", g.blocked
+	}
+	if g.why != "" {
+		reason += ": " + g.why
+	}
+	return what + " (" + reason + ")"
+}
+
+// identify gives calls without an id, or with one that the conversation has
+// already, the next free of call_0, call_1, ...
+func identify(calls []engine.ToolCall, req *engine.Request) {
+	taken, next := map[string]bool{}, 0
+	for _, m := range req.Messages {
+		for _, c := range m.Calls {
+			taken[c.ID] = true
+			next++
+		}
+	}
+	for i := range calls {
+		id := calls[i].ID
+		for id == "" || taken[id] {
+			id = "call_" + strconv.Itoa(next)
+			next++
+		}
+		taken[id] = true
+		calls[i].ID = id
+	}
+}
+
+// tokens translates usage; nonsense counts as missing. The API counts thoughts
+// beside the reply, and what its tools gave beside the prompt.
+func tokens(raw json.RawMessage) engine.Tokens {
+	var c counts
+	if json.Unmarshal(raw, &c) != nil {
+		return engine.Tokens{}
+	}
+	const most = 1 << 40
+	for _, n := range []int64{c.PromptTokenCount, c.ToolUsePromptTokenCount, c.CachedContentTokenCount, c.CandidatesTokenCount, c.ThoughtsTokenCount} {
+		if n < 0 || n > most {
+			return engine.Tokens{}
+		}
+	}
+	return engine.Tokens{
+		Input: int(c.PromptTokenCount + c.ToolUsePromptTokenCount), Output: int(c.CandidatesTokenCount + c.ThoughtsTokenCount),
+		Cached: int(c.CachedContentTokenCount), Reasoning: int(c.ThoughtsTokenCount),
+	}
+}

@@ -1,0 +1,277 @@
+package genai_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/providers/genai"
+)
+
+// sent makes one call and gives the request that the server saw, and its body.
+func sent(t *testing.T, c genai.Config, set engine.ModelSettings, req *engine.Request, stream func(engine.Delta)) (*http.Request, []byte) {
+	t.Helper()
+	var body []byte
+	var seen *http.Request
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = r
+		body, _ = io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}]}`)
+	}))
+	defer s.Close()
+	if _, err := at(t, s.URL+set.BaseURL, c, set).Generate(t.Context(), req, stream); err != nil {
+		t.Fatal(err)
+	}
+	return seen, body
+}
+
+func say(role engine.ChatRole, text ...string) engine.Message {
+	return engine.Message{Role: role, Text: text}
+}
+
+// loop is a conversation with calls, of which only the second turn's are signed.
+func loop(params engine.Params) *engine.Request {
+	return &engine.Request{Params: params, Messages: []engine.Message{
+		say(engine.System, "Be ", "brief."),
+		say(engine.System, "Be kind."),
+		say(engine.User, "Compare."),
+		{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: calls("c1", "find", `{"q":"moss","id":12345678901234567890}`, "c2", "find", `{"q":`)},
+		{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
+		{Role: engine.ToolRole, CallID: "c2", Text: engine.Text{"not JSON"}, IsError: true},
+		say(engine.Assistant, ""),
+		{Role: engine.Assistant, Calls: signed("c2lnbmVkIG9uY2U=", calls("c3", "clock", "", "c4", "clock", `{}`))},
+		{Role: engine.ToolRole, CallID: "c3", Tool: "clock", Text: engine.Text{""}},
+		{Role: engine.ToolRole, CallID: "c4", Tool: "clock", Text: engine.Text{"{\"at\": 7}"}},
+		say(engine.System, "Two turns are left."),
+		say(engine.User, "And <the> other?"),
+	}}
+}
+
+func equipped(parallel bool) *engine.Request {
+	return &engine.Request{
+		ParallelTools: parallel,
+		Messages:      []engine.Message{say(engine.System, "Be brief."), say(engine.User, "Go.")},
+		Tools: []engine.ToolDef{
+			{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"q":{"type":"string","pattern":"^[a-z]+$"},"a":{"const":"x"}},"required":["q"],"additionalProperties":false}`)},
+			{Name: "server__clock"},
+		},
+	}
+}
+
+func planned(req *engine.Request) *engine.Request {
+	req.Schema = &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type": "object", "properties": {"steps": {"type": "array", "items": {"type": "string"}}, "result": {"type": "string"}}}`)}
+	return req
+}
+
+func TestRequestsOnTheWire(t *testing.T) {
+	zero, p, seed, budget := 0.0, 0.95, int64(-7), 0
+	options := defaults()
+	options.ThinkingBudget, options.IncludeThoughts = &budget, true
+	options.SafetySettings = map[string]string{"HARM_CATEGORY_HATE_SPEECH": "OFF", "HARM_CATEGORY_HARASSMENT": "BLOCK_ONLY_HIGH"}
+	options.ExtraBody = map[string]any{"generationConfig": map[string]any{"topK": 5, "topP": 0.5}, "labels": map[string]any{"team": "moss"}}
+	level := defaults()
+	level.ThinkingLevel = "low"
+	jsonMode, none := defaults(), defaults()
+	jsonMode.StructuredOutput, none.StructuredOutput = "json_object", "none"
+	set := engine.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END", "\n\n"}}
+	asked := func() *engine.Request { r := *question; return &r }
+	for _, tt := range []struct {
+		name   string
+		config genai.Config
+		req    *engine.Request
+	}{
+		{"unset", defaults(), question},
+		{"parameters", level, &engine.Request{Params: set, Messages: question.Messages}},
+		{"options", options, &engine.Request{Params: set, Messages: question.Messages}},
+		{"loop_gemini_2", defaults(), loop(engine.Params{Model: "gemini-2.5-flash"})},
+		{"loop_gemini_3", defaults(), loop(engine.Params{Model: "gemini-3-pro-preview"})},
+		{"tools", defaults(), equipped(true)},
+		{"one_call", defaults(), equipped(false)},
+		{"schema", defaults(), planned(asked())},
+		{"schema_json_mode", jsonMode, planned(asked())},
+		{"schema_none", none, planned(asked())},
+		{"schema_and_tools_gemini_2", defaults(), planned(equipped(true))},
+		{"schema_and_tools_gemini_3", defaults(), func() *engine.Request {
+			r := planned(equipped(true))
+			r.Params.Model = "gemini-flash-latest"
+			return r
+		}()},
+		{"system_only", defaults(), &engine.Request{Messages: []engine.Message{say(engine.System, "Speak.")}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, body := sent(t, tt.config, engine.ModelSettings{Model: "m"}, tt.req, nil)
+			var shown bytes.Buffer
+			if err := json.Indent(&shown, body, "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			golden.File(t, "request/"+tt.name+".json", shown.String()+"\n")
+		})
+	}
+}
+
+func TestModelsHaveTheirPlaceBelowTheBase(t *testing.T) {
+	stream := func(engine.Delta) {}
+	for _, tt := range []struct {
+		name, base, model string
+		stream            func(engine.Delta)
+		want              string
+	}{
+		{"a base without version", "", "gemini-2.5-flash", nil, "/v1beta/models/gemini-2.5-flash:generateContent"},
+		{"a slash at its end", "/v1alpha/", "m", nil, "/v1alpha/models/m:generateContent"},
+		{"a stream", "/v1", "m", stream, "/v1/models/m:streamGenerateContent?alt=sse"},
+		{"a query of the base's own", "/v1?tenant=7", "m", stream, "/v1/models/m:streamGenerateContent?alt=sse&tenant=7"},
+		{"a longer path", "/gateway/v1/publishers/google", "m", nil, "/gateway/v1/publishers/google/models/m:generateContent"},
+		{"another collection", "/v1beta", "tunedModels/my moss", nil, "/v1beta/tunedModels/my%20moss:generateContent"},
+		{"a name that is no path", "/v1beta", "tunedModels/50%?", nil, "/v1beta/tunedModels/50%25%3F:generateContent"},
+		{"the name with its collection", "/v1beta", "models/m", nil, "/v1beta/models/m:generateContent"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, _ := sent(t, defaults(), engine.ModelSettings{BaseURL: tt.base, Model: tt.model}, question, tt.stream)
+			if got := r.URL.String(); got != tt.want {
+				t.Errorf("asked %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	var secret component.Template
+	secret.Bind(func(l component.Lookup) []string {
+		v, _ := l("env", "PEX_TEST_GATEWAY_KEY")
+		if _, ok := l("parameters", "PEX_TEST_GATEWAY_KEY"); ok {
+			t.Error("a parameter was found in the environment")
+		}
+		return []string{"v1-", v.(string)}
+	})
+	t.Setenv("PEX_TEST_GATEWAY_KEY", "gateway-secret")
+	c := defaults()
+	c.Headers = map[string]component.Template{"X-Gateway-Token": secret, "x-team": {Text: "moss"}}
+	set := engine.ModelSettings{Model: "m", APIKey: "AI-key", UserAgent: "pex/9", Env: os.Getenv}
+	req := *question
+	req.Key = "run-1/plan.1"
+	r, _ := sent(t, c, set, &req, nil)
+	for name, want := range map[string]string{
+		"X-Gateway-Token": "v1-gateway-secret", "X-Team": "moss", "X-Goog-Api-Key": "AI-key", "User-Agent": "pex/9",
+		"Content-Type": "application/json", "Authorization": "",
+	} {
+		if r.Header.Get(name) != want {
+			t.Errorf("%s: %q, want %q", name, r.Header.Get(name), want)
+		}
+	}
+	if _, ok := r.Header["Idempotency-Key"]; ok {
+		t.Error("a key was sent that the API does not know")
+	}
+	base, _ := refusing(t, http.StatusForbidden, `{"error": {"message": "v1-gateway-secret and AI-key are not allowed"}}`)
+	if _, err := at(t, base, c, set).Generate(t.Context(), question, nil); err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "AI-key") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestEnvironmentOfTheMachineIsNotSent(t *testing.T) {
+	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT"} {
+		t.Setenv(name, "leaks-"+name)
+	}
+	t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1")
+	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+	r, _ := sent(t, defaults(), engine.ModelSettings{}, question, nil)
+	for name, values := range r.Header {
+		if strings.Contains(strings.Join(values, " "), "leaks-") {
+			t.Errorf("%s: %v", name, values)
+		}
+	}
+}
+
+func TestSchemasAreSentInTheWordsOfTheAPI(t *testing.T) {
+	deep := strings.Repeat(`{"items":`, 200) + `{}` + strings.Repeat(`}`, 200)
+	tests := []struct{ name, schema, want string }{
+		{"order is kept", `{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`, `{"type":"object","required":["b"],"properties":{"b":{"type":"string"},"a":{"enum":["x",null]}}}`},
+		{"keywords that are not known", `{"$schema":"x","$comment":"y","type":"object","minProperties":1,"not":{},"default":{}}`, `{"type":"object"}`},
+		{"properties of such names", `{"properties":{"pattern":{"type":"string","pattern":"x"},"default":{"default":1}}}`, `{"properties":{"pattern":{"type":"string"},"default":{}}}`},
+		{"closed", `{"type":"object","additionalProperties":false}`, `{"type":"object","additionalProperties":false}`},
+		{"open by a schema", `{"additionalProperties":{"type":"string","minLength":1}}`, `{"additionalProperties":{"type":"string"}}`},
+		{"constants", `{"anyOf":[{"const":"a"},{"const":-1.5},{"const":null},{"const":{"a":1}}]}`, `{"anyOf":[{"enum":["a"]},{"enum":[-1.5]},{},{}]}`},
+		{"definitions", `{"definitions":{"s":{"type":"string","maxLength":3}},"items":{"$ref":"#/definitions/s"}}`, `{"$defs":{"s":{"type":"string"}},"items":{"$ref":"#/$defs/s"}}`},
+		{"both kinds of definitions", `{"$defs":{"s":{"type":"string"}},"definitions":{}}`, `{"$defs":{"s":{"type":"string"}}}`},
+		{"a reference stands alone", `{"properties":{"a":{"description":"x","$ref":"#/$defs/s"}}}`, `{"properties":{"a":{"$ref":"#/$defs/s"}}}`},
+		{"an allOf of one", `{"allOf":[{"$ref":"#/$defs/s"}],"description":"x"}`, `{"$ref":"#/$defs/s"}`},
+		{"an allOf of two", `{"allOf":[{"type":"string"},{"minLength":1}],"description":"x"}`, `{"description":"x"}`},
+		{"a tuple", `{"items":[{"type":"string","x":1},true]}`, `{"prefixItems":[{"type":"string"},{}]}`},
+		{"no list of alternatives", `{"anyOf":{"type":"string"}}`, `{}`},
+		{"true", `true`, `{}`},
+		{"a list of types", `{"type":["string","null"],"format":"date"}`, `{"type":["string","null"],"format":"date"}`},
+		{"very deep", deep, strings.Repeat(`{"items":`, 64) + `{}` + strings.Repeat(`}`, 64)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req := *question
+			req.Tools = []engine.ToolDef{{Name: "f", Input: json.RawMessage(tt.schema)}}
+			req.ParallelTools = true
+			_, raw := sent(t, defaults(), engine.ModelSettings{}, &req, nil)
+			var b body
+			if err := json.Unmarshal(raw, &b); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, string(b.Tools[0].FunctionDeclarations[0].ParametersJSONSchema)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRequestThatCannotBeWrittenIsNotSent(t *testing.T) {
+	seed := int64(1) << 40
+	tests := []struct {
+		name string
+		req  engine.Request
+		want string
+	}{
+		{"tool schema", engine.Request{Tools: []engine.ToolDef{{Name: "find", Input: json.RawMessage(`[`)}}}, "input schema of tool find"},
+		{"reply schema", engine.Request{Schema: &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{`)}}, "reply schema plan is no JSON"},
+		{"seed", engine.Request{Params: engine.Params{Seed: &seed}}, "seeds of 32 bits"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := at(t, "http://127.0.0.1:1", defaults(), engine.ModelSettings{}).Generate(t.Context(), &tt.req, nil)
+			var e *engine.ModelError
+			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, tt.want) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	for _, base := range []string{"localhost:8080/v1beta", "ftp://host/v1beta", "http://", "http://a b/", "://"} {
+		if _, err := genai.Build(new(genai.Config), engine.ModelSettings{BaseURL: base}); err == nil || !strings.Contains(err.Error(), "https://host/v1beta") {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+	c := genai.Config{ThinkingLevel: "low", ThinkingBudget: new(int)}
+	if _, err := genai.Build(&c, engine.ModelSettings{}); err == nil || !strings.Contains(err.Error(), "exclude each other") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestKeyIsMissedBeforeGoogleIsAsked(t *testing.T) {
+	m, err := genai.Build(new(genai.Config), engine.ModelSettings{Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Generate(t.Context(), question, nil)
+	var e *engine.ModelError
+	if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, "GEMINI_API_KEY") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,295 @@
+package genai_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/genai"
+)
+
+// server speaks the Gemini API for a script of the suite.
+type server struct {
+	t      *testing.T
+	script *enginetest.ModelScript
+	ended  chan struct{} // closed when the test ends
+}
+
+// body is a request of the protocol.
+type body struct {
+	Contents          []content
+	SystemInstruction content
+	Tools             []struct {
+		FunctionDeclarations []struct {
+			Name, Description    string
+			ParametersJSONSchema json.RawMessage `json:"parametersJsonSchema"`
+		}
+	}
+	GenerationConfig struct {
+		Temperature        *float64
+		TopP               *float64
+		Seed               *int64
+		MaxOutputTokens    int
+		StopSequences      []string
+		ResponseMimeType   string
+		ResponseJSONSchema json.RawMessage `json:"responseJsonSchema"`
+	}
+}
+
+type content struct {
+	Role  string `json:"role,omitempty"`
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	Text             string    `json:"text,omitempty"`
+	Thought          bool      `json:"thought,omitempty"`
+	ThoughtSignature string    `json:"thoughtSignature,omitempty"`
+	FunctionCall     *call     `json:"functionCall,omitempty"`
+	FunctionResponse *response `json:"functionResponse,omitempty"`
+}
+
+type call struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+type response struct {
+	ID, Name string
+	Response struct{ Output, Error string }
+}
+
+func newServer(t *testing.T, script *enginetest.ModelScript) string {
+	t.Helper()
+	s := &server{t: t, script: script, ended: make(chan struct{})}
+	h := httptest.NewServer(s)
+	t.Cleanup(func() { close(s.ended); h.Close() })
+	return h.URL + "/v1beta"
+}
+
+// at makes a model of a server at an address, whose waits take no time.
+func at(t testing.TB, base string, c genai.Config, set engine.ModelSettings) engine.Model {
+	t.Helper()
+	set.BaseURL = base
+	m, err := genai.New(&c, set, func(s *wire.Settings) {
+		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func defaults() genai.Config { return *genai.GoogleAI.Config().(*genai.Config) }
+
+func TestConformance(t *testing.T) {
+	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
+		return at(t, newServer(t, script), defaults(), set)
+	}, "refusal") // the API has no word for a refusal: it is text like any other
+}
+
+var asks = regexp.MustCompile(`^/v1beta/models/([^/:]+):(generateContent|streamGenerateContent)$`)
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	var b body
+	path := asks.FindStringSubmatch(r.URL.Path)
+	if err := json.Unmarshal(raw, &b); err != nil || path == nil || r.Header.Get("X-Goog-Api-Key") == "" {
+		s.t.Errorf("request to %s is not of the protocol: %v: %s", r.URL.Path, err, raw)
+		return
+	}
+	streamed := path[2] == "streamGenerateContent"
+	if streamed != (r.URL.Query().Get("alt") == "sse") {
+		s.t.Errorf("request to %s", r.URL)
+	}
+	asked := b.asked()
+	asked.Streamed, asked.Params.Model = streamed, path[1]
+	x := s.script.Next(asked)
+	switch {
+	case x.Status != 0:
+		refuse(w, x, streamed)
+	case x.Hang == enginetest.AtOnce:
+		s.hang(r)
+	case streamed:
+		s.stream(w, r, x)
+	default:
+		s.whole(w, r, x)
+	}
+}
+
+const oneCall = "Call at most one function at a time."
+
+// asked is a request in the engine's terms. That one call is wanted stands in
+// the instruction: there is no field for it.
+func (b body) asked() enginetest.Asked {
+	var out enginetest.Asked
+	g := b.GenerationConfig
+	out.Params = engine.Params{Temperature: g.Temperature, TopP: g.TopP, Seed: g.Seed, MaxOutputTokens: g.MaxOutputTokens, Stop: g.StopSequences}
+	if g.ResponseMimeType == "application/json" {
+		out.Schema = &engine.ReplySchema{Name: "plan", Schema: g.ResponseJSONSchema} // the name has no place in the protocol
+	}
+	for _, t := range b.Tools {
+		for _, f := range t.FunctionDeclarations {
+			out.Tools = append(out.Tools, engine.ToolDef{Name: f.Name, Description: f.Description, Input: f.ParametersJSONSchema})
+		}
+	}
+	system := slices.DeleteFunc(b.SystemInstruction.Parts, func(p part) bool { return p.Text == oneCall })
+	out.ParallelTools = len(out.Tools) > 0 && len(system) == len(b.SystemInstruction.Parts)
+	if len(system) > 0 {
+		out.Messages = append(out.Messages, content{Parts: system}.messages(engine.System)...)
+	}
+	for _, c := range b.Contents {
+		out.Messages = append(out.Messages, c.messages(map[string]engine.ChatRole{"user": engine.User, "model": engine.Assistant}[c.Role])...)
+	}
+	return out
+}
+
+func (c content) messages(role engine.ChatRole) (out []engine.Message) {
+	one := engine.Message{Role: role}
+	for _, p := range c.Parts {
+		switch {
+		case p.FunctionResponse != nil:
+			m := engine.Message{Role: engine.ToolRole, CallID: p.FunctionResponse.ID, Tool: p.FunctionResponse.Name}
+			m.Text, m.IsError = engine.Text{p.FunctionResponse.Response.Output}, p.FunctionResponse.Response.Error != ""
+			out = append(out, m)
+		case p.FunctionCall != nil:
+			f := p.FunctionCall
+			if len(f.Args) == 0 {
+				f.Args = json.RawMessage(`{}`) // as the protocol has it
+			}
+			one.Calls = append(one.Calls, engine.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args})
+		default:
+			one.Text = append(one.Text, p.Text)
+		}
+	}
+	if out != nil {
+		return out
+	}
+	return []engine.Message{one}
+}
+
+// hang falls silent until the client is gone.
+func (s *server) hang(r *http.Request) {
+	select {
+	case <-s.script.Silent:
+	default:
+		close(s.script.Silent)
+	}
+	select {
+	case <-r.Context().Done():
+	case <-s.ended:
+	}
+}
+
+func refuse(w http.ResponseWriter, x enginetest.Exchange, streamed bool) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.Header().Set("X-Request-Id", x.RequestID)
+	if x.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
+	}
+	w.WriteHeader(x.Status)
+	var out any = map[string]any{"error": map[string]any{"code": x.Status, "message": x.Message}}
+	if streamed {
+		out = []any{out}
+	}
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+// finish is the protocol's word for why the model stopped.
+func finish(k engine.StopKind) string {
+	switch k {
+	case engine.MaxTokens:
+		return "MAX_TOKENS"
+	case engine.ContentFiltered:
+		return "SAFETY"
+	case engine.EndTurn, engine.ToolUse, engine.StopSequence, engine.Guardrail, engine.Refusal:
+	}
+	return "STOP"
+}
+
+func usage(u engine.Tokens) map[string]int {
+	if u.Total() == 0 {
+		return nil
+	}
+	return map[string]int{
+		"promptTokenCount": u.Input, "candidatesTokenCount": u.Output - u.Reasoning, "thoughtsTokenCount": u.Reasoning,
+		"cachedContentTokenCount": u.Cached, "totalTokenCount": u.Total(),
+	}
+}
+
+// piece is a reply of the protocol, or a part of one.
+func piece(x enginetest.Exchange, stop string, u map[string]int, parts ...part) []byte {
+	c := map[string]any{"index": 0, "content": content{Role: "model", Parts: parts}}
+	if stop != "" {
+		c["finishReason"] = stop
+	}
+	out := map[string]any{"candidates": []any{c}, "modelVersion": x.Reply.Model, "responseId": x.Reply.ID}
+	if u != nil {
+		out["usageMetadata"] = u
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+	parts := []part{{Text: x.Reply.Text}}
+	for _, c := range x.Reply.Calls {
+		parts = append(parts, part{FunctionCall: &call{c.ID, c.Name, c.Args}})
+	}
+	text := piece(x, finish(x.Reply.Stop), usage(x.Reply.Usage), parts...)
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	if x.Cut || x.Hang == enginetest.InTheBody {
+		_, _ = w.Write(text[:len(text)/2])
+		_ = http.NewResponseController(w).Flush()
+		if x.Cut {
+			panic(http.ErrAbortHandler)
+		}
+		s.hang(r)
+		return
+	}
+	_, _ = w.Write(text)
+}
+
+// stream sends text by words and each call as a whole, which is all that the
+// protocol can do: calls cannot interleave.
+func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	var events [][]byte
+	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
+		events = append(events, piece(x, "", map[string]int{"promptTokenCount": x.Reply.Usage.Input}, part{Text: word}))
+	}
+	for _, c := range x.Reply.Calls {
+		events = append(events, piece(x, "", nil, part{FunctionCall: &call{c.ID, c.Name, c.Args}}))
+	}
+	events = append(events, piece(x, finish(x.Reply.Stop), usage(x.Reply.Usage), part{}))
+	if x.Cut || x.Hang == enginetest.InTheBody {
+		events = events[:len(events)/2]
+	}
+	for _, e := range events {
+		fmt.Fprintf(w, "data: %s\r\n\r\n", e)
+		_ = http.NewResponseController(w).Flush()
+	}
+	if x.Hang == enginetest.InTheBody {
+		s.hang(r)
+	}
+}

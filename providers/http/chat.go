@@ -1,0 +1,207 @@
+package http
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// chat is openai/v1/chat/completions. OpenAI itself, unlike many servers of its
+// protocol, has a new name for the limit of output.
+type chat struct{ openai bool }
+
+func (chat) path(string) string { return "/chat/completions" }
+
+func (chat) traits() traits { return traits{calls: true, schema: true} }
+
+func (chat) values(req *engine.Request, apart bool, to map[string]any) {
+	system, rest := parted(req.Messages)
+	if len(system) > 0 {
+		to["system"] = strings.Join(system, "\n\n")
+	}
+	messages := req.Messages
+	if apart {
+		messages = rest
+	}
+	all := make([]any, 0, len(messages))
+	for _, m := range messages {
+		all = append(all, chatMessage(m))
+	}
+	to["messages"] = all
+	var tools []any
+	for _, t := range req.Tools {
+		f := map[string]any{"name": t.Name}
+		describe(f, t, "description", "parameters")
+		tools = append(tools, map[string]any{"type": "function", "function": f})
+	}
+	if tools != nil {
+		to["tools"] = tools
+	}
+	if req.Schema != nil {
+		to["response_format"] = map[string]any{
+			"type": "json_schema", "json_schema": map[string]any{"name": schemaName(req.Schema.Name), "schema": req.Schema.Schema},
+		}
+	}
+}
+
+// describe adds to a tool's declaration what is known of it.
+func describe(to map[string]any, t engine.ToolDef, description, input string) {
+	if t.Description != "" {
+		to[description] = t.Description
+	}
+	if len(t.Input) > 0 {
+		to[input] = t.Input
+	}
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// schemaName makes a name that the protocol allows.
+func schemaName(s string) string {
+	s = notInNames.ReplaceAllString(s, "_")
+	if s == "" {
+		return "reply"
+	}
+	return s[:min(len(s), 64)]
+}
+
+func chatMessage(m engine.Message) map[string]any {
+	text := m.Text.String()
+	out := map[string]any{"role": string(m.Role)}
+	switch {
+	case m.Role == engine.ToolRole:
+		out["content"], out["tool_call_id"] = text, m.CallID
+		return out
+	case text != "" || len(m.Calls) == 0:
+		out["content"] = text
+	}
+	var calls []any
+	for _, c := range m.Calls {
+		calls = append(calls, map[string]any{
+			"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(object(c.Args))},
+		})
+	}
+	if calls != nil {
+		out["tool_calls"] = calls
+	}
+	return out
+}
+
+func (c chat) body(values map[string]any) map[string]any {
+	limit := "max_tokens"
+	if c.openai {
+		limit = "max_completion_tokens"
+	}
+	out := map[string]any{}
+	put(out, values, "model", "model", "messages", "messages", "tools", "tools", "parallel_tool_calls", "parallel_tool_calls",
+		"temperature", "temperature", "top_p", "top_p", "seed", "seed", "stop", "stop", limit, "max_output_tokens",
+		"response_format", "response_format")
+	return out
+}
+
+// chatAnswer is an answer of the protocol.
+type chatAnswer struct {
+	ID, Model string
+	Choices   []struct {
+		Message struct {
+			Content   json.RawMessage
+			Refusal   string
+			Reasoning string `json:"reasoning_content"`
+			ToolCalls []struct {
+				ID       string
+				Function struct {
+					Name      string
+					Arguments json.RawMessage
+				}
+			} `json:"tool_calls"`
+		}
+		FinishReason string `json:"finish_reason"`
+	}
+	Usage json.RawMessage
+	Error json.RawMessage
+}
+
+// chatUsage are the token counts of an answer.
+func chatUsage(raw json.RawMessage) engine.Tokens {
+	var u struct {
+		Input   int `json:"prompt_tokens"`
+		Output  int `json:"completion_tokens"`
+		OfInput struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+		OfOutput struct {
+			Reasoning int `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
+		return engine.Tokens{}
+	}
+	return engine.Tokens{Input: u.Input, Output: u.Output, Cached: u.OfInput.Cached, Reasoning: u.OfOutput.Reasoning}
+}
+
+func (chat) read(_ *engine.Request, body []byte) (*draft, error) {
+	var a chatAnswer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, unlike("chat completions", body)
+	}
+	if len(a.Error) > 0 && string(a.Error) != "null" {
+		return nil, reported(body)
+	}
+	if len(a.Choices) == 0 {
+		return nil, bad("the endpoint's answer has no choices: %s", wire.Explain(body))
+	}
+	choice := a.Choices[0]
+	text, err := chatText(choice.Message.Content)
+	if err != nil {
+		return nil, err
+	}
+	out := &draft{
+		id: a.ID, model: a.Model, text: text, usage: chatUsage(a.Usage),
+		refusal: choice.Message.Refusal, reasoning: choice.Message.Reasoning,
+	}
+	for _, c := range choice.Message.ToolCalls {
+		out.calls = append(out.calls, engine.ToolCall{ID: c.ID, Name: c.Function.Name, Args: arguments(c.Function.Arguments)})
+	}
+	out.stop, err = chatStop(choice.FinishReason)
+	return out, err
+}
+
+// chatText is a message's text: a string, or the text parts of a list.
+func chatText(content json.RawMessage) (string, error) {
+	if len(content) == 0 {
+		return "", nil
+	}
+	var v any
+	if err := json.Unmarshal(content, &v); err != nil {
+		return "", bad("the message's content cannot be read: %s", err)
+	}
+	switch v.(type) {
+	case nil, string, []any:
+		return said(v), nil
+	}
+	return "", bad("the message's content is neither text nor a list of parts: %.100s", content)
+}
+
+// arguments are those of a call: JSON in a string, or, from some servers, as it is.
+func arguments(raw json.RawMessage) json.RawMessage {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return json.RawMessage(s)
+	}
+	return raw
+}
+
+func chatStop(reason string) (engine.StopKind, error) {
+	switch reason {
+	case "length", "max_tokens", "model_length":
+		return engine.MaxTokens, nil
+	case "content_filter":
+		return engine.ContentFiltered, nil
+	case "error":
+		return "", &engine.ModelError{Kind: engine.ServerError, Message: "the endpoint ended the reply with error"}
+	}
+	return engine.EndTurn, nil
+}

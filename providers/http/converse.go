@@ -1,0 +1,257 @@
+package http
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// converse is bedrock/converse/claude: the Converse API with tools. It has no
+// seed and no count of reasoning tokens; a schema goes into the system prompt,
+// since only the newest models know the field for it. The first call of a reply
+// carries the thinking before it, which a model that thinks (options.extra_body)
+// wants back.
+type converse struct{}
+
+func (converse) path(model string) string { return "/model/" + url.PathEscape(model) + "/converse" }
+
+func (converse) traits() traits { return traits{calls: true} }
+
+func (converse) values(req *engine.Request, _ bool, to map[string]any) {
+	system, rest := parted(req.Messages)
+	if len(system) > 0 {
+		to["system"] = blocks(system)
+	}
+	model, _ := to["model"].(string)
+	to["messages"] = turns(rest, func(m engine.Message) []any { return converseBlocks(m, model) })
+	if tools := converseTools(req, rest); len(tools) > 0 {
+		to["tools"] = tools
+	}
+	if len(req.Tools) > 0 && !req.ParallelTools { // a field of Claude's own, in the only place there is for it
+		to["tool_choice"] = map[string]any{"type": "auto", "disable_parallel_tool_use": true}
+	}
+}
+
+// blocks are texts as content blocks.
+func blocks(texts []string) []any {
+	out := make([]any, 0, len(texts))
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" { // blank blocks are refused
+			out = append(out, map[string]any{"text": t})
+		}
+	}
+	return out
+}
+
+// turns are messages as the two parties' turns, which must alternate: what one
+// of them says in several messages stands in one turn.
+func turns(messages []engine.Message, write func(engine.Message) []any) []any {
+	var out []any
+	var last map[string]any
+	for _, m := range messages {
+		role, content := "user", write(m)
+		if m.Role == engine.Assistant {
+			role = "assistant"
+		}
+		if last != nil && last["role"] == role {
+			last["content"] = append(last["content"].([]any), content...)
+			continue
+		}
+		last = map[string]any{"role": role, "content": content}
+		out = append(out, last)
+	}
+	return out
+}
+
+// empty stands where a turn has no text and must have one.
+const empty = "(empty)"
+
+// thought is what a call carries of the reply that it came in: only the model
+// that thought it can read it.
+type thought struct {
+	Of *thoughts `json:"converse_thoughts"`
+}
+
+type thoughts struct {
+	Model  string            `json:"model"`
+	Blocks []json.RawMessage `json:"blocks"`
+}
+
+// thoughtsBefore are the blocks that stand before a message's calls.
+func thoughtsBefore(m engine.Message, model string) []any {
+	var t thought
+	if len(m.Calls) == 0 || json.Unmarshal(m.Calls[0].Opaque, &t) != nil || t.Of == nil || t.Of.Model != model {
+		return nil
+	}
+	out := make([]any, len(t.Of.Blocks))
+	for i, b := range t.Of.Blocks {
+		out[i] = b
+	}
+	return out
+}
+
+func converseBlocks(m engine.Message, model string) []any {
+	text := m.Text.String()
+	if m.Role == engine.ToolRole {
+		result := blocks([]string{text})
+		if len(result) == 0 {
+			result = blocks([]string{empty})
+		}
+		of := map[string]any{"toolUseId": m.CallID, "content": result}
+		if m.IsError {
+			of["status"] = "error"
+		}
+		return []any{map[string]any{"toolResult": of}}
+	}
+	out := append(thoughtsBefore(m, model), blocks([]string{text})...)
+	for _, c := range m.Calls {
+		out = append(out, map[string]any{"toolUse": map[string]any{"toolUseId": c.ID, "name": c.Name, "input": object(c.Args)}})
+	}
+	if len(out) == 0 {
+		return blocks([]string{empty})
+	}
+	return out
+}
+
+// converseTools declares the tools. A conversation that holds calls wants a
+// declaration of them even where none may be called any more.
+func converseTools(req *engine.Request, messages []engine.Message) []any {
+	tools := req.Tools
+	if len(tools) == 0 {
+		for _, m := range messages {
+			for _, c := range m.Calls {
+				if !slices.ContainsFunc(tools, func(t engine.ToolDef) bool { return t.Name == c.Name }) {
+					tools = append(tools, engine.ToolDef{Name: c.Name, Description: "Not available any more."})
+				}
+			}
+		}
+	}
+	var out []any
+	for _, t := range tools {
+		input := t.Input
+		if len(input) == 0 {
+			input = json.RawMessage(`{"type":"object"}`)
+		}
+		spec := map[string]any{"name": t.Name, "inputSchema": map[string]any{"json": input}}
+		if t.Description != "" {
+			spec["description"] = t.Description
+		}
+		out = append(out, map[string]any{"toolSpec": spec})
+	}
+	return out
+}
+
+func (converse) body(values map[string]any) map[string]any {
+	out, inference := map[string]any{}, map[string]any{}
+	put(out, values, "messages", "messages", "system", "system")
+	put(inference, values, "maxTokens", "max_output_tokens", "temperature", "temperature", "topP", "top_p", "stopSequences", "stop")
+	if len(inference) > 0 {
+		out["inferenceConfig"] = inference
+	}
+	if tools, ok := values["tools"]; ok {
+		out["toolConfig"] = map[string]any{"tools": tools}
+	}
+	if choice, ok := values["tool_choice"]; ok {
+		out["additionalModelRequestFields"] = map[string]any{"tool_choice": choice}
+	}
+	return out
+}
+
+// converseAnswer is an answer of the API.
+type converseAnswer struct {
+	Output *struct {
+		Message struct{ Content []json.RawMessage }
+	}
+	StopReason string
+	Usage      json.RawMessage
+}
+
+type converseBlock struct {
+	Text    string
+	ToolUse *struct {
+		ID    string `json:"toolUseId"`
+		Name  string
+		Input json.RawMessage
+	}
+	Reasoning *struct {
+		Text     struct{ Text, Signature string } `json:"reasoningText"`
+		Redacted string                           `json:"redactedContent"`
+	} `json:"reasoningContent"`
+	Cited *struct {
+		Content []struct{ Text string }
+	} `json:"citationsContent"`
+}
+
+func (converse) read(req *engine.Request, body []byte) (*draft, error) {
+	var a converseAnswer
+	if err := json.Unmarshal(body, &a); err != nil || a.Output == nil {
+		return nil, unlike("Converse", body)
+	}
+	out := &draft{usage: converseUsage(a.Usage)}
+	before := thoughts{Model: req.Params.Model}
+	for _, raw := range a.Output.Message.Content {
+		var b converseBlock
+		if err := json.Unmarshal(raw, &b); err != nil {
+			return nil, unlike("Converse", body)
+		}
+		if r := b.Reasoning; r != nil && r.Text.Signature+r.Redacted != "" { // others are refused
+			before.Blocks = append(before.Blocks, raw)
+		}
+		b.add(out)
+	}
+	if len(out.calls) > 0 && len(before.Blocks) > 0 {
+		out.calls[0].Opaque = json.RawMessage(plainText(thought{&before}))
+	}
+	var err error
+	out.stop, err = converseStop(a.StopReason)
+	return out, err
+}
+
+// add adds a block to a reply.
+func (b *converseBlock) add(to *draft) {
+	to.text += b.Text
+	if b.Cited != nil {
+		for _, c := range b.Cited.Content {
+			to.text += c.Text
+		}
+	}
+	if b.Reasoning != nil {
+		to.reasoning += b.Reasoning.Text.Text
+	}
+	if b.ToolUse != nil {
+		to.calls = append(to.calls, engine.ToolCall{ID: b.ToolUse.ID, Name: b.ToolUse.Name, Args: b.ToolUse.Input})
+	}
+}
+
+func converseStop(reason string) (engine.StopKind, error) {
+	switch reason {
+	case "max_tokens", "model_context_window_exceeded":
+		return engine.MaxTokens, nil
+	case "stop_sequence":
+		return engine.StopSequence, nil
+	case "content_filtered":
+		return engine.ContentFiltered, nil
+	case "guardrail_intervened":
+		return engine.Guardrail, nil
+	case "refusal":
+		return engine.Refusal, nil
+	case "malformed_model_output", "malformed_tool_use":
+		return "", bad("the model ended the reply with %s", reason)
+	}
+	return engine.EndTurn, nil
+}
+
+// converseUsage are the token counts. What a cache holds is counted beside the
+// input there, and within it here.
+func converseUsage(raw json.RawMessage) engine.Tokens {
+	var u struct{ InputTokens, OutputTokens, CacheReadInputTokens, CacheWriteInputTokens int }
+	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
+		return engine.Tokens{}
+	}
+	return engine.Tokens{
+		Input: u.InputTokens + u.CacheReadInputTokens + u.CacheWriteInputTokens, Output: u.OutputTokens, Cached: u.CacheReadInputTokens,
+	}
+}

@@ -1,0 +1,244 @@
+package http
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// dialect is one llm_interface: how a conversation is put to an endpoint, and
+// how its answer is read.
+type dialect interface {
+	// path is where the endpoint of a model is, below base_url.
+	path(model string) string
+	// values adds what the dialect has a shape of its own for. With apart the
+	// template names the system prompt itself, so messages go without it.
+	values(req *engine.Request, apart bool, to map[string]any)
+	// body is the whole body, of the values.
+	body(values map[string]any) map[string]any
+	// read reads an answer.
+	read(req *engine.Request, text []byte) (*draft, error)
+	// traits says what the dialect has means for.
+	traits() traits
+}
+
+// traits are what a dialect has means for.
+type traits struct {
+	calls  bool // tool calls
+	worded bool // which it asks for in the system prompt
+	schema bool // a field for the schema of a reply
+}
+
+func interfaceOf(c *Config, base string) (dialect, error) {
+	switch c.LLMInterface {
+	case "":
+		return plain{}, nil
+	case "openai/v1/chat/completions":
+		return chat{openai: strings.Contains(base+c.URL.Text, "//api.openai.com/")}, nil
+	case "bedrock/converse/claude":
+		return converse{}, nil
+	case "bedrock/converse/deepseek_r1":
+		return prompted{}, nil
+	case "gemini/v1beta/generatecontent":
+		return gemini{}, nil
+	}
+	return nil, fmt.Errorf("there is no llm_interface %q", c.LLMInterface)
+}
+
+// native says whether a schema has a field of its own in the body.
+func (m *model) native() bool {
+	switch m.config.StructuredOutput {
+	case "native", "none":
+		return true
+	case "prompt":
+		return false
+	}
+	return m.dialect.traits().schema || m.uses["schema"] || m.uses["response_format"]
+}
+
+// instructed is a request whose schema is asked for in the system prompt.
+func (m *model) instructed(req *engine.Request) *engine.Request {
+	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
+	out := withInstruction(req, words)
+	out.Schema = nil
+	return out
+}
+
+// withInstruction is a request with one more system message, behind those that
+// stand at its front.
+func withInstruction(req *engine.Request, words string) *engine.Request {
+	out := *req
+	n := 0
+	for n < len(req.Messages) && req.Messages[n].Role == engine.System {
+		n++
+	}
+	out.Messages = append([]engine.Message{}, req.Messages[:n]...)
+	out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{words}})
+	out.Messages = append(out.Messages, req.Messages[n:]...)
+	return &out
+}
+
+// oneCall is said where a dialect has no field for parallel_tool_calls: false.
+const oneCall = "Call at most one tool in each reply."
+
+// values are what templates and bodies are filled with; what is unset is missing.
+func (m *model) values(req *engine.Request) (map[string]any, error) {
+	for _, t := range req.Tools {
+		if len(t.Input) > 0 && !json.Valid(t.Input) {
+			return nil, fmt.Errorf("input schema of tool %s is no JSON", t.Name)
+		}
+	}
+	out := sampling(req.Params)
+	if req.Schema != nil && m.config.StructuredOutput == "none" {
+		unasked := *req
+		unasked.Schema = nil
+		req = &unasked
+	}
+	if req.Schema != nil {
+		out["schema"] = req.Schema.Schema
+	}
+	if len(req.Tools) > 0 && !req.ParallelTools {
+		out["parallel_tool_calls"] = false
+	}
+	out["prompt"] = prompt(req.Messages, !m.uses["system"])
+	m.dialect.values(req, m.uses["system"], out)
+	return out, nil
+}
+
+// sampling are the values of a call's parameters. Temperature 0 is a value.
+func sampling(p engine.Params) map[string]any {
+	out := map[string]any{}
+	if p.Model != "" {
+		out["model"] = p.Model
+	}
+	if p.Temperature != nil {
+		out["temperature"] = *p.Temperature
+	}
+	if p.TopP != nil {
+		out["top_p"] = *p.TopP
+	}
+	if p.Seed != nil {
+		out["seed"] = *p.Seed
+	}
+	if p.MaxOutputTokens > 0 {
+		out["max_output_tokens"] = p.MaxOutputTokens
+	}
+	if len(p.Stop) > 0 {
+		out["stop"] = list(p.Stop)
+	}
+	return out
+}
+
+// put copies the values there are, by their names in a body: pairs of a name
+// in a body and the name of a value.
+func put(body, values map[string]any, pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if v, ok := values[pairs[i+1]]; ok {
+			body[pairs[i]] = v
+		}
+	}
+}
+
+// parted are the texts of the system messages, and the other messages.
+func parted(messages []engine.Message) (system []string, rest []engine.Message) {
+	for _, m := range messages {
+		if m.Role == engine.System {
+			system = append(system, m.Text.String())
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return system, rest
+}
+
+func list(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, t := range texts {
+		out[i] = t
+	}
+	return out
+}
+
+// prompt is all that was said as one text: the one message there is, else a
+// dialogue with names.
+func prompt(messages []engine.Message, withSystem bool) string {
+	system, rest := parted(messages)
+	var parts []string
+	if withSystem {
+		parts = system
+	}
+	for _, m := range rest {
+		text := spoken(m)
+		if len(rest) > 1 {
+			who := "User: "
+			if m.Role == engine.Assistant {
+				who = "Assistant: "
+			}
+			text = who + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// spoken is a message as text: calls and results of tools are put into words.
+func spoken(m engine.Message) string {
+	text := m.Text.String()
+	if m.Role == engine.ToolRole {
+		what := "Result of "
+		if m.IsError {
+			what = "Error of "
+		}
+		return what + "the tool " + m.Tool + ":\n" + text
+	}
+	for _, c := range m.Calls {
+		if text != "" {
+			text += "\n"
+		}
+		text += fmt.Sprintf("(calls the tool %s with %s)", c.Name, object(c.Args))
+	}
+	return text
+}
+
+// object is a call's arguments as a JSON object; what is none is shown to the
+// model as the text it wrote.
+func object(args json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if len(args) == 0 {
+		return json.RawMessage("{}")
+	}
+	if json.Unmarshal(args, &fields) == nil && fields != nil {
+		return args
+	}
+	text, err := encode(map[string]string{"not_an_object": string(args)})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return text
+}
+
+// characters counts what a request says, for estimates.
+func characters(req *engine.Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		for _, s := range m.Text {
+			n += utf8.RuneCountInString(s)
+		}
+		n += letters(m.Calls)
+	}
+	for _, t := range req.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Input)
+	}
+	return n
+}
+
+func letters(calls []engine.ToolCall) int {
+	n := 0
+	for _, c := range calls {
+		n += len(c.Name) + utf8.RuneCount(c.Args)
+	}
+	return n
+}

@@ -1,0 +1,31 @@
+package http
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// BodyOf is the body that a model would send for a request.
+func BodyOf(t *testing.T, m engine.Model, req *engine.Request) map[string]any {
+	t.Helper()
+	_, raw, err := m.(*model).write(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	return out
+}
+
+// Read is the reply that a model makes of an answer.
+func Read(m engine.Model, req *engine.Request, answer []byte) (*engine.Reply, error) {
+	got, err := m.(*model).read(req, "application/json", answer)
+	if err != nil {
+		return nil, err
+	}
+	return got.reply(req)
+}

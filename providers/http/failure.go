@@ -1,0 +1,156 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	nethttp "net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// failure types what went wrong in one attempt. An attempt that ctx ended
+// keeps its error: the transport wraps ctx's.
+func (m *model) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	var known *engine.ModelError
+	var sent *wire.Error
+	switch {
+	case errors.As(err, &known):
+	case errors.As(err, &sent):
+		known = m.refused(sent)
+	default:
+		known = bad("the endpoint's answer cannot be read: %s", err)
+		known.Err = err
+	}
+	known.Message = m.wire.Redact(known.Message)
+	return known
+}
+
+// again says whether the same request may succeed a moment later.
+func again(err error) bool {
+	var e *engine.ModelError
+	var sent *wire.Error
+	if errors.As(err, &sent) && sent.Final {
+		return false
+	}
+	return errors.As(err, &e) && e.Retryable()
+}
+
+// refused types a request that the transport reports as failed.
+func (m *model) refused(w *wire.Error) *engine.ModelError {
+	if w.RetryAfter == 0 {
+		w.RetryAfter = askedToWait(w.Body)
+	}
+	e := &engine.ModelError{
+		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
+		Message: w.Message, RequestID: w.RequestID, Err: w,
+	}
+	if w.Status == 0 {
+		return e
+	}
+	if w.Status == nethttp.StatusFailedDependency { // Bedrock's word for a model that failed
+		e.Kind = engine.ServerError
+	}
+	if kind := named(w.Body); kind != "" && w.Status < nethttp.StatusInternalServerError || kind == engine.ContextTooLong {
+		e.Kind = kind
+	}
+	if e.Kind == engine.NotFound {
+		e.Message += " (options.url and base_url lead there)"
+	}
+	if len(m.env.missing) > 0 && e.Kind == engine.AuthError {
+		e.Message += " (not set in the environment: " + strings.Join(m.env.missing, ", ") + ")"
+	}
+	return e
+}
+
+// reported types an error that came with status 200 in place of a reply.
+func reported(body []byte) *engine.ModelError {
+	e := &engine.ModelError{Kind: engine.ServerError, Message: wire.Explain(body)}
+	var shape struct {
+		Error struct{ Code, Status json.RawMessage }
+	}
+	_ = json.Unmarshal(body, &shape) // of another shape: the kind stays
+	for _, raw := range []json.RawMessage{shape.Error.Status, shape.Error.Code} {
+		if status, err := strconv.Atoi(strings.Trim(string(raw), `"`)); err == nil && status >= 400 && status < 600 {
+			e.Status, e.Kind = status, engine.ErrorKind(wire.KindOf(status))
+		}
+	}
+	if kind := named(body); kind != "" {
+		e.Kind = kind
+	}
+	return e
+}
+
+// words are the names of errors, in code, type, status and message, that say
+// more than the HTTP status does. The first that occurs counts.
+var words = []struct {
+	text string
+	kind engine.ErrorKind
+}{
+	{"context_length_exceeded", engine.ContextTooLong},
+	{"maximum context length", engine.ContextTooLong},
+	{"exceeds the maximum number of tokens", engine.ContextTooLong},
+	{"context window", engine.ContextTooLong},
+	{"is too long", engine.ContextTooLong},
+	{"insufficient_quota", engine.AuthError},
+	{"api key not valid", engine.AuthError},
+	{"api_key_invalid", engine.AuthError},
+	{"invalid_api_key", engine.AuthError},
+	{"security token", engine.AuthError},
+	{"model_not_found", engine.NotFound},
+	{"model identifier is invalid", engine.NotFound},
+	{"resource_exhausted", engine.RateLimited},
+	{"rate_limit", engine.RateLimited},
+	{"throttl", engine.RateLimited},
+	{"overloaded", engine.Overloaded},
+}
+
+// named finds the kind of an error in its words, "" where none is known. Only
+// what the endpoint says of the error counts: bodies may quote the request.
+func named(body []byte) engine.ErrorKind {
+	var shape struct {
+		Code, Type any
+		Error      struct{ Code, Type, Status any }
+	}
+	_ = json.Unmarshal(body, &shape) // of another shape: the sentence is left
+	text := strings.ToLower(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, shape.Error.Status, wire.Explain(body)))
+	for _, w := range words {
+		if strings.Contains(text, w.text) {
+			return w.kind
+		}
+	}
+	return ""
+}
+
+// askedToWait is how long an answer of Google's asks to wait, in its body.
+func askedToWait(body []byte) time.Duration {
+	var shape struct {
+		Error struct {
+			Details []struct{ RetryDelay string }
+		}
+	}
+	_ = json.Unmarshal(body, &shape) // of another shape: nothing was asked for
+	for _, d := range shape.Error.Details {
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
+			return min(wait, wire.MaxRetryAfter)
+		}
+	}
+	return 0
+}
+
+func bad(format string, args ...any) *engine.ModelError {
+	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
+}
+
+// unlike is the error of an answer that another protocol has.
+func unlike(protocol string, body []byte) *engine.ModelError {
+	return bad("the endpoint's answer is none of %s: %s", protocol, wire.Explain(body))
+}

@@ -1,0 +1,307 @@
+package http_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	nethttp "net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/http"
+)
+
+var interfaces = []string{"chat_", "converse_", "deepseek_", "gemini_", "text_tgi.json"}
+
+func TestBadAnswersAreNoReplies(t *testing.T) {
+	for name, answer := range map[string]string{
+		"empty": ``, "a page": `<html>sign in</html>`, "null": `null`, "a number": `12`, "an empty object": `{}`, "an empty list": `[]`,
+		"nothing in it":         `{"choices": [], "candidates": [], "output": null}`,
+		"of another kind":       `{"choices": "x", "output": "x", "candidates": "x"}`,
+		"inner of another kind": `{"choices": [{"message": {"content": {"a": 7}}}], "output": {"message": {"content": "x"}}, "candidates": [{"content": "x"}]}`,
+		"half":                  `{"choices": [{"message": {"content": "x`, "not a number": `{"choices": [{"index": NaN}]}`,
+		"deep nesting": strings.Repeat("[", 20000) + strings.Repeat("]", 20000),
+		"too many calls": `{"choices": [{"message": {"tool_calls": [` + strings.Repeat(`{"function": {"name": "f", "arguments": "{}"}},`, 200) + `{"function": {"name": "f"}}]}}],
+			"output": {"message": {"content": [` + strings.Repeat(`{"toolUse": {"name": "f"}},`, 200) + `{"text": ""}]}},
+			"candidates": [{"content": {"parts": [` + strings.Repeat(`{"functionCall": {"name": "f"}},`, 200) + `{"text": ""}]}}]}`,
+		"a call without name": `{"choices": [{"message": {"tool_calls": [{"function": {"arguments": "{\"a\":1}"}}]}}],
+			"output": {"message": {"content": [{"toolUse": {"input": {"a": 1}}}]}}, "candidates": [{"content": {"parts": [{"functionCall": {"args": {"a": 1}}}]}}]}`,
+	} {
+		for _, kind := range interfaces {
+			t.Run(kind+name, func(t *testing.T) {
+				base, _ := serving(t, 200, "application/json", []byte(answer))
+				got, err := at(t, base, configOf(t, kind), engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil)
+				var e *engine.ModelError
+				if got != nil || !errors.As(err, &e) || e.Kind != engine.BadReply {
+					t.Errorf("reply %+v, error %v", got, err)
+				}
+			})
+		}
+	}
+}
+
+func TestErrorsThatComeWithStatus200(t *testing.T) {
+	for _, row := range []struct {
+		name, kind, body string
+		want             engine.ErrorKind
+	}{
+		{"chat", "chat_", `{"error": {"message": "no capacity", "code": 503}}`, engine.Overloaded},
+		{"chat, beside choices", "chat_", `{"choices": [{"message": {"content": "x"}}], "error": {"message": "cut", "code": "429"}}`, engine.RateLimited},
+		{"chat, by its reason", "chat_", `{"choices": [{"message": {"content": "x"}, "finish_reason": "error"}]}`, engine.ServerError},
+		{"gemini", "gemini_", `{"error": {"message": "later", "status": "RESOURCE_EXHAUSTED"}}`, engine.RateLimited},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			base, _ := serving(t, 200, "application/json", []byte(row.body))
+			_, err := at(t, base, configOf(t, row.kind), engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil)
+			var e *engine.ModelError
+			if !errors.As(err, &e) || e.Kind != row.want {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestFiltersOfAnswers(t *testing.T) {
+	for _, row := range []struct {
+		name, answer, want, fails string
+		path                      []any
+	}{
+		{"a text", `{"a": {"b": "x"}}`, "x", "", []any{"a", "b"}},
+		{"a list of texts", `{"a": ["x", "y"]}`, "xy", "", []any{"a"}},
+		{"a block", `{"a": {"type": "text", "text": "x"}}`, "x", "", []any{"a"}},
+		{"an object", `{"a": {"steps": ["x"], "n": 1.50}}`, `{"n":1.50,"steps":["x"]}`, "", []any{"a"}},
+		{"a number", `{"a": 12}`, "12", "", []any{"a"}},
+		{"blocks around calls", `{"a": [{"toolUse": {"name": "f"}}, {"text": "x"}, {"text": "no", "thought": true}]}`, "x", "", []any{"a"}},
+		{"nothing", `{"b": "x"}`, "", "finds nothing", []any{"a"}},
+		{"no JSON", `x`, "", "no JSON", []any{"a"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			base, _ := serving(t, 200, "application/json", []byte(row.answer))
+			c := defaults()
+			c.RequestBody, c.ResponseFilter = value(t, `{"p": "${args.prompt}"}`), member(row.path...)
+			got, err := at(t, base, c, engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			if row.fails != "" {
+				var e *engine.ModelError
+				if !errors.As(err, &e) || e.Kind != engine.BadReply || !strings.Contains(e.Message, row.fails) {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err != nil || got.Text != row.want {
+				t.Errorf("reply %+v, error %v", got, err)
+			}
+		})
+	}
+}
+
+// An interface with a filter of the author's takes the text from there, and
+// the rest as ever.
+func TestFilterOfAnInterface(t *testing.T) {
+	answer := `{"choices": [{"message": {"content": "x", "summary": "y"}, "finish_reason": "length"}], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}`
+	c := of("openai/v1/chat/completions")
+	c.ResponseFilter = member("choices", 0, "message", "summary")
+	base, _ := serving(t, 200, "application/json", []byte(answer))
+	got, err := at(t, base, c, engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil)
+	if err != nil || got.Text != "y" || got.Stop != engine.MaxTokens || got.Usage != (engine.Tokens{Input: 5, Output: 2}) {
+		t.Errorf("reply %+v, error %v", got, err)
+	}
+	base, _ = serving(t, 200, "application/json", []byte(`{"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}}]}`))
+	if got, err = at(t, base, c, engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil); err != nil || len(got.Calls) != 1 {
+		t.Errorf("reply %+v, error %v: calls have no text to find", got, err)
+	}
+}
+
+// chaos fails in the way that the request's text names: "once", or "always".
+type chaos struct {
+	faults []func(w nethttp.ResponseWriter, r *nethttp.Request)
+	mu     sync.Mutex
+	seen   map[string]bool
+}
+
+const chaosWhole = `{"choices":[{"index":0,"message":{"role":"assistant","content":"moss, in a chaos of servers"},"finish_reason":"stop"}]}`
+
+func (c *chaos) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
+	raw, _ := io.ReadAll(r.Body)
+	_, text, _ := strings.Cut(string(raw), `"content":"`)
+	text, _, _ = strings.Cut(text, `"`)
+	var call, n int
+	var how string
+	if _, err := fmt.Sscanf(text, "%d %d %s", &call, &n, &how); err != nil {
+		panic(err)
+	}
+	c.mu.Lock()
+	again := c.seen[text]
+	c.seen[text] = true
+	c.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if how == "always" || !again {
+		c.faults[n](w, r)
+		return
+	}
+	_, _ = io.WriteString(w, chaosWhole)
+}
+
+func status(code int, wait string) func(nethttp.ResponseWriter, *nethttp.Request) {
+	return func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+		if wait != "" {
+			w.Header().Set("Retry-After", wait)
+		}
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, `{"error":{"message":"chaos"}}`)
+	}
+}
+
+func chaosFaults() []func(w nethttp.ResponseWriter, r *nethttp.Request) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	_, _ = z.Write(make([]byte, 4<<20))
+	_ = z.Close()
+	return []func(w nethttp.ResponseWriter, r *nethttp.Request){
+		status(429, "1000000000"), status(500, ""), status(529, ""),
+		func(nethttp.ResponseWriter, *nethttp.Request) { panic(nethttp.ErrAbortHandler) },
+		func(w nethttp.ResponseWriter, _ *nethttp.Request) { // half a body
+			w.Header().Set("Content-Length", strconv.Itoa(len(chaosWhole)))
+			_, _ = io.WriteString(w, chaosWhole[:40])
+			_ = nethttp.NewResponseController(w).Flush()
+			panic(nethttp.ErrAbortHandler)
+		},
+		func(w nethttp.ResponseWriter, _ *nethttp.Request) { _, _ = io.WriteString(w, chaosWhole[:40]) },
+		func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(bomb.Bytes())
+		},
+		func(w nethttp.ResponseWriter, r *nethttp.Request) { // endless
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, strings.Repeat(" ", 4096)); err != nil {
+					return
+				}
+			}
+		},
+		func(w nethttp.ResponseWriter, r *nethttp.Request) {
+			nethttp.Redirect(w, r, "http://elsewhere.example/", nethttp.StatusTemporaryRedirect)
+		},
+	}
+}
+
+func TestChaosEndsInTheAnswerOrATypedError(t *testing.T) {
+	const total = 180
+	before := runtime.NumGoroutine()
+	c := &chaos{faults: chaosFaults(), seen: map[string]bool{}}
+	s := httptest.NewServer(c)
+	transport := &nethttp.Transport{MaxIdleConnsPerHost: 8}
+	var naps atomic.Int64
+	config := of("openai/v1/chat/completions")
+	m, err := http.New(&config, engine.ModelSettings{BaseURL: s.URL, Retry: engine.RetryPolicy{MaxAttempts: 3}}, func(w *wire.Settings) {
+		w.Base, w.MaxBody = transport, 256<<10
+		w.Sleep = func(ctx context.Context, d time.Duration) error {
+			naps.Store(max(naps.Load(), int64(d)))
+			return ctx.Err()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range total {
+		all.Go(func() { c.check(t, m, i) })
+	}
+	all.Wait()
+	if longest := time.Duration(naps.Load()); longest != wire.MaxRetryAfter {
+		t.Errorf("the longest wait was %v", longest)
+	}
+	transport.CloseIdleConnections()
+	s.Close()
+	for range 1_000_000 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+func (c *chaos) check(t *testing.T, m engine.Model, i int) {
+	n, how := i%len(c.faults), []string{"once", "always"}[i/len(c.faults)%2]
+	req := &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{fmt.Sprintf("%d %d %s", i, n, how)}}}}
+	got, err := m.Generate(t.Context(), req, nil)
+	kinds := [][]engine.ErrorKind{
+		{engine.RateLimited},
+		{engine.ServerError},
+		{engine.Overloaded},
+		{engine.NetworkError},
+		{engine.Truncated},
+		{engine.BadReply},
+		{engine.BadReply},
+		{engine.BadReply},
+		{engine.BadRequest},
+	}[n]
+	var e *engine.ModelError
+	switch {
+	case err == nil && got.Text == "moss, in a chaos of servers" && how == "once":
+	case got == nil && errors.As(err, &e) && slices.Contains(kinds, e.Kind) && (how == "always" || !e.Retryable()):
+	default:
+		t.Errorf("fault %d %s: reply %+v, error %v", n, how, got, err)
+	}
+}
+
+func TestCancelAtAnyByteIsAnError(t *testing.T) {
+	silent := make(chan struct{})
+	n := 0
+	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, chaosWhole[:n])
+		_ = nethttp.NewResponseController(w).Flush()
+		silent <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	m := at(t, s.URL, of("openai/v1/chat/completions"), engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 3}})
+	for ; n <= len(chaosWhole); n += 7 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-silent; cancel() }()
+		if got, err := m.Generate(ctx, question, nil); got != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("at byte %d: reply %+v, error %v", n, got, err)
+		}
+		cancel()
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	for _, file := range []string{"chat_tools.json", "chat_parts.json", "converse_thinking_tools.json", "deepseek_tools.json", "deepseek_broken.json", "gemini_tools.json", "gemini_blocked.json", "text_tgi.json"} {
+		f.Add(string(recorded(f, file)))
+	}
+	f.Add(strings.Repeat("[", 20000))
+	var models []engine.Model
+	for _, kind := range interfaces {
+		models = append(models, at(f, "http://127.0.0.1:1", configOf(f, kind), engine.ModelSettings{Model: "m"}))
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, m := range models {
+			got, err := http.Read(m, question, []byte(in))
+			var e *engine.ModelError
+			if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
+				t.Errorf("reply %+v, error %v", got, err)
+			}
+			if got == nil {
+				continue
+			}
+			for _, c := range got.Calls {
+				if c.Name == "" || c.ID == "" || len(c.Args) == 0 {
+					t.Errorf("call %+v", c)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package http
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	nethttp "net/http"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// model is one llm behind one endpoint.
+type model struct {
+	config   Config
+	dialect  dialect
+	name     string
+	key      string
+	base     string // base_url, with no slash at its end
+	env      *environment
+	lacks    []string // variables of the address that are not set
+	headers  map[string]string
+	template *template // nil = the dialect's body
+	uses     map[string]bool
+	wire     *wire.Client
+}
+
+var _ engine.Model = (*model)(nil)
+
+// Build makes a model with the process's transport.
+func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
+	return New(c, s, nil)
+}
+
+// New makes a model that sends its requests as settings say; change, if not
+// nil, may adapt the transport's settings first (tests).
+func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	m := &model{config: *c, name: s.Model, key: s.APIKey, env: &environment{get: s.Env}, uses: map[string]bool{}}
+	var err error
+	if m.dialect, err = interfaceOf(c, s.BaseURL); err != nil {
+		return nil, err
+	}
+	if !c.RequestBody.IsZero() {
+		if m.template, err = newTemplate(c.RequestBody); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.check(s); err != nil {
+		return nil, err
+	}
+	m.headers = m.env.headers(c.Headers)
+	w := wire.Settings{
+		UserAgent: s.UserAgent,
+		Secrets:   append(m.env.secrets, secretsOf(c.Auth, s.APIKey)...),
+		Retry:     wire.Retry(s.Retry),
+		Limiter:   wire.Shared(m.base+" "+c.URL.Text+" "+s.Model, wire.Limits(s.RateLimit)),
+		FirstByte: s.Timeout,
+		Total:     s.Timeout,
+	}
+	if change != nil {
+		change(&w)
+	}
+	m.wire = wire.New(w)
+	return m, nil
+}
+
+// Generate implements engine.Model. The endpoint answers at once: a stream is
+// one delta at the end.
+func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	if req.Params.Model == "" {
+		named := *req
+		named.Params.Model = m.name
+		req = &named
+	}
+	where, body, err := m.write(req)
+	if err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	var got *draft
+	var out *engine.Reply
+	attempts, err := m.wire.Call(ctx, wire.Job{
+		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Again:  again,
+		Do: func(ctx context.Context) (int, error) {
+			var err error
+			if got, err = m.attempt(ctx, req, where, body); err == nil {
+				out, err = got.reply(req)
+			}
+			if err != nil {
+				return 0, m.failure(ctx, err)
+			}
+			return used(out), nil
+		},
+	})
+	if err != nil {
+		return nil, m.ended(err, attempts)
+	}
+	out.Latency = time.Since(started)
+	if attempts > 1 {
+		out.Attempts = attempts
+	}
+	if d := (engine.Delta{Text: out.Text, Reasoning: got.reasoning}); stream != nil && d != (engine.Delta{}) {
+		stream(d)
+	}
+	return out, nil
+}
+
+// attempt makes one request and reads its answer.
+func (m *model) attempt(ctx context.Context, req *engine.Request, where string, body []byte) (*draft, error) {
+	r, err := nethttp.NewRequestWithContext(ctx, m.config.Method, where, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("Accept", "application/json")
+	if req.Key != "" {
+		r.Header.Set("Idempotency-Key", req.Key)
+	}
+	m.authorize(r)
+	for name, value := range maps.All(m.headers) {
+		r.Header.Set(name, value)
+	}
+	resp, err := m.wire.HTTP().Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out, err := m.read(req, resp.Header.Get("Content-Type"), text)
+	if err == nil && out.id == "" {
+		out.id = cmp.Or(resp.Header.Get("X-Amzn-Requestid"), resp.Header.Get("X-Request-Id"))
+	}
+	return out, err
+}
+
+// write gives the address and the body of a request.
+func (m *model) write(req *engine.Request) (where string, body []byte, err error) {
+	if err := m.ready(req); err != nil {
+		return "", nil, err
+	}
+	if s := req.Schema; s != nil && !json.Valid(s.Schema) {
+		return "", nil, badRequest(fmt.Errorf("reply schema %s is no JSON", s.Name))
+	}
+	if !m.native() && req.Schema != nil {
+		req = m.instructed(req)
+	}
+	values, err := m.values(req)
+	if err != nil {
+		return "", nil, badRequest(err)
+	}
+	if where, err = m.address(values); err != nil {
+		return "", nil, badRequest(err)
+	}
+	if m.config.Method == nethttp.MethodGet {
+		return where, nil, nil
+	}
+	fields := m.dialect.body(values)
+	if m.template != nil {
+		if fields, err = m.template.fill(m.env.lookup(values, nil)); err != nil {
+			return "", nil, badRequest(err)
+		}
+	}
+	maps.Copy(fields, m.config.ExtraBody)
+	if body, err = encode(fields); err != nil {
+		return "", nil, badRequest(err)
+	}
+	return where, body, nil
+}
+
+// ready says why a request cannot be put to this endpoint.
+func (m *model) ready(req *engine.Request) error {
+	p := req.Params
+	left := func(name string, set bool) bool { return set && m.template != nil && !m.uses[name] }
+	switch {
+	case m.key == "" && (m.config.Auth == "bearer" || m.config.Auth == "basic"):
+		return &engine.ModelError{Kind: engine.AuthError, Message: "no key for auth: " + m.config.Auth + ": set the environment variable that api_key_env names"}
+	case len(req.Tools) > 0 && !m.dialect.traits().calls:
+		return badRequest(errors.New("text in, text out: this endpoint has no tool calls: use executor.mode: react_text, or set options.llm_interface"))
+	case left("tools", len(req.Tools) > 0) && !m.dialect.traits().worded:
+		return badRequest(errors.New("the model is to call tools, and options.request_body does not name ${args.tools}"))
+	case left("temperature", p.Temperature != nil):
+		return unsent("temperature")
+	case left("top_p", p.TopP != nil):
+		return unsent("top_p")
+	case left("stop", len(p.Stop) > 0):
+		return unsent("stop")
+	}
+	return nil
+}
+
+func unsent(name string) error {
+	return badRequest(fmt.Errorf("the llm sets %s, and options.request_body does not name ${args.%s}: add it, or leave %s out", name, name, name))
+}
+
+func badRequest(err error) error {
+	return &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+}
+
+// ended finishes the error of a call.
+func (m *model) ended(err error, attempts int) error {
+	if e, ok := errors.AsType[*engine.ModelError](err); ok {
+		e.Attempts = attempts
+		return err
+	}
+	return fmt.Errorf("model %s: %w", cmp.Or(m.name, "of the http provider"), err)
+}
+
+// used is what the rate limiter is told; an estimate tells it nothing new.
+func used(r *engine.Reply) int {
+	if r.Estimated {
+		return 0
+	}
+	return r.Usage.Total()
+}

@@ -1,0 +1,122 @@
+package http
+
+import (
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// plain is an endpoint of no known interface: text in, text out.
+type plain struct{}
+
+func (plain) path(string) string { return "" }
+
+func (plain) traits() traits { return traits{} }
+
+func (plain) values(req *engine.Request, apart bool, to map[string]any) {
+	system, rest := parted(req.Messages)
+	if len(system) > 0 {
+		to["system"] = strings.Join(system, "\n\n")
+	}
+	var messages []any
+	if !apart {
+		for _, text := range system {
+			messages = append(messages, map[string]any{"role": "system", "content": text})
+		}
+	}
+	for _, m := range rest {
+		role := "user"
+		if m.Role == engine.Assistant {
+			role = "assistant"
+		}
+		messages = append(messages, map[string]any{"role": role, "content": spoken(m)})
+	}
+	to["messages"] = messages
+}
+
+func (plain) body(map[string]any) map[string]any { return map[string]any{} }
+
+// read takes an answer that is text: a JSON string, or the member response of
+// an object, as OpenSearch's connectors have it.
+func (plain) read(_ *engine.Request, text []byte) (*draft, error) {
+	var v any
+	if err := decode(text, &v); err != nil {
+		return nil, bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
+	}
+	if o, ok := v.(map[string]any); ok {
+		v = o["response"]
+	}
+	s, ok := v.(string)
+	if !ok {
+		return nil, bad("where the text stands in the endpoint's answer is not known: set options.response_filter: %s", wire.Explain(text))
+	}
+	return &draft{text: s}, nil
+}
+
+// read reads the answer to a request: text by the author's filter, the rest by
+// the dialect.
+func (m *model) read(req *engine.Request, kind string, text []byte) (*draft, error) {
+	_, isPlain := m.dialect.(plain)
+	filtered := !m.config.ResponseFilter.IsZero()
+	if isPlain && !filtered && strings.HasPrefix(kind, "text/plain") {
+		return &draft{text: string(text)}, nil
+	}
+	if isPlain && filtered {
+		out := &draft{}
+		err := m.filter(text, out)
+		return out, err
+	}
+	out, err := m.dialect.read(req, text)
+	if err == nil && filtered && len(out.calls) == 0 && !out.unsaid() {
+		err = m.filter(text, out)
+	}
+	return out, err
+}
+
+// filter takes the text of an answer by options.response_filter.
+func (m *model) filter(text []byte, into *draft) error {
+	var v any
+	if err := decode(text, &v); err != nil {
+		return bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
+	}
+	found, err := m.config.ResponseFilter.Apply(v)
+	if err != nil {
+		return bad("options.response_filter %s: %s", m.config.ResponseFilter.Source, err)
+	}
+	if len(found) == 0 {
+		return bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, wire.Explain(text))
+	}
+	into.text = ""
+	for _, f := range found {
+		into.text += said(f)
+	}
+	return nil
+}
+
+// said is the text in a value: a string, or those of content blocks in a list,
+// where blocks without text (reasoning, calls) say nothing. Other objects are
+// text as JSON, which a model may have been asked for.
+func said(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var b strings.Builder
+		for _, item := range v {
+			if o, ok := item.(map[string]any); !ok {
+				b.WriteString(said(item))
+			} else if text, ok := o["text"].(string); ok && o["thought"] != true {
+				b.WriteString(text)
+			}
+		}
+		return b.String()
+	case map[string]any:
+		if text, ok := v["text"].(string); ok {
+			return text
+		}
+	case nil:
+		return ""
+	}
+	return plainText(v)
+}

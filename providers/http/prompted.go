@@ -1,0 +1,158 @@
+package http
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// prompted is bedrock/converse/deepseek_r1: the Converse API for a model that
+// has no tool calls of its own. The system prompt tells it of the tools and of
+// a small JSON protocol, and calls and results go as text of that protocol.
+type prompted struct{}
+
+func (prompted) path(model string) string { return converse{}.path(model) }
+
+func (prompted) traits() traits { return traits{calls: true, worded: true} }
+
+// toolProtocol is what the model is told where tools may be called; the tools
+// stand behind it, one a line.
+const toolProtocol = `You can have tools called for you. Each of your replies is one JSON object and nothing else, in one of two forms.
+To have tools called: {"stop_reason": "tool_use", "tool_calls": [{"id": "an id that you have not used before", "tool_name": "name of the tool", "input": {its arguments}}]}
+To answer: {"stop_reason": "end_turn", "message": {"role": "assistant", "content": [{"text": "your answer"}]}}
+What a tool gave comes back as {"tool_call_id": "the id", "tool_result": "what it gave"}. There are these tools, each with the JSON Schema of its input:
+`
+
+func (prompted) values(req *engine.Request, _ bool, to map[string]any) {
+	system, rest := parted(req.Messages)
+	if len(req.Tools) > 0 {
+		system = append(system, toolProtocol+strings.Join(toolLines(req.Tools), "\n"))
+		if !req.ParallelTools {
+			system = append(system, oneCall)
+		}
+	}
+	if len(system) > 0 {
+		to["system"] = blocks(system)
+	}
+	to["messages"] = turns(rest, promptedBlocks)
+}
+
+// toolLines are tools as JSON, one a line.
+func toolLines(tools []engine.ToolDef) []string {
+	var out []string
+	for _, t := range tools {
+		fields := map[string]any{"name": t.Name}
+		describe(fields, t, "description", "input_schema")
+		if text, err := encode(fields); err == nil {
+			out = append(out, string(text))
+		}
+	}
+	return out
+}
+
+// spokenCall and spokenReply are the protocol.
+type spokenCall struct {
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"tool_name"`
+	Input json.RawMessage `json:"input,omitempty"`
+}
+
+type spokenReply struct {
+	Stop    string          `json:"stop_reason"`
+	Message json.RawMessage `json:"message,omitempty"`
+	Calls   []spokenCall    `json:"tool_calls,omitempty"`
+}
+
+func promptedBlocks(m engine.Message) []any {
+	text := m.Text.String()
+	switch {
+	case m.Role == engine.ToolRole:
+		result := map[string]any{"tool_call_id": m.CallID, "tool_result": text}
+		if m.IsError {
+			result["tool_error"] = true
+		}
+		text = plainText(result)
+	case len(m.Calls) > 0:
+		said := spokenReply{Stop: "tool_use"}
+		if text != "" {
+			said.Message = json.RawMessage(plainText(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
+		}
+		for _, c := range m.Calls {
+			said.Calls = append(said.Calls, spokenCall{c.ID, c.Name, object(c.Args)})
+		}
+		text = plainText(said)
+	}
+	if out := blocks([]string{text}); len(out) > 0 {
+		return out
+	}
+	return blocks([]string{empty})
+}
+
+func (prompted) body(values map[string]any) map[string]any {
+	return converse{}.body(values)
+}
+
+// read reads text; where tools were offered, text of the protocol. A model
+// that answers without it has answered.
+func (prompted) read(req *engine.Request, body []byte) (*draft, error) {
+	out, err := converse{}.read(req, body)
+	if err != nil {
+		return nil, err
+	}
+	if out.usage.Total() == 0 { // some gateways count as OpenAI does
+		var a struct{ Usage json.RawMessage }
+		if json.Unmarshal(body, &a) == nil {
+			out.usage = chatUsage(a.Usage)
+		}
+	}
+	if out.unsaid() || len(out.calls) > 0 {
+		return out, nil
+	}
+	return out, out.unfold(len(req.Tools) > 0)
+}
+
+// unfold reads the text of a draft by the protocol, which a model may go on
+// using where no tools are offered any more.
+func (d *draft) unfold(offered bool) error {
+	text := unwrapped(d.text)
+	var said spokenReply
+	err := json.Unmarshal([]byte(text), &said)
+	whole := said.Stop == "tool_use" && len(said.Calls) > 0 || said.Stop == "end_turn" && len(said.Message) > 0
+	if err != nil || !whole && (!offered || said.Stop == "" && len(said.Calls) == 0) {
+		if offered && d.stop != engine.MaxTokens && strings.Contains(text, `"tool_calls"`) {
+			return bad("the model's tool call cannot be read: %.200s", text)
+		}
+		return nil
+	}
+	for _, c := range said.Calls {
+		d.calls = append(d.calls, engine.ToolCall{ID: c.ID, Name: c.Name, Args: arguments(c.Input)})
+	}
+	d.text = message(said.Message)
+	return nil
+}
+
+// message is the text of a reply's message: an object with content, or text.
+func message(raw json.RawMessage) string {
+	var v any
+	if len(raw) == 0 || decode(raw, &v) != nil {
+		return ""
+	}
+	if o, ok := v.(map[string]any); ok && o["content"] != nil {
+		v = o["content"]
+	}
+	return said(v)
+}
+
+// unwrapped is the JSON object in a text that thinks before it, fences it, or
+// says something around it; the text itself where there is none.
+func unwrapped(text string) string {
+	if _, after, ok := strings.Cut(text, "</think>"); ok {
+		text = after
+	}
+	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if from < 0 || to < from {
+		return text
+	}
+	return text[from : to+1]
+}

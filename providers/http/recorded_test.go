@@ -1,0 +1,220 @@
+package http_test
+
+import (
+	"encoding/json"
+	"errors"
+	nethttp "net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/http"
+)
+
+// serving answers every request with one status and body, and counts them.
+func serving(t testing.TB, status int, kind string, body []byte) (base string, asked *int) {
+	t.Helper()
+	asked = new(int)
+	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+		*asked++
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("X-Amzn-Requestid", "q-1")
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+func recorded(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// configOf is the config of what a recording is named after.
+func configOf(t testing.TB, name string) http.Config {
+	t.Helper()
+	kind, _, _ := strings.Cut(name, "_")
+	switch kind {
+	case "chat":
+		return of("openai/v1/chat/completions")
+	case "converse":
+		return of("bedrock/converse/claude")
+	case "deepseek":
+		return of("bedrock/converse/deepseek_r1")
+	case "gemini":
+		return of("gemini/v1beta/generatecontent")
+	}
+	c := defaults()
+	c.RequestBody = value(t, `{"inputs": "${args.prompt}"}`)
+	switch name {
+	case "text_tgi.json":
+		c.ResponseFilter = member(0, "generated_text")
+	case "text_blocks.json":
+		c.ResponseFilter = member("content")
+	}
+	return c
+}
+
+var question = &engine.Request{
+	Messages:      []engine.Message{{Role: engine.User, Text: engine.Text{"How many?"}}},
+	ParallelTools: true,
+}
+
+// offering is the question with a tool, for dialects that have calls.
+func offering(name string) *engine.Request {
+	req := *question
+	if !strings.HasPrefix(name, "text_") && !strings.Contains(name, "_plan.") {
+		req.Tools = []engine.ToolDef{{Name: "find", Input: json.RawMessage(`{"type":"object"}`)}}
+	}
+	return &req
+}
+
+func calls(idNameArgs ...string) []engine.ToolCall {
+	var out []engine.ToolCall
+	for i := 0; i < len(idNameArgs); i += 3 {
+		out = append(out, engine.ToolCall{ID: idNameArgs[i], Name: idNameArgs[i+1], Args: json.RawMessage(idNameArgs[i+2])})
+	}
+	return out
+}
+
+func carrying(list []engine.ToolCall, opaque string) []engine.ToolCall {
+	list[0].Opaque = json.RawMessage(opaque)
+	return list
+}
+
+const moss = "Moss is green."
+
+func TestRecordedReplies(t *testing.T) {
+	thirty := engine.Tokens{Input: 19, Output: 41, Cached: 8, Reasoning: 30}
+	estimate := engine.Tokens{Input: 3, Output: 4}
+	for _, r := range []struct {
+		file      string
+		want      engine.Reply
+		reasoning string
+	}{
+		{"chat_reasoning.json", engine.Reply{ID: "chatcmpl-1", Model: "deepseek-reasoner", Text: moss, Stop: engine.EndTurn, Usage: thirty}, "Green or brown?"},
+		{"chat_parts.json", engine.Reply{ID: "chatcmpl-2", Model: "m", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 8, Output: 4}, Estimated: true}, ""},
+		{"chat_tools.json", engine.Reply{ID: "chatcmpl-3", Model: "m", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calls("call_a", "find", `{"q":"moss"}`, "call_b", "find", `{"q":"fern"}`)}, ""},
+		{"converse_text.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 2119, Output: 41, Cached: 2000}}, "I need the finder."},
+		{"converse_thinking_tools.json", engine.Reply{
+			ID: "q-1", Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 419, Output: 101},
+			Calls: carrying(calls("tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "find", `{"q":"moss"}`, "tooluse_2yPz", "clock", `{}`),
+				`{"converse_thoughts":{"model":"m-1","blocks":[{"reasoningContent":{"reasoningText":{"text":"I need the finder.","signature":"EuYBCkQYAiJAb3Bx"}}}]}}`),
+		}, "I need the finder."},
+		{"converse_guardrail.json", engine.Reply{ID: "q-1", Text: "Sorry, the model cannot answer this question.", Stop: engine.Guardrail, Usage: engine.Tokens{Input: 8, Output: 12}, Estimated: true}, ""},
+		{"deepseek_tools.json", engine.Reply{ID: "q-1", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calls("tool_use_IIHBxMgO", "find", `{"q":"moss"}`, "tool_use_x", "find", `{"q":"fern"}`)}, "Which tool?"},
+		{"deepseek_answer.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 88, Output: 42}}, "Which tool?"},
+		{"deepseek_plain.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 4}}, "Which tool?"},
+		{"deepseek_plan.json", engine.Reply{ID: "q-1", Text: `{"steps": ["look at moss"], "result": ""}`, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 88, Output: 42}}, "Which tool?"},
+		{"deepseek_cut.json", engine.Reply{ID: "q-1", Text: `{"stop_reason": "tool_use", "tool_calls": [{"id": "tool_u`, Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 88, Output: 42}}, "Which tool?"},
+		{"gemini_thinking.json", engine.Reply{ID: "r-1", Model: "gemini-2.5-flash", Text: moss, Stop: engine.EndTurn, Usage: thirty}, "Green or brown?"},
+		{"gemini_tools.json", engine.Reply{
+			ID: "r-2", Model: "gemini-3-pro-preview", Stop: engine.ToolUse, Usage: thirty,
+			Calls: carrying(calls("call_0", "find", `{"q":"moss"}`, "call_1", "find", `{"q":"fern"}`), `{"google_thought_signature":"CiEBjz1rX0ilumvPg6k0sMMU"}`),
+		}, ""},
+		{"gemini_blocked.json", engine.Reply{ID: "r-3", Model: "gemini-2.5-flash", Text: "the prompt was blocked: PROHIBITED_CONTENT", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 19}}, ""},
+		{"gemini_safety.json", engine.Reply{ID: "r-4", Model: "gemini-2.5-flash", Text: "Take the", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 19, Output: 2}}, ""},
+		{"text_tgi.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
+		{"text_opensearch.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
+		{"text_string.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
+		{"text_blocks.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
+	} {
+		t.Run(r.file, func(t *testing.T) {
+			base, asked := serving(t, 200, "application/json", recorded(t, r.file))
+			var deltas []engine.Delta
+			m := at(t, base, configOf(t, r.file), engine.ModelSettings{Model: "m-1"})
+			got, err := m.Generate(t.Context(), offering(r.file), func(d engine.Delta) { deltas = append(deltas, d) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			squeeze := cmp.Transformer("JSON", func(raw json.RawMessage) string { return squeezed(t, raw) })
+			if diff := cmp.Diff(&r.want, got, cmpopts.IgnoreFields(engine.Reply{}, "Latency"), squeeze); diff != "" {
+				t.Error(diff)
+			}
+			want := engine.Delta{Text: r.want.Text, Reasoning: r.reasoning}
+			if want == (engine.Delta{}) && len(deltas) == 0 {
+				return
+			}
+			if len(deltas) != 1 || deltas[0] != want || *asked != 1 {
+				t.Errorf("deltas %+v, %d requests", deltas, *asked)
+			}
+		})
+	}
+}
+
+// squeezed is JSON in its one form.
+func squeezed(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	if len(raw) == 0 {
+		return ""
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Errorf("%v: %s", err, raw)
+	}
+	return marshal(v)
+}
+
+func TestRecordedErrors(t *testing.T) {
+	for _, r := range []struct {
+		file   string
+		status int
+		kind   engine.ErrorKind
+		asked  int
+		says   string
+		wait   time.Duration
+	}{
+		{"converse_malformed.json", 200, engine.BadReply, 1, "malformed_tool_use", 0},
+		{"converse_throttled.json", 429, engine.RateLimited, 2, "Too many requests", 0},
+		{"converse_denied.json", 403, engine.AuthError, 1, "don't have access", 0},
+		{"converse_too_long.json", 400, engine.ContextTooLong, 1, "211893", 0},
+		{"converse_model_error.json", 424, engine.ServerError, 2, "unexpected error", 0},
+		{"deepseek_broken.json", 200, engine.BadReply, 1, "tool call cannot be read", 0},
+		{"gemini_malformed.json", 200, engine.BadReply, 1, "default_api.find", 0},
+		{"gemini_nothing.json", 200, engine.BadReply, 1, "said nothing", 0},
+		{"gemini_quota.json", 429, engine.RateLimited, 2, "current quota", 27 * time.Second},
+		{"gemini_key.json", 400, engine.AuthError, 1, "API key not valid", 0},
+		{"gemini_too_long.json", 400, engine.ContextTooLong, 1, "1048576", 0},
+	} {
+		t.Run(r.file, func(t *testing.T) {
+			base, asked := serving(t, r.status, "application/json", recorded(t, r.file))
+			m := at(t, base, configOf(t, r.file), engine.ModelSettings{Model: "m-1", Retry: engine.RetryPolicy{MaxAttempts: 2}})
+			got, err := m.Generate(t.Context(), offering(r.file), nil)
+			var e *engine.ModelError
+			if got != nil || !errors.As(err, &e) || e.Kind != r.kind || !strings.Contains(e.Message, r.says) || e.RetryAfter != r.wait {
+				t.Errorf("reply %+v, error %v, wait %v", got, err, e.RetryAfter)
+			}
+			if r.status != 200 && (e.Status != r.status || e.RequestID != "q-1") || *asked != r.asked {
+				t.Errorf("status %d of request %q, asked %d times, want %d", e.Status, e.RequestID, *asked, r.asked)
+			}
+		})
+	}
+}
+
+func TestEveryRecordingIsReplayed(t *testing.T) {
+	source, err := os.ReadFile("recorded_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, f := range files {
+		if !strings.Contains(string(source), `{"`+filepath.Base(f)+`"`) {
+			t.Errorf("nothing replays %s", f)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package http
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// maxCalls is how many tool calls of one reply are believed.
+const maxCalls = 128
+
+// draft is a reply as an endpoint wrote it.
+type draft struct {
+	id, model string
+	text      string
+	refusal   string
+	reasoning string
+	calls     []engine.ToolCall
+	stop      engine.StopKind // "" = it ended its turn
+	usage     engine.Tokens
+}
+
+// unsaid says that what text there is, is not the model's.
+func (d *draft) unsaid() bool {
+	return d.refusal != "" || d.stop == engine.ContentFiltered || d.stop == engine.Guardrail
+}
+
+// reply makes the engine's reply of a draft.
+func (d *draft) reply(req *engine.Request) (*engine.Reply, error) {
+	out := &engine.Reply{ID: d.id, Model: d.model, Text: strings.ToValidUTF8(d.text, "\uFFFD"), Usage: believed(d.usage)}
+	for _, c := range d.calls {
+		switch {
+		case c.Name == "" && len(c.Args) == 0:
+			continue // some servers send empty ghosts
+		case c.Name == "":
+			return nil, bad("a tool call has no name, only arguments %.100s", c.Args)
+		case len(c.Args) == 0 || string(c.Args) == "null":
+			c.Args = json.RawMessage("{}")
+		}
+		out.Calls = append(out.Calls, c)
+	}
+	if len(out.Calls) > maxCalls {
+		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
+	}
+	identify(out.Calls, req)
+	out.Stop = d.stopped(len(out.Calls) > 0)
+	if out.Stop == engine.Refusal && out.Text == "" {
+		out.Text = strings.ToValidUTF8(d.refusal, "\uFFFD")
+	}
+	if out.Usage.Total() == 0 {
+		out.Estimated = true
+		out.Usage.Input = engine.EstimateTokens(characters(req))
+		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+	}
+	return out, nil
+}
+
+// stopped is why the model stopped. Calls that came are to be answered,
+// whatever the endpoint calls its reason.
+func (d *draft) stopped(calls bool) engine.StopKind {
+	switch {
+	case d.refusal != "":
+		return engine.Refusal
+	case d.stop != "" && d.stop != engine.EndTurn && d.stop != engine.ToolUse:
+		return d.stop
+	case calls:
+		return engine.ToolUse
+	}
+	return engine.EndTurn
+}
+
+// believed are counts; nonsense counts as missing.
+func believed(t engine.Tokens) engine.Tokens {
+	const most = 1 << 40
+	for _, n := range []int{t.Input, t.Output, t.Cached, t.Reasoning} {
+		if n < 0 || n > most {
+			return engine.Tokens{}
+		}
+	}
+	return t
+}
+
+// identify gives calls without an id, or with one that the conversation has
+// already, the next free of call_0, call_1, ...
+func identify(calls []engine.ToolCall, req *engine.Request) {
+	taken, next := map[string]bool{}, 0
+	for _, m := range req.Messages {
+		for _, c := range m.Calls {
+			taken[c.ID] = true
+			next++
+		}
+	}
+	for i := range calls {
+		id := calls[i].ID
+		for id == "" || taken[id] {
+			id = "call_" + strconv.Itoa(next)
+			next++
+		}
+		taken[id] = true
+		calls[i].ID = id
+	}
+}

@@ -1,0 +1,120 @@
+package http_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	nethttp "net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/providers/http"
+)
+
+// servingWith starts a server for the length of a test.
+func servingWith(t testing.TB, h nethttp.Handler) (base string, s *httptest.Server) {
+	t.Helper()
+	s = httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL, s
+}
+
+// everything is a request that uses all there is.
+func everything() *engine.Request {
+	zero, p, seed := 0.0, 0.5, int64(7)
+	return &engine.Request{
+		Messages: []engine.Message{
+			{Role: engine.System, Text: engine.Text{"Be brief."}},
+			{Role: engine.User, Text: engine.Text{"Compare <both>."}},
+			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calls("c1", "find", `{"q":"moss"}`, "c2", "clock", "")},
+			{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
+			{Role: engine.ToolRole, CallID: "c2", Text: engine.Text{"broken"}, IsError: true},
+			{Role: engine.User, Text: engine.Text{"And now?"}},
+		},
+		Tools: []engine.ToolDef{
+			{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"}},"additionalProperties":false}`)},
+			{Name: "clock"},
+		},
+		Schema: &engine.ReplySchema{Name: "the plan", Schema: json.RawMessage(`{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"string"}}}`)},
+		Params: engine.Params{Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END"}},
+	}
+}
+
+// body is the indented body that a model sends for a request.
+func body(t *testing.T, c http.Config, name string, req *engine.Request) string {
+	t.Helper()
+	var out bytes.Buffer
+	base, _ := servingWith(t, nethttp.HandlerFunc(func(_ nethttp.ResponseWriter, r *nethttp.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		if err := json.Indent(&out, raw, "", "  "); err != nil {
+			t.Error(err)
+		}
+	}))
+	// The answer is empty, which is no reply: what was asked is what counts.
+	_, _ = at(t, base, c, engine.ModelSettings{Model: name}).Generate(t.Context(), req, nil)
+	return out.String() + "\n"
+}
+
+func TestRequests(t *testing.T) {
+	for name, row := range map[string]struct{ llm, model string }{
+		"chat":     {"openai/v1/chat/completions", "m-1"},
+		"converse": {"bedrock/converse/claude", "anthropic.claude-sonnet-4-5"},
+		"deepseek": {"bedrock/converse/deepseek_r1", "us.deepseek.r1-v1:0"},
+		"gemini":   {"gemini/v1beta/generatecontent", "gemini-2.5-flash"},
+		"gemini_3": {"gemini/v1beta/generatecontent", "gemini-3-pro-preview"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden.File(t, "request/"+name+".json", body(t, of(row.llm), row.model, everything()))
+		})
+	}
+}
+
+// What a call carried is sent back to the model that it came from.
+func TestThoughtsAreSentBack(t *testing.T) {
+	converse := `{"converse_thoughts":{"model":"m-1","blocks":[{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}}]}}`
+	gemini := `{"google_thought_signature":"c2lnbmVk"}`
+	for _, row := range []struct {
+		name, llm, model, opaque, want string
+		sent                           bool
+	}{
+		{"converse", "bedrock/converse/claude", "m-1", converse, `"signature": "c2ln"`, true},
+		{"converse, another model", "bedrock/converse/claude", "m-2", converse, `"signature"`, false},
+		{"converse, another provider's", "bedrock/converse/claude", "m-1", gemini, `"signature"`, false},
+		{"gemini", "gemini/v1beta/generatecontent", "gemini-2.5-flash", gemini, `"thoughtSignature": "c2lnbmVk"`, true},
+		{"gemini 3", "gemini/v1beta/generatecontent", "gemini-3-pro", gemini, `"thoughtSignature": "c2lnbmVk"`, true},
+		{"gemini 3, another provider's", "gemini/v1beta/generatecontent", "gemini-3-pro", converse, `"thoughtSignature": "skip_thought_signature_validator"`, true},
+		{"gemini 2, another provider's", "gemini/v1beta/generatecontent", "gemini-2.5-pro", converse, `"thoughtSignature"`, false},
+		{"chat", "openai/v1/chat/completions", "m-1", gemini, `ignature`, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			req := everything()
+			req.Messages[2].Calls[0].Opaque = json.RawMessage(row.opaque)
+			if got := body(t, of(row.llm), row.model, req); bytes.Contains([]byte(got), []byte(row.want)) != row.sent {
+				t.Errorf("sent %s", got)
+			}
+		})
+	}
+}
+
+func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
+	for url, want := range map[string]string{"https://api.openai.com/v1": "max_completion_tokens", "http://host/v1": "max_tokens"} {
+		c := of("openai/v1/chat/completions")
+		m, err := http.New(&c, engine.ModelSettings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, noWaits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := http.BodyOf(t, m, everything()); got[want] != 50.0 {
+			t.Errorf("%s: %v", url, got)
+		}
+	}
+}
+
+// A conversation with calls wants their declaration, also where none may be
+// called any more.
+func TestConverseDeclaresWhatWasCalled(t *testing.T) {
+	req := everything()
+	req.Tools, req.Schema = nil, nil
+	golden.File(t, "request/converse_without_tools.json", body(t, of("bedrock/converse/claude"), "m-1", req))
+}

@@ -1,0 +1,48 @@
+package openai
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// dialect is what a vendor's servers want in their own way. The zero value is
+// a server that does as OpenAI does and needs no key.
+type dialect struct {
+	base      string                 // of the API, with no slash at its end
+	model     string                 // asked for whatever the request names, "" = what it names
+	keyHeader string                 // where the key goes, "" = Authorization, as a bearer's
+	wantsKey  string                 // said where no key is given, "" = none is needed
+	legacy    bool                   // the limit of output is called max_tokens
+	options   []option.RequestOption // of each request
+
+	adapt func(*sdk.ChatCompletionNewParams)              // the last change to a request, nil = none
+	hint  func(e *engine.ModelError, model string) string // the way out of an error, "" = none is known
+}
+
+// address reads a base_url; like is what one looks like.
+func address(base, like string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(base, "/"))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("base_url is no http or https address; it looks like " + like)
+	}
+	return u, nil
+}
+
+// withVersion is a base_url with the API's version, which many leave out.
+func withVersion(u *url.URL) string {
+	if u.Path == "" {
+		return u.JoinPath("v1").String()
+	}
+	return u.String()
+}
+
+// noKey is the sentence for a missing key: the variable it is looked for in.
+func noKey(env string) string {
+	return "set the environment variable that api_key_env names (" + env + " by default), or base_url for a server that needs none"
+}

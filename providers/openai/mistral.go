@@ -1,0 +1,112 @@
+package openai
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"maps"
+	"math/big"
+	"regexp"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// Mistral is the provider `mistral`.
+var Mistral = component.New[MistralConfig, engine.ModelSettings, engine.Model](
+	"mistral",
+	"Mistral's platform, and servers that keep its rules, by base_url.",
+	func() MistralConfig { return MistralConfig{StructuredOutput: "json_schema"} },
+	func(c *MistralConfig, s engine.ModelSettings) (engine.Model, error) { return NewMistral(c, s, nil) },
+)
+
+// MistralConfig is what stands under `options:` of mistral.
+type MistralConfig struct {
+	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a reasoning model thinks, in the words of the model; its own default when unset."`
+	SafePrompt       bool                          `yaml:"safe_prompt" doc:"Let the platform put its safety prompt before the conversation."`
+	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How JSON of a schema is asked for: json_schema (default), json_object for models that only know JSON mode, none."`
+	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers to send with each request."`
+	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name. The platform refuses fields that it does not know."`
+}
+
+const mistralBaseURL = "https://api.mistral.ai/v1"
+
+// NewMistral makes a model of Mistral's platform; change, if not nil, may adapt
+// the transport's settings first (tests).
+func NewMistral(c *MistralConfig, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	u, err := address(cmp.Or(s.BaseURL, mistralBaseURL), mistralBaseURL)
+	if err != nil {
+		return nil, err
+	}
+	d := dialect{base: withVersion(u), legacy: true}
+	if d.base == mistralBaseURL {
+		d.wantsKey = noKey("MISTRAL_API_KEY")
+	}
+	d.adapt = func(p *sdk.ChatCompletionNewParams) { mistral(c, p) }
+	return connect(Config{
+		ReasoningEffort: c.ReasoningEffort, StructuredOutput: c.StructuredOutput, Headers: c.Headers,
+	}, s, d, change), nil
+}
+
+// mistral makes a request one that the platform takes: it refuses unknown
+// fields (a stream always ends in token counts, so they are not asked for), has
+// another name for the seed, wants ids of nine characters and a schema of every
+// tool, and an answer of the model's between a tool's result and the next words
+// of the user.
+func mistral(c *MistralConfig, p *sdk.ChatCompletionNewParams) {
+	extra := map[string]any{}
+	if c.SafePrompt {
+		extra["safe_prompt"] = true
+	}
+	if p.Seed.Valid() {
+		extra["random_seed"], p.Seed = p.Seed.Value, param.Opt[int64]{}
+	}
+	maps.Copy(extra, c.ExtraBody)
+	p.SetExtraFields(extra)
+	for _, t := range p.Tools {
+		if f := t.OfFunction; f != nil && f.Function.Parameters == nil {
+			f.Function.Parameters = shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
+		}
+	}
+	messages := make([]sdk.ChatCompletionMessageParamUnion, 0, len(p.Messages))
+	for i, m := range p.Messages {
+		if i > 0 && p.Messages[i-1].OfTool != nil && m.OfTool == nil && m.OfAssistant == nil {
+			messages = append(messages, sdk.AssistantMessage("OK."))
+		}
+		messages = append(messages, renamed(m))
+	}
+	p.Messages = messages
+}
+
+// renamed gives the calls of a message, or the call it answers, ids that the
+// platform takes.
+func renamed(m sdk.ChatCompletionMessageParamUnion) sdk.ChatCompletionMessageParamUnion {
+	switch {
+	case m.OfTool != nil:
+		m.OfTool.ToolCallID = nineCharacters(m.OfTool.ToolCallID)
+	case m.OfAssistant != nil:
+		for _, call := range m.OfAssistant.ToolCalls {
+			if call.OfFunction != nil {
+				call.OfFunction.ID = nineCharacters(call.OfFunction.ID)
+			}
+		}
+	}
+	return m
+}
+
+var mistralID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+
+// nineCharacters is an id as the platform wants it: its own ids stay, of any
+// other it is a digest, the same for a call and its result.
+func nineCharacters(id string) string {
+	if mistralID.MatchString(id) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	text := new(big.Int).SetBytes(sum[:]).Text(62)
+	return text[len(text)-9:]
+}

@@ -1,0 +1,62 @@
+package openai
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// Ollama is the provider `ollama`.
+var Ollama = component.New[OllamaConfig, engine.ModelSettings, engine.Model](
+	"ollama",
+	"Models that Ollama serves, by its OpenAI-compatible endpoint, without a key; on this machine unless base_url says otherwise. How long a model stays loaded and how much of a conversation it sees is set at the server: OLLAMA_KEEP_ALIVE, and OLLAMA_CONTEXT_LENGTH or num_ctx in a Modelfile.",
+	func() OllamaConfig { return OllamaConfig{StructuredOutput: "json_schema"} },
+	func(c *OllamaConfig, s engine.ModelSettings) (engine.Model, error) { return NewOllama(c, s, nil) },
+)
+
+// OllamaConfig is what stands under `options:` of ollama. The endpoint takes
+// neither keep_alive nor num_ctx (it drops what it does not know), so neither
+// is here to be set in vain.
+type OllamaConfig struct {
+	ReasoningEffort  string                        `yaml:"reasoning_effort" doc:"How much a thinking model thinks: none, low, medium, high; its own default when unset."`
+	StructuredOutput string                        `yaml:"structured_output" enum:"json_schema|json_object|none" doc:"How JSON of a schema is asked for: json_schema (default) holds the model to it by a grammar; json_object, none."`
+	Headers          map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers to send with each request, for a server behind a proxy."`
+	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
+}
+
+const ollamaBaseURL = "http://localhost:11434/v1"
+
+// NewOllama makes a model that Ollama serves; change, if not nil, may adapt the
+// transport's settings first (tests).
+func NewOllama(c *OllamaConfig, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	u, err := address(cmp.Or(s.BaseURL, ollamaBaseURL), ollamaBaseURL)
+	if err != nil {
+		return nil, err
+	}
+	d := dialect{base: withVersion(u), legacy: true, hint: ollamaHint(u.Host)}
+	return connect(Config{
+		ReasoningEffort: c.ReasoningEffort, StructuredOutput: c.StructuredOutput, StreamUsage: true,
+		Headers: c.Headers, ExtraBody: c.ExtraBody,
+	}, s, d, change), nil
+}
+
+func ollamaHint(host string) func(*engine.ModelError, string) string {
+	return func(e *engine.ModelError, model string) string {
+		switch {
+		case e.Kind == engine.NetworkError && e.Status == 0:
+			return "is Ollama running at " + host + "? ollama serve starts it"
+		case e.Kind == engine.NotFound && strings.Contains(e.Message, "model"):
+			return "get it first: ollama pull " + model
+		case e.Kind == engine.NotFound:
+			return "base_url usually ends in /v1"
+		case strings.Contains(e.Message, "does not support tools"):
+			return "executor.mode: react_text calls tools by text"
+		case strings.Contains(e.Message, "does not support thinking"):
+			return "leave out options.reasoning_effort"
+		}
+		return ""
+	}
+}

@@ -1,0 +1,195 @@
+package openai_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/openai"
+)
+
+// recording serves one recorded answer and counts the requests.
+func recording(t *testing.T, name string, status int) (base string, asked *int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked = new(int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		*asked++
+		w.Header().Set("Content-Type", map[string]string{".sse": "text/event-stream", ".json": "application/json"}[filepath.Ext(name)])
+		w.WriteHeader(status)
+		_, _ = w.Write(text)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+// ofVendor is a model of the vendor that a recording is named after.
+func ofVendor(t *testing.T, name, base string) engine.Model {
+	t.Helper()
+	set := engine.ModelSettings{Model: "m-1", BaseURL: base, APIKey: "sk-1234", Retry: engine.RetryPolicy{MaxAttempts: 2}}
+	vendor, _, _ := strings.Cut(name, "_")
+	switch vendor {
+	case "azure":
+		c := azureDefaults()
+		return built(t)(openai.NewAzure(&c, set, noWaits))
+	case "ollama":
+		c := ollamaDefaults()
+		return built(t)(openai.NewOllama(&c, set, noWaits))
+	case "mistral":
+		c := mistralDefaults()
+		return built(t)(openai.NewMistral(&c, set, noWaits))
+	}
+	t.Fatalf("there is no vendor %s", vendor)
+	return nil
+}
+
+func TestRecordedRepliesOfVendors(t *testing.T) {
+	const moss, magistral = "Moss is green.", "magistral-medium-latest"
+	const id = "cmpl-e5cc70bb28c444948073e77776eb30ef"
+	filter := "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify your prompt and retry."
+	for _, r := range []struct {
+		file      string
+		status    int
+		want      engine.Reply
+		reasoning string
+	}{
+		{"azure_text.sse", 200, engine.Reply{ID: "chatcmpl-Az1", Model: "gpt-4.1-mini-2025-04-14", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 4, Cached: 8}}, ""},
+		{"azure_cut.sse", 200, engine.Reply{ID: "chatcmpl-Az1", Model: "gpt-4.1-mini-2025-04-14", Text: "Take the", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 3, Output: 2}, Estimated: true}, ""},
+		{"azure_blocked.json", 400, engine.Reply{Text: filter, Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 3}, Estimated: true}, ""},
+		{"azure_blocked.sse", 200, engine.Reply{Text: filter, Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 3}, Estimated: true}, ""},
+		{"ollama_thinking.sse", 200, engine.Reply{ID: "chatcmpl-431", Model: "qwen3:8b", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 30, Output: 17}}, "Green or brown?"},
+		{"ollama_tools.sse", 200, engine.Reply{
+			ID: "chatcmpl-431", Model: "qwen3:8b", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 161, Output: 44},
+			Calls: calls("call_7s8fdk2m", "find", `{"q":"moss"}`, "call_p0d3kq1z", "find", `{"q":"fern"}`),
+		}, ""},
+		{"mistral_thinking.sse", 200, engine.Reply{ID: id, Model: magistral, Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 41}}, "Green or brown?"},
+		{"mistral_thinking.json", 200, engine.Reply{ID: id, Model: magistral, Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 41}}, ""},
+		{"mistral_tools.sse", 200, engine.Reply{
+			ID: id, Model: magistral, Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42},
+			Calls: calls("D681PevKs", "find", `{"q": "moss"}`, "aZ3kL9pQ2", "find", `{"q": "fern"}`),
+		}, ""},
+		{"mistral_null_ids.json", 200, engine.Reply{
+			ID: "cmpl-1", Model: "mistral-small-latest", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42},
+			Calls: calls("call_0", "find", `{}`, "call_1", "find", `{}`),
+		}, ""},
+		{"mistral_model_length.sse", 200, engine.Reply{ID: id, Model: magistral, Text: "Moss is", Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 131060, Output: 12}}, ""},
+	} {
+		t.Run(r.file, func(t *testing.T) {
+			base, asked := recording(t, r.file, r.status)
+			var thought strings.Builder
+			var stream func(engine.Delta)
+			if filepath.Ext(r.file) == ".sse" {
+				stream = func(d engine.Delta) { thought.WriteString(d.Reasoning) }
+			}
+			got, err := ofVendor(t, r.file, base).Generate(t.Context(), question, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&r.want, got, cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken")); diff != "" {
+				t.Error(diff)
+			}
+			if thought.String() != r.reasoning || *asked != 1 {
+				t.Errorf("reasoning %q, %d requests", thought.String(), *asked)
+			}
+		})
+	}
+}
+
+func TestRecordedErrorsOfVendors(t *testing.T) {
+	for _, r := range []struct {
+		file   string
+		status int
+		kind   engine.ErrorKind
+		asked  int
+		says   string
+	}{
+		{"azure_no_deployment.json", 404, engine.NotFound, 1, "asked for the deployment m-1: options.deployment names another"},
+		{"azure_too_fast.json", 429, engine.RateLimited, 2, "retry after 6 seconds"},
+		{"azure_wrong_key.json", 401, engine.AuthError, 1, "invalid subscription key"},
+		{"ollama_no_model.json", 404, engine.NotFound, 1, "get it first: ollama pull m-1"},
+		{"ollama_no_model_old.json", 404, engine.NotFound, 1, "get it first: ollama pull m-1"},
+		{"ollama_no_tools.json", 400, engine.BadRequest, 1, "executor.mode: react_text"},
+		{"ollama_no_thinking.json", 400, engine.BadRequest, 1, "leave out options.reasoning_effort"},
+		{"mistral_unknown_field.json", 422, engine.BadRequest, 1, "frequency_limit"},
+		{"mistral_no_model.json", 400, engine.NotFound, 1, "Invalid model: mistral-tremendous"},
+		{"mistral_too_fast.json", 429, engine.RateLimited, 2, "Rate limit exceeded"},
+		{"mistral_wrong_key.json", 401, engine.AuthError, 1, "Unauthorized"},
+		{"mistral_too_long.json", 400, engine.ContextTooLong, 1, "140211 tokens"},
+	} {
+		t.Run(r.file, func(t *testing.T) {
+			base, asked := recording(t, r.file, r.status)
+			got, err := ofVendor(t, r.file, base).Generate(t.Context(), question, nil)
+			var e *engine.ModelError
+			if got != nil || !errors.As(err, &e) || e.Kind != r.kind || e.Status != r.status || !strings.Contains(e.Message, r.says) {
+				t.Errorf("reply %+v, error %v", got, err)
+			}
+			if *asked != r.asked {
+				t.Errorf("asked %d times, want %d", *asked, r.asked)
+			}
+		})
+	}
+}
+
+func TestEveryRecordingIsReplayed(t *testing.T) {
+	source, err := os.ReadFile("vendor_recorded_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*_*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, f := range files {
+		if !strings.Contains(string(source), `"`+filepath.Base(f)+`"`) {
+			t.Errorf("nothing replays %s", f)
+		}
+	}
+}
+
+func TestTokensOfEntraWearOut(t *testing.T) {
+	base, _ := recording(t, "azure_wrong_key.json", 401)
+	c := azureDefaults()
+	c.Auth = "bearer"
+	_, err := built(t)(openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, noWaits)).Generate(t.Context(), question, nil)
+	if err == nil || !strings.Contains(err.Error(), "az account get-access-token") {
+		t.Error(err)
+	}
+}
+
+func TestOllamaThatDoesNotRunIsExplained(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	base := s.URL
+	s.Close() // nobody listens there now
+	_, err := ofVendor(t, "ollama_", base).Generate(t.Context(), question, nil)
+	var e *engine.ModelError
+	if !errors.As(err, &e) || e.Kind != engine.NetworkError || !strings.Contains(e.Message, "ollama serve starts it") {
+		t.Error(err)
+	}
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	_, err = ofVendor(t, "ollama_", other.URL).Generate(t.Context(), question, nil)
+	if !errors.As(err, &e) || e.Kind != engine.NotFound || !strings.Contains(e.Message, "usually ends in /v1") {
+		t.Error(err)
+	}
+}
+
+func TestVectorsOfVendors(t *testing.T) {
+	base, asked := embedder(t, 7)
+	c := ollamaDefaults()
+	m := built(t)(openai.NewOllama(&c, engine.ModelSettings{Model: "e-1", BaseURL: base}, noWaits))
+	got, _, err := m.(engine.Embedder).Embed(t.Context(), []string{"a", "bbb"})
+	if err != nil || len(got) != 2 || (*asked)[0]["model"] != "e-1" {
+		t.Errorf("%v, %v, asked %v", got, err, *asked)
+	}
+}

@@ -1,0 +1,245 @@
+package openai_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/providers/openai"
+)
+
+// noted is a request as a server saw it.
+type noted struct {
+	line   string // method, path and query
+	header http.Header
+	body   string // indented
+}
+
+// asked makes one call of a model at a server and gives what that saw.
+func asked(t *testing.T, build func(base string) (engine.Model, error), req *engine.Request, stream func(engine.Delta)) noted {
+	t.Helper()
+	var seen noted
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		var out bytes.Buffer
+		if err := json.Indent(&out, raw, "", "  "); err != nil {
+			t.Error(err)
+		}
+		seen = noted{r.Method + " " + r.URL.RequestURI(), r.Header, out.String() + "\n"}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"choices": [{"message": {"content": "x"}}]}`)
+	}))
+	defer s.Close()
+	if _, err := built(t)(build(s.URL)).Generate(t.Context(), req, stream); err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+// everything is a request that uses all there is.
+func everything() *engine.Request {
+	zero, p, seed := 0.0, 1.0, int64(7)
+	return &engine.Request{
+		Key: "run-1/plan.1",
+		Messages: []engine.Message{
+			{Role: engine.System, Text: engine.Text{"Be brief."}},
+			{Role: engine.User, Text: engine.Text{"Compare."}},
+			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calls("call_0", "find", `{"q":"moss"}`, "D681PevKs", "clock", "")},
+			{Role: engine.ToolRole, CallID: "call_0", Tool: "find", Text: engine.Text{"green"}},
+			{Role: engine.ToolRole, CallID: "D681PevKs", Tool: "clock", Text: engine.Text{"noon"}},
+			{Role: engine.User, Text: engine.Text{"And now?"}},
+		},
+		Tools: []engine.ToolDef{
+			{Name: "find", Description: "Finds plants.", Input: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`)},
+			{Name: "clock"},
+		},
+		Schema: &engine.ReplySchema{Name: "plan", Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
+		Params: engine.Params{Model: "m", Temperature: &zero, TopP: &p, Seed: &seed, MaxOutputTokens: 50, Stop: []string{"END"}},
+	}
+}
+
+func TestRequestsOfVendors(t *testing.T) {
+	set := func(base string) engine.ModelSettings {
+		return engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}
+	}
+	for _, v := range []struct {
+		name  string
+		line  string
+		build func(base string) (engine.Model, error)
+	}{
+		{"azure_v1", "POST /openai/v1/chat/completions", func(base string) (engine.Model, error) {
+			c := azureDefaults()
+			c.Deployment, c.ReasoningEffort = "my-deployment", "low"
+			return openai.NewAzure(&c, set(base), noWaits)
+		}},
+		{"azure_dated", "POST /openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21", func(base string) (engine.Model, error) {
+			c := azureDefaults()
+			c.Deployment, c.APIVersion = "my deployment", "2024-10-21"
+			return openai.NewAzure(&c, set(base), noWaits)
+		}},
+		{"azure_old", "POST /openai/deployments/m/chat/completions?api-version=2024-02-01", func(base string) (engine.Model, error) {
+			c := azureDefaults()
+			c.APIVersion, c.StructuredOutput = "2024-02-01", "json_object"
+			return openai.NewAzure(&c, set(base), noWaits)
+		}},
+		{"ollama", "POST /v1/chat/completions", func(base string) (engine.Model, error) {
+			c := ollamaDefaults()
+			c.ReasoningEffort = "none"
+			return openai.NewOllama(&c, set(base), noWaits)
+		}},
+		{"mistral", "POST /v1/chat/completions", func(base string) (engine.Model, error) {
+			c := mistralDefaults()
+			c.SafePrompt, c.ExtraBody = true, map[string]any{"prompt_mode": "reasoning"}
+			return openai.NewMistral(&c, set(base), noWaits)
+		}},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			got := asked(t, v.build, everything(), func(engine.Delta) {})
+			if got.line != v.line {
+				t.Errorf("asked %s, want %s", got.line, v.line)
+			}
+			if key := got.header.Get("Idempotency-Key"); key != "run-1/plan.1" {
+				t.Errorf("Idempotency-Key %q", key)
+			}
+			golden.File(t, "request/"+v.name+".json", got.body)
+		})
+	}
+}
+
+func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
+	set := func(base string) engine.ModelSettings {
+		return engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}
+	}
+	for _, v := range []struct {
+		name, header, want string
+		build              func(base string) (engine.Model, error)
+	}{
+		{"azure key", "Api-Key", "sk-1234", func(base string) (engine.Model, error) {
+			c := azureDefaults()
+			return openai.NewAzure(&c, set(base), noWaits)
+		}},
+		{"azure token", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
+			c := azureDefaults()
+			c.Auth = "bearer"
+			return openai.NewAzure(&c, set(base), noWaits)
+		}},
+		{"azure by a gateway's header", "X-Gateway-Key", "abcd", func(base string) (engine.Model, error) {
+			c := azureDefaults()
+			c.Headers = map[string]component.Template{"X-Gateway-Key": {Text: "abcd"}}
+			return openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base}, noWaits)
+		}},
+		{"ollama behind a proxy", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
+			c := ollamaDefaults()
+			return openai.NewOllama(&c, set(base), noWaits)
+		}},
+		{"mistral", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
+			c := mistralDefaults()
+			return openai.NewMistral(&c, set(base), noWaits)
+		}},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			seen := asked(t, v.build, question, nil).header
+			got := map[string]string{}
+			for _, name := range []string{"Api-Key", "Authorization", "X-Gateway-Key"} {
+				if value := seen.Get(name); value != "" {
+					got[name] = value
+				}
+			}
+			if diff := cmp.Diff(map[string]string{v.header: v.want}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAddressesOfVendors(t *testing.T) {
+	azure := func(version, deployment string) func(base string) (engine.Model, error) {
+		return func(base string) (engine.Model, error) {
+			c := azureDefaults()
+			c.APIVersion, c.Deployment = version, deployment
+			return openai.NewAzure(&c, engine.ModelSettings{BaseURL: base, APIKey: "sk-1234"}, noWaits)
+		}
+	}
+	ollama := func(base string) (engine.Model, error) {
+		c := ollamaDefaults()
+		return openai.NewOllama(&c, engine.ModelSettings{Model: "m", BaseURL: base}, noWaits)
+	}
+	for _, v := range []struct {
+		name, path, want string
+		build            func(base string) (engine.Model, error)
+	}{
+		{"endpoint with a slash", "/", "/openai/v1/", azure("", "")},
+		{"endpoint with /openai", "/openai/", "/openai/v1/", azure("", "")},
+		{"the v1 API named", "/openai/v1/", "/openai/v1/", azure("", "")},
+		{"a gateway's path", "/team/a", "/team/a/openai/v1/", azure("", "")},
+		{"previews", "", "/openai/v1/", azure("preview", "")},
+		{"a dated preview", "", "/openai/deployments/d/", azure("2025-04-01-preview", "d")},
+		{"a deployment named", "/openai/deployments/other", "/openai/deployments/other/", azure("2024-10-21", "d")},
+		{"a deployment with a slash", "", "/openai/deployments/a%2Fb/", azure("2024-10-21", "a/b")},
+		{"ollama's host", "", "/v1/", ollama},
+		{"ollama's host with a slash", "/", "/v1/", ollama},
+		{"ollama behind a path", "/llm/v1", "/llm/v1/", ollama},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			got := asked(t, func(base string) (engine.Model, error) { return v.build(base + v.path) }, question, nil)
+			path, _, _ := strings.Cut(strings.TrimPrefix(got.line, "POST "), "chat/completions")
+			if path != v.want {
+				t.Errorf("asked %s, want %s", got.line, v.want)
+			}
+		})
+	}
+}
+
+func TestVendorsThatCannotBeBuilt(t *testing.T) {
+	for _, v := range []struct {
+		name, base, version, model, want string
+	}{
+		{"no endpoint", "", "", "m", "write the endpoint of the resource, https://NAME.openai.azure.com"},
+		{"no address", "NAME.openai.azure.com", "", "m", "it looks like https://NAME.openai.azure.com"},
+		{"no version", "https://a.example", "v2", "m", `"v2" is no version`},
+		{"a date too many", "https://a.example/openai/v1", "2024-10-21", "m", "leave out options.api_version"},
+		{"a date too few", "https://a.example/openai/deployments/d", "", "m", "name a dated options.api_version"},
+		{"no deployment", "https://a.example", "2024-10-21", "", "asks no deployment"},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			c := azureDefaults()
+			c.APIVersion = v.version
+			_, err := openai.NewAzure(&c, engine.ModelSettings{Model: v.model, BaseURL: v.base}, nil)
+			if err == nil || !strings.Contains(err.Error(), v.want) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	if _, err := openai.Ollama.Build(openai.Ollama.Config(), engine.ModelSettings{BaseURL: "localhost:11434"}); err == nil || !strings.Contains(err.Error(), "http://localhost:11434/v1") {
+		t.Error(err)
+	}
+	if _, err := openai.Mistral.Build(openai.Mistral.Config(), engine.ModelSettings{BaseURL: "api.mistral.ai"}); err == nil || !strings.Contains(err.Error(), "https://api.mistral.ai/v1") {
+		t.Error(err)
+	}
+}
+
+func TestKeysAreMissedBeforeVendorsAreAsked(t *testing.T) {
+	azure, mistral := azureDefaults(), mistralDefaults()
+	a, errA := openai.NewAzure(&azure, engine.ModelSettings{Model: "m", BaseURL: "https://a.example"}, nil)
+	m, errM := openai.NewMistral(&mistral, engine.ModelSettings{Model: "m"}, nil)
+	if err := errors.Join(errA, errM); err != nil {
+		t.Fatal(err)
+	}
+	for env, model := range map[string]engine.Model{"AZURE_OPENAI_API_KEY": a, "MISTRAL_API_KEY": m} {
+		_, err := model.Generate(t.Context(), question, nil)
+		var e *engine.ModelError
+		if !errors.As(err, &e) || e.Kind != engine.AuthError || !strings.Contains(e.Message, env) {
+			t.Errorf("error %v, wants %s", err, env)
+		}
+	}
+}
