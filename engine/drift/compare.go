@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -112,9 +113,26 @@ func calls(list json.RawMessage) string {
 		return string(list) + "\n"
 	}
 	for _, c := range all {
-		fmt.Fprintf(&b, "call: %s\n", sorted(c))
+		fmt.Fprintf(&b, "call: %s\n", sorted(readable(c)))
 	}
 	return b.String()
+}
+
+// readable is a call without what only its provider can read (a signature of
+// some kilobytes): that it is there, and whether it is another, still shows.
+func readable(call json.RawMessage) json.RawMessage {
+	members := object(call)
+	secret, there := members["opaque"]
+	if !there {
+		return call
+	}
+	sum := sha256.Sum256(secret)
+	members["opaque"] = fmt.Appendf(nil, `"%d bytes, %x"`, len(secret), sum[:4])
+	short, err := json.Marshal(members)
+	if err != nil {
+		return call
+	}
+	return short
 }
 
 // settings is the parameters of a call, one a line.

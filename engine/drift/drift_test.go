@@ -60,6 +60,12 @@ func TestCompareNamesWhatDiffers(t *testing.T) {
 			[]drift.Difference{{drift.Prompt, "messages", "[assistant]\ncall: {\"args\":{\"a\":1},\"name\":\"t\"}\n", "[assistant]\ncall: {\"args\":{\"a\":2},\"name\":\"t\"}\n"}},
 		},
 		{
+			"what only a provider can read",
+			request([]journal.Message{message(`{"role":"assistant","calls":[{"name":"t","opaque":{"signature":"AAAA"}}]}`)}),
+			request([]journal.Message{message(`{"role":"assistant","calls":[{"name":"t","opaque":{"signature":"BBBB"}}]}`)}),
+			[]drift.Difference{{drift.Prompt, "messages", "[assistant]\ncall: {\"name\":\"t\",\"opaque\":\"20 bytes, 3776e58a\"}\n", "[assistant]\ncall: {\"name\":\"t\",\"opaque\":\"20 bytes, eb883451\"}\n"}},
+		},
+		{
 			"role and step", request(nil, "role", `"executor"`, "step", `"add"`), request(nil, "role", `"planner"`),
 			[]drift.Difference{{drift.Prompt, "role", "executor\n", "planner\n"}, {drift.Prompt, "step", "add\n", ""}},
 		},
