@@ -240,7 +240,3 @@ func (e *ModelError) Retryable() bool {
 		return false
 	}
 }
-
-// EstimateTokens is the estimate used where a provider reports no usage:
-// characters / 4, rounded up.
-func EstimateTokens(chars int) int { return (chars + 3) / 4 }

@@ -19,6 +19,22 @@ type ModelSettings struct {
 	Env       func(string) string // the machine's environment, for names the spec declares; nil = none
 }
 
+// FromEnv fills templates from the environment: an unset variable is "".
+func (s ModelSettings) FromEnv(templates map[string]component.Template) map[string]string {
+	environment := func(ns, name string) (any, bool) {
+		if ns != "env" || s.Env == nil {
+			return nil, false
+		}
+		v := s.Env(name)
+		return v, v != ""
+	}
+	out := make(map[string]string, len(templates))
+	for name, t := range templates {
+		out[name] = t.Render(environment)
+	}
+	return out
+}
+
 // RateLimit bounds the calls of one llm by this process; zero = unbounded.
 type RateLimit struct {
 	RequestsPerMinute int

@@ -56,7 +56,8 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("base_url is no http or https address; it looks like https://host, and /v1/messages is added to it")
 	}
-	headers, secrets := c.headers(s.Env)
+	headers := s.FromEnv(c.Headers)
+	secrets := wire.SecretHeaders(headers)
 	w := wire.Settings{
 		UserAgent: s.UserAgent,
 		Secrets:   append(secrets, s.APIKey),
@@ -107,7 +108,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	started := time.Now()
 	var out *engine.Reply
 	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
 		Again:  again,
 		Do: func(ctx context.Context) (int, error) {
 			var err error
@@ -119,7 +120,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 			if err != nil {
 				return 0, m.failure(ctx, err)
 			}
-			return used(out), nil
+			return out.Reported(), nil
 		},
 	})
 	if err != nil {
@@ -207,12 +208,4 @@ func (a *ask) unstreamed(from io.Reader, to func(engine.Delta)) (*engine.Reply, 
 		to(engine.Delta{Text: out.Text})
 	}
 	return out, err
-}
-
-// used is what the rate limiter is told; an estimate tells it nothing new.
-func used(r *engine.Reply) int {
-	if r.Estimated {
-		return 0
-	}
-	return r.Usage.Total()
 }

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -37,35 +36,4 @@ func (c *Config) check() error {
 		return errors.New("cache_ttl needs cache: true")
 	}
 	return nil
-}
-
-// headers renders the author's headers, with env for ${env.X}, and lists the
-// values among them that must never be shown.
-func (c *Config) headers(env func(string) string) (all map[string]string, secrets []string) {
-	environment := func(ns, name string) (any, bool) {
-		if ns != "env" || env == nil {
-			return nil, false
-		}
-		v := env(name)
-		return v, v != ""
-	}
-	all = make(map[string]string, len(c.Headers))
-	for name, value := range c.Headers {
-		v := value.Render(environment)
-		all[name] = v
-		if secretName(name) {
-			secrets = append(secrets, v, strings.TrimPrefix(v, "Bearer "))
-		}
-	}
-	return all, secrets
-}
-
-func secretName(header string) bool {
-	header = strings.ToLower(header)
-	for _, word := range []string{"auth", "key", "token", "secret", "cookie", "password", "signature"} {
-		if strings.Contains(header, word) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,9 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
@@ -80,7 +78,7 @@ func (d *draft) reply(a *ask) (*engine.Reply, error) {
 	if len(out.Calls) > maxCalls {
 		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
 	}
-	identify(out.Calls, a.request)
+	a.request.Identify(out.Calls)
 	if out.Stop, err = d.stopped(len(out.Calls) > 0); err != nil {
 		return nil, err
 	}
@@ -92,8 +90,8 @@ func (d *draft) reply(a *ask) (*engine.Reply, error) {
 	}
 	if out.Usage = d.usage.tokens(); out.Usage.Total() == 0 {
 		out.Estimated = true
-		out.Usage.Input = engine.EstimateTokens(characters(a.request))
-		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+		out.Usage.Input = a.request.Estimate()
+		out.Usage.Output = out.Estimate()
 	}
 	return out, nil
 }
@@ -153,27 +151,6 @@ func (d *draft) stopped(calls bool) (engine.StopKind, error) {
 		return engine.StopSequence, nil
 	}
 	return engine.EndTurn, nil
-}
-
-// identify gives calls without an id, or with one that the conversation has
-// already, the next free of call_0, call_1, ...
-func identify(calls []engine.ToolCall, req *engine.Request) {
-	taken, next := map[string]bool{}, 0
-	for _, m := range req.Messages {
-		for _, c := range m.Calls {
-			taken[c.ID] = true
-			next++
-		}
-	}
-	for i := range calls {
-		id := calls[i].ID
-		for id == "" || taken[id] {
-			id = "call_" + strconv.Itoa(next)
-			next++
-		}
-		taken[id] = true
-		calls[i].ID = id
-	}
 }
 
 func counted(u sdk.Usage) usage {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
@@ -130,27 +129,4 @@ func (a *ask) cache(ttl string) {
 	case block.OfToolResult != nil:
 		block.OfToolResult.CacheControl = mark
 	}
-}
-
-// characters counts what a request says, for estimates.
-func characters(req *engine.Request) int {
-	n := 0
-	for _, m := range req.Messages {
-		for _, s := range m.Text {
-			n += utf8.RuneCountInString(s)
-		}
-		n += letters(m.Calls)
-	}
-	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Input)
-	}
-	return n
-}
-
-func letters(calls []engine.ToolCall) int {
-	n := 0
-	for _, c := range calls {
-		n += len(c.Name) + utf8.RuneCount(c.Args)
-	}
-	return n
 }

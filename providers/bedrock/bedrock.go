@@ -76,14 +76,14 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	started := time.Now()
 	var out *engine.Reply
 	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
 		Again:  again,
 		Do: func(ctx context.Context) (int, error) {
 			var err error
 			if out, err = m.attempt(ctx, w, started, stream); err != nil {
 				return 0, m.failure(ctx, err)
 			}
-			return used(out), nil
+			return out.Reported(), nil
 		},
 	})
 	if err != nil {
@@ -173,12 +173,4 @@ func contentType(m smithymiddleware.Metadata) string {
 func requestID(m smithymiddleware.Metadata) string {
 	id, _ := middleware.GetRequestIDMetadata(m)
 	return id
-}
-
-// used is what the rate limiter is told; an estimate tells it nothing new.
-func used(r *engine.Reply) int {
-	if r.Estimated {
-		return 0
-	}
-	return r.Usage.Total()
 }

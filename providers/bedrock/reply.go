@@ -2,9 +2,7 @@ package bedrock
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
@@ -49,15 +47,15 @@ func (d *draft) reply() (*engine.Reply, error) {
 	out := &engine.Reply{ID: d.id, Model: d.model, Text: d.text.String(), Calls: d.calls, Usage: tokens(d.usage)}
 	d.answered(out)
 	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
-	identify(out.Calls, req)
+	req.Identify(out.Calls)
 	var err error
 	if out.Stop, err = stopKind(d.stop, len(out.Calls) > 0); err != nil {
 		return nil, err
 	}
 	if out.Usage.Total() == 0 {
 		out.Estimated = true
-		out.Usage.Input = engine.EstimateTokens(characters(req))
-		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+		out.Usage.Input = req.Estimate()
+		out.Usage.Output = out.Estimate()
 	}
 	return out, nil
 }
@@ -106,27 +104,6 @@ func stopKind(reason types.StopReason, calls bool) (engine.StopKind, error) {
 	return engine.EndTurn, nil
 }
 
-// identify gives calls without an id, or with one that the conversation has
-// already, the next free of call_0, call_1, ...
-func identify(calls []engine.ToolCall, req *engine.Request) {
-	taken, next := map[string]bool{}, 0
-	for _, m := range req.Messages {
-		for _, c := range m.Calls {
-			taken[c.ID] = true
-			next++
-		}
-	}
-	for i := range calls {
-		id := calls[i].ID
-		for id == "" || taken[id] {
-			id = "call_" + strconv.Itoa(next)
-			next++
-		}
-		taken[id] = true
-		calls[i].ID = id
-	}
-}
-
 // tokens translates usage; nonsense counts as missing. Bedrock counts what the
 // cache gave and took beside the input, unless the total says otherwise.
 func tokens(u *types.TokenUsage) engine.Tokens {
@@ -151,27 +128,4 @@ func number(n *int32) int {
 		return 0
 	}
 	return int(*n)
-}
-
-// characters counts what a request says, for estimates.
-func characters(req *engine.Request) int {
-	n := 0
-	for _, m := range req.Messages {
-		for _, s := range m.Text {
-			n += utf8.RuneCountInString(s)
-		}
-		n += letters(m.Calls)
-	}
-	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Input)
-	}
-	return n
-}
-
-func letters(calls []engine.ToolCall) int {
-	n := 0
-	for _, c := range calls {
-		n += len(c.Name) + utf8.RuneCount(c.Args)
-	}
-	return n
 }

@@ -48,7 +48,8 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if err != nil {
 		return nil, err
 	}
-	headers, secrets := c.headers(s.Env)
+	headers := s.FromEnv(c.Headers)
+	secrets := wire.SecretHeaders(headers)
 	w := wire.Settings{
 		UserAgent: s.UserAgent,
 		Secrets:   append(secrets, s.APIKey),
@@ -110,14 +111,14 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	g := gather{request: req, deltas: stream, started: time.Now()}
 	var out *engine.Reply
 	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
 		Again:  again,
 		Do: func(ctx context.Context) (int, error) {
 			var err error
 			if out, err = m.attempt(ctx, body, g); err != nil {
 				return 0, m.failure(ctx, err)
 			}
-			return used(out), nil
+			return out.Reported(), nil
 		},
 	})
 	if err != nil {
@@ -215,12 +216,4 @@ func (g *gather) whole(from io.Reader) (*engine.Reply, error) {
 		g.finish = stopped
 	}
 	return g.reply()
-}
-
-// used is what the rate limiter is told; an estimate tells it nothing new.
-func used(r *engine.Reply) int {
-	if r.Estimated {
-		return 0
-	}
-	return r.Usage.Total()
 }

@@ -3,9 +3,7 @@ package genai
 import (
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -26,14 +24,14 @@ func (g *gather) reply() (*engine.Reply, error) {
 		ID: g.id, Model: g.model, Text: strings.ToValidUTF8(g.text.String(), "\uFFFD"), Calls: g.tools,
 		Stop: stop, Usage: g.usage, FirstToken: g.first,
 	}
-	identify(out.Calls, g.request)
-	if (stop == engine.ContentFiltered || stop == engine.Guardrail) && out.Text == "" {
-		out.Text = g.withheld()
-	}
+	g.request.Identify(out.Calls)
 	if out.Usage.Total() == 0 {
 		out.Estimated = true
-		out.Usage.Input = engine.EstimateTokens(characters(g.request))
-		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(g.text.String()) + letters(out.Calls))
+		out.Usage.Input = g.request.Estimate()
+		out.Usage.Output = out.Estimate()
+	}
+	if (stop == engine.ContentFiltered || stop == engine.Guardrail) && out.Text == "" {
+		out.Text = g.withheld()
 	}
 	return out, nil
 }
@@ -100,27 +98,6 @@ func (g *gather) withheld() string {
 		reason += ": " + g.why
 	}
 	return what + " (" + reason + ")"
-}
-
-// identify gives calls without an id, or with one that the conversation has
-// already, the next free of call_0, call_1, ...
-func identify(calls []engine.ToolCall, req *engine.Request) {
-	taken, next := map[string]bool{}, 0
-	for _, m := range req.Messages {
-		for _, c := range m.Calls {
-			taken[c.ID] = true
-			next++
-		}
-	}
-	for i := range calls {
-		id := calls[i].ID
-		for id == "" || taken[id] {
-			id = "call_" + strconv.Itoa(next)
-			next++
-		}
-		taken[id] = true
-		calls[i].ID = id
-	}
 }
 
 // tokens translates usage; nonsense counts as missing. The API counts thoughts

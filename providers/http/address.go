@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/wire"
 )
 
 // environment reads variables for templates, and remembers which of them are
@@ -53,7 +54,7 @@ func (e *environment) study(render func(component.Lookup)) {
 		if ns == "env" && !ok && !slices.Contains(e.missing, name) {
 			e.missing = append(e.missing, name)
 		}
-		if text, _ := v.(string); ok && secretName(name) {
+		if text, _ := v.(string); ok && wire.SecretName(name) {
 			e.secrets = append(e.secrets, text)
 		}
 		return v, ok
@@ -71,7 +72,7 @@ func (e *environment) headers(templates map[string]component.Template) map[strin
 		if v == "" {
 			continue
 		}
-		if out[name] = v; secretName(name) {
+		if out[name] = v; wire.SecretName(name) {
 			_, bare, _ := strings.Cut(v, " ")
 			e.secrets = append(e.secrets, v, bare)
 		}

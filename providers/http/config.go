@@ -1,8 +1,6 @@
 package http
 
 import (
-	"strings"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -32,16 +30,4 @@ type Config struct {
 var references = []string{
 	"prompt", "system", "messages", "tools", "model", "temperature", "top_p", "seed", "max_output_tokens", "stop",
 	"schema", "tool_choice", "parallel_tool_calls", "response_format", "response_mime_type",
-}
-
-// secretName says whether a header or a variable of this name holds what must
-// never be shown.
-func secretName(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"auth", "key", "token", "secret", "cookie", "pass", "credential", "signature"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
 }

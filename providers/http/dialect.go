@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -218,27 +217,4 @@ func object(args json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return text
-}
-
-// characters counts what a request says, for estimates.
-func characters(req *engine.Request) int {
-	n := 0
-	for _, m := range req.Messages {
-		for _, s := range m.Text {
-			n += utf8.RuneCountInString(s)
-		}
-		n += letters(m.Calls)
-	}
-	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Input)
-	}
-	return n
-}
-
-func letters(calls []engine.ToolCall) int {
-	n := 0
-	for _, c := range calls {
-		n += len(c.Name) + utf8.RuneCount(c.Args)
-	}
-	return n
 }

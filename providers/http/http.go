@@ -86,7 +86,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	var got *draft
 	var out *engine.Reply
 	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
 		Again:  again,
 		Do: func(ctx context.Context) (int, error) {
 			var err error
@@ -96,7 +96,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 			if err != nil {
 				return 0, m.failure(ctx, err)
 			}
-			return used(out), nil
+			return out.Reported(), nil
 		},
 	})
 	if err != nil {
@@ -218,12 +218,4 @@ func (m *model) ended(err error, attempts int) error {
 		return err
 	}
 	return fmt.Errorf("model %s: %w", cmp.Or(m.name, "of the http provider"), err)
-}
-
-// used is what the rate limiter is told; an estimate tells it nothing new.
-func used(r *engine.Reply) int {
-	if r.Estimated {
-		return 0
-	}
-	return r.Usage.Total()
 }

@@ -2,9 +2,7 @@ package http
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -45,15 +43,15 @@ func (d *draft) reply(req *engine.Request) (*engine.Reply, error) {
 	if len(out.Calls) > maxCalls {
 		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
 	}
-	identify(out.Calls, req)
+	req.Identify(out.Calls)
 	out.Stop = d.stopped(len(out.Calls) > 0)
 	if out.Stop == engine.Refusal && out.Text == "" {
 		out.Text = strings.ToValidUTF8(d.refusal, "\uFFFD")
 	}
 	if out.Usage.Total() == 0 {
 		out.Estimated = true
-		out.Usage.Input = engine.EstimateTokens(characters(req))
-		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+		out.Usage.Input = req.Estimate()
+		out.Usage.Output = out.Estimate()
 	}
 	return out, nil
 }
@@ -81,25 +79,4 @@ func believed(t engine.Tokens) engine.Tokens {
 		}
 	}
 	return t
-}
-
-// identify gives calls without an id, or with one that the conversation has
-// already, the next free of call_0, call_1, ...
-func identify(calls []engine.ToolCall, req *engine.Request) {
-	taken, next := map[string]bool{}, 0
-	for _, m := range req.Messages {
-		for _, c := range m.Calls {
-			taken[c.ID] = true
-			next++
-		}
-	}
-	for i := range calls {
-		id := calls[i].ID
-		for id == "" || taken[id] {
-			id = "call_" + strconv.Itoa(next)
-			next++
-		}
-		taken[id] = true
-		calls[i].ID = id
-	}
 }

@@ -37,6 +37,6 @@ func filtered(ctx context.Context, req *engine.Request, err error) *engine.Reply
 	}
 	return &engine.Reply{
 		Text: wire.Explain(body), Stop: engine.ContentFiltered,
-		Usage: engine.Tokens{Input: engine.EstimateTokens(characters(req))}, Estimated: true,
+		Usage: engine.Tokens{Input: req.Estimate()}, Estimated: true,
 	}
 }

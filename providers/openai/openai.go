@@ -67,7 +67,8 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 
 // connect makes a model of a server of a dialect.
 func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Settings)) *model {
-	headers, secrets := c.headers(s.Env)
+	headers := s.FromEnv(c.Headers)
+	secrets := wire.SecretHeaders(headers)
 	w := wire.Settings{
 		UserAgent: s.UserAgent,
 		Secrets:   append(secrets, s.APIKey),
@@ -131,12 +132,12 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	started := time.Now()
 	var out *engine.Reply
 	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: engine.EstimateTokens(characters(req)) + req.Params.MaxOutputTokens,
+		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
 		Again:  again,
 		Do: func(ctx context.Context) (int, error) {
 			var err error
 			if out, err = m.attempt(ctx, req, params, started, stream); err == nil {
-				return used(out), nil
+				return out.Reported(), nil
 			}
 			if out = filtered(ctx, req, err); out != nil {
 				return 0, nil
@@ -239,12 +240,4 @@ func key(req *engine.Request) option.RequestOption {
 		return option.WithHeaderDel("Idempotency-Key")
 	}
 	return option.WithHeader("Idempotency-Key", req.Key)
-}
-
-// used is what the rate limiter is told; an estimate tells it nothing new.
-func used(r *engine.Reply) int {
-	if r.Estimated {
-		return 0
-	}
-	return r.Usage.Total()
 }

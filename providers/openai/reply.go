@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/respjson"
@@ -70,7 +69,7 @@ func (d draft) reply(req *engine.Request) (*engine.Reply, error) {
 	if len(out.Calls) > maxCalls {
 		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
 	}
-	identify(out.Calls, req)
+	req.Identify(out.Calls)
 	stop, err := d.stop(len(out.Calls) > 0)
 	if err != nil {
 		return nil, err
@@ -80,8 +79,8 @@ func (d draft) reply(req *engine.Request) (*engine.Reply, error) {
 	}
 	if out.Usage.Total() == 0 {
 		out.Estimated = true
-		out.Usage.Input = engine.EstimateTokens(characters(req))
-		out.Usage.Output = engine.EstimateTokens(utf8.RuneCountInString(out.Text) + letters(out.Calls))
+		out.Usage.Input = req.Estimate()
+		out.Usage.Output = out.Estimate()
 	}
 	return out, nil
 }
@@ -113,27 +112,6 @@ func (d draft) stop(calls bool) (engine.StopKind, error) {
 		return engine.StopSequence, nil
 	}
 	return engine.EndTurn, nil
-}
-
-// identify gives calls without an id, or with one that the conversation has
-// already, the next free of call_0, call_1, ...
-func identify(calls []engine.ToolCall, req *engine.Request) {
-	taken, next := map[string]bool{}, 0
-	for _, m := range req.Messages {
-		for _, c := range m.Calls {
-			taken[c.ID] = true
-			next++
-		}
-	}
-	for i := range calls {
-		id := calls[i].ID
-		for id == "" || id == "null" || taken[id] {
-			id = "call_" + strconv.Itoa(next)
-			next++
-		}
-		taken[id] = true
-		calls[i].ID = id
-	}
 }
 
 // content is a message's text: a string, or the text parts of a list, in which

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"unicode/utf8"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -180,27 +179,4 @@ func schemaName(s string) string {
 		return "reply"
 	}
 	return s[:min(len(s), 64)]
-}
-
-// characters counts what a request says, for estimates.
-func characters(req *engine.Request) int {
-	n := 0
-	for _, m := range req.Messages {
-		for _, s := range m.Text {
-			n += utf8.RuneCountInString(s)
-		}
-		n += letters(m.Calls)
-	}
-	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Input)
-	}
-	return n
-}
-
-func letters(calls []engine.ToolCall) int {
-	n := 0
-	for _, c := range calls {
-		n += len(c.Name) + utf8.RuneCount(c.Args)
-	}
-	return n
 }

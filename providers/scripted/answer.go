@@ -48,7 +48,7 @@ func (a *answer) Generate(ctx context.Context, req *engine.Request, stream func(
 	if a.reply.usage != nil {
 		out.Usage = *a.reply.usage
 	} else {
-		out.Usage, out.Estimated = estimate(req, out), true
+		out.Usage, out.Estimated = engine.Tokens{Input: req.Estimate(), Output: out.Estimate()}, true
 	}
 	if stream != nil {
 		send(out.Text, stream)
@@ -113,27 +113,4 @@ func prompt(req *engine.Request) string {
 		}
 	}
 	return b.String()
-}
-
-// estimate is the usage of a call that nobody counted.
-func estimate(req *engine.Request, r *engine.Reply) engine.Tokens {
-	in, out := 0, utf8.RuneCountInString(r.Text)
-	for _, m := range req.Messages {
-		for _, s := range m.Text {
-			in += utf8.RuneCountInString(s)
-		}
-		in += letters(m.Calls)
-	}
-	for _, t := range req.Tools {
-		in += len(t.Name) + len(t.Description) + len(t.Input)
-	}
-	return engine.Tokens{Input: engine.EstimateTokens(in), Output: engine.EstimateTokens(out + letters(r.Calls))}
-}
-
-func letters(calls []engine.ToolCall) int {
-	n := 0
-	for _, c := range calls {
-		n += len(c.Name) + utf8.RuneCount(c.Args)
-	}
-	return n
 }
