@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -59,7 +59,7 @@ func diff(expected, actual string) string {
 	if !strings.Contains(expected+actual, "\n") || len(expected) > maxCompared || len(actual) > maxCompared {
 		return ""
 	}
-	return short(golden.Compare(expected+"\n", actual+"\n").Unified(0))
+	return short(textdiff.Compare(expected+"\n", actual+"\n").Unified(0))
 }
 
 // figure is a number for people: few digits, no exponent where one can do without.

@@ -3,16 +3,17 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // textDiff is a unified diff of two texts; "" = they are the same.
 func textDiff(nameA, a, nameB, b string) string {
-	text := string(diff.Diff(nameA, []byte(a), nameB, []byte(b)))
-	_, text, _ = strings.Cut(text, "\n") // the names stand in the next two lines
-	return text
+	text := textdiff.Compare(a, b).Unified(0)
+	if text == "" {
+		return ""
+	}
+	return "--- " + nameA + "\n+++ " + nameB + "\n" + text
 }
 
 // sourceDiff is the diff of two resolved specs.

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
-	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // diff is a change of a golden; --review and -o json have all of it.
-func (p *testPrinter) diff(d golden.Diff) {
+func (p *testPrinter) diff(d textdiff.Diff) {
 	if !p.color {
 		p.raw("      ", fitFor(p.w, d.Unified(mostDiff)))
 		return

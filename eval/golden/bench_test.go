@@ -50,13 +50,3 @@ func BenchmarkCompareTwoHundredCases(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkDiffOfAPrompt is the diff of a prompt of 60 lines in which one changed.
-func BenchmarkDiffOfAPrompt(b *testing.B) {
-	before := numbers("This is a line of a prompt, with its number:", 60)
-	after := strings.Replace(before, "prompt, with its number: 30", "prompt, without number", 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		golden.Compare(before, after)
-	}
-}

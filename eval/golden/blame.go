@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // Cause is where an author wrote what changed a golden.
@@ -30,12 +31,12 @@ func (c Cause) String() string {
 // those that hold the lines around them. They come in the order of the diff,
 // each once, at most five; none = what changed is a value that no text of the
 // spec holds.
-func Blame(sources []dsl.Source, node string, d Diff) []Cause {
+func Blame(sources []dsl.Source, node string, d textdiff.Diff) []Cause {
 	b := &blamed{pieces: piecesOf(sources), node: node}
 	for _, h := range d.Hunks {
 		for i := 0; i < len(h.Lines); {
 			from := i
-			for i < len(h.Lines) && h.Lines[i].Op != Same {
+			for i < len(h.Lines) && h.Lines[i].Op != textdiff.Same {
 				i++
 			}
 			if i == from {
@@ -63,10 +64,10 @@ type blamed struct {
 }
 
 // change blames the lines from to to, none of which stayed the same.
-func (b *blamed) change(lines []Line, from, to int) {
+func (b *blamed) change(lines []textdiff.Line, from, to int) {
 	looked := 0
 	for _, l := range lines[from:to] {
-		if l.Op != Put || looked == maxBlamed {
+		if l.Op != textdiff.Put || looked == maxBlamed {
 			continue
 		}
 		looked++
@@ -75,11 +76,11 @@ func (b *blamed) change(lines []Line, from, to int) {
 	if looked > 0 {
 		return
 	}
-	for i := range around { // the nearest line that tells anything
-		if from-1-i >= 0 && lines[from-1-i].Op == Same && b.add(b.best(lines[from-1-i])) {
+	for i := range textdiff.Around { // the nearest line that tells anything
+		if from-1-i >= 0 && lines[from-1-i].Op == textdiff.Same && b.add(b.best(lines[from-1-i])) {
 			return
 		}
-		if to+i < len(lines) && lines[to+i].Op == Same && b.add(b.best(lines[to+i])) {
+		if to+i < len(lines) && lines[to+i].Op == textdiff.Same && b.add(b.best(lines[to+i])) {
 			return
 		}
 	}
@@ -102,7 +103,7 @@ func (b *blamed) add(p *piece) bool {
 // best is the piece that explains most of what changed in a line: of those
 // that explain as much, the one of which there is more, then the node's own,
 // then the first. Where only the value of a reference changed, it is the value.
-func (b *blamed) best(l Line) *piece {
+func (b *blamed) best(l textdiff.Line) *piece {
 	var best *piece
 	var most [3]int
 	var refs []string
@@ -128,14 +129,14 @@ func (b *blamed) best(l Line) *piece {
 
 // value is a line of what a parameter holds, one of those that a line of a
 // template refers to, where it is what changed.
-func (b *blamed) value(l Line, refs []string) *piece {
+func (b *blamed) value(l textdiff.Line, refs []string) *piece {
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		name, declared := strings.CutSuffix(p.source.Path, ".default")
 		if !slices.Contains(refs, name) || !declared && strings.Count(p.source.Path, ".") > 1 {
 			continue
 		}
-		if slices.ContainsFunc(p.texts, func(t string) bool { return l.changedTo(t) }) {
+		if slices.ContainsFunc(p.texts, func(t string) bool { return changedTo(l, t) }) {
 			return p
 		}
 	}
@@ -143,10 +144,10 @@ func (b *blamed) value(l Line, refs []string) *piece {
 }
 
 // changedTo says that a text stands in a line, and a word of it is new.
-func (l Line) changedTo(text string) bool {
+func changedTo(l textdiff.Line, text string) bool {
 	words := l.Words
 	if len(words) == 0 {
-		words = []Span{{0, len(l.Text)}}
+		words = []textdiff.Span{{From: 0, To: len(l.Text)}}
 	}
-	return strings.Contains(l.Text, text) && slices.ContainsFunc(words, func(w Span) bool { return strings.Contains(text, l.Text[w.From:w.To]) })
+	return strings.Contains(l.Text, text) && slices.ContainsFunc(words, func(w textdiff.Span) bool { return strings.Contains(text, l.Text[w.From:w.To]) })
 }

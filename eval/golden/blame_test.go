@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // spec is the texts of an imagined spec.
@@ -81,7 +82,7 @@ func TestBlameNamesWhatChangedAPrompt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, cause := range golden.Blame(spec, c.node, golden.Compare(c.before, c.after)) {
+			for _, cause := range golden.Blame(spec, c.node, textdiff.Compare(c.before, c.after)) {
 				got = append(got, cause.String())
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
@@ -99,7 +100,7 @@ func TestBlameIsBounded(t *testing.T) {
 		sources = append(sources, dsl.Source{Path: "prompts." + text[12:], File: "spec.yaml", Line: i + 1, Text: text})
 		after.WriteString(text + "\n")
 	}
-	if got := golden.Blame(sources, "", golden.Compare("", after.String())); len(got) != 5 || got[0].Line != 1 {
+	if got := golden.Blame(sources, "", textdiff.Compare("", after.String())); len(got) != 5 || got[0].Line != 1 {
 		t.Errorf("%d causes, the first %v", len(got), got[0])
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // Artefact is one thing a run gave that has a golden file.
@@ -54,7 +56,7 @@ func (c Change) Accept() error {
 }
 
 // Diff is what accepting the change would do to the file.
-func (c Change) Diff() Diff { return Compare(c.Want, c.Got) }
+func (c Change) Diff() textdiff.Diff { return textdiff.Compare(c.Want, c.Got) }
 
 // Node is the node whose prompt or parameters the golden holds; "" = none.
 func (c Change) Node() string {

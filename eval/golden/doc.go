@@ -2,7 +2,7 @@
 // trajectories as files that people read.
 //
 //	artefacts --Mask--> texts without what changes by itself --Compare--> Changes --Accept--> files
-//	Change --Diff--> hunks, lines, changed words --print--> text, terminal, Markdown
+//	Change --textdiff--> hunks, lines, changed words
 //	Change + sources of the spec --Blame--> spec.yaml:41 (planner.system_prompt)
 //
 // A comparison never writes. What a run gave stays in memory until somebody

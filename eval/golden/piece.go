@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // piece is a line of a source: the texts in it that are no references, or the
@@ -25,7 +26,7 @@ const shortest = 4
 
 // covers says how many bytes of a line a piece explains: of what changed, and
 // of all of it; 0 = it is not the piece's line.
-func (p *piece) covers(l Line) (changed, all int) {
+func (p *piece) covers(l textdiff.Line) (changed, all int) {
 	switch {
 	case p.source.File == "":
 		return p.begins(l)
@@ -57,7 +58,7 @@ func (p *piece) covers(l Line) (changed, all int) {
 
 // names is covers for the name of a tool, which stands for all that is said of
 // it: at the head of a line of a list, or in JSON.
-func (p *piece) names(l Line) (changed, all int) {
+func (p *piece) names(l textdiff.Line) (changed, all int) {
 	shown := strings.TrimRight(strings.TrimSpace(l.Text), ",")
 	for _, form := range []string{"- " + p.tool + ":", `"name": "` + p.tool + `"`} {
 		if strings.HasPrefix(shown, form) {
@@ -73,7 +74,7 @@ func (p *piece) names(l Line) (changed, all int) {
 
 // tells says that a piece whose texts stand in a line is where it comes from,
 // and not a word that happens to be in it.
-func (p *piece) tells(l Line, shown string, changed, all, longest int) bool {
+func (p *piece) tells(l textdiff.Line, shown string, changed, all, longest int) bool {
 	value := strings.HasPrefix(p.source.Path, "parameters.") && (p.key == "default" || strings.Count(p.source.Path, ".") == 1)
 	switch {
 	case p.key == "type" && len(l.Words) == 0: // a new line of any schema
@@ -97,7 +98,7 @@ func (p *piece) ofProvider() bool { return strings.Contains(p.source.Path, ".opt
 
 // begins is covers for what is built in: only its beginning is known, on one
 // line.
-func (p *piece) begins(l Line) (changed, all int) {
+func (p *piece) begins(l textdiff.Line) (changed, all int) {
 	text, shown := p.texts[0], strings.Join(strings.Fields(l.Text), " ")
 	if n := min(len(text), len(shown)); n >= leastBuiltIn && text[:n] == shown[:n] {
 		return n, n
@@ -110,7 +111,7 @@ const leastBuiltIn = 16
 
 // overlap is how much of a part of a line changed. A line that is looked at for
 // where it stands, and one that lost words only, counts as a whole.
-func overlap(l Line, from, to int) int {
+func overlap(l textdiff.Line, from, to int) int {
 	if len(l.Words) == 0 {
 		return to - from
 	}

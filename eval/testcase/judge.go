@@ -12,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/eval/fold"
-	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // judge looks at how a run ended. One that lacked an answer says nothing of the
@@ -110,7 +110,7 @@ func allowable(found []drift.Difference) string {
 
 // diffOf is a difference as a unified diff with a heading.
 func diffOf(d drift.Difference) string {
-	return fmt.Sprintf("--- recorded %s\n+++ now %s\n%s", d.What, d.What, golden.Compare(d.Before, d.After).Unified(0))
+	return fmt.Sprintf("--- recorded %s\n+++ now %s\n%s", d.What, d.What, textdiff.Compare(d.Before, d.After).Unified(0))
 }
 
 // unused are recorded answers that nothing asked for: the agent has stopped

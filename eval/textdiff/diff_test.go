@@ -1,4 +1,4 @@
-package golden_test
+package textdiff_test
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // marked writes a diff with its changed words in brackets.
-func marked(d golden.Diff) string {
+func marked(d textdiff.Diff) string {
 	var b strings.Builder
 	for _, h := range d.Hunks {
 		fmt.Fprintf(&b, "@ %d,%d %d,%d\n", h.OldLine, h.OldLines, h.NewLine, h.NewLines)
@@ -61,7 +61,7 @@ func TestDiffMarksTheWordsThatChanged(t *testing.T) {
 		{"lines that stand once hold the others", "{\n a\n}\n\n{\n b\n}\n", "{\n a\n}\n\n{\n c\n}\n\n{\n b\n}\n", "@ 2,6 2,10\n  a\n }\n \n+{\n+ c\n+}\n+\n {\n  b\n }\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := marked(golden.Compare(c.before, c.after))
+			got := marked(textdiff.Compare(c.before, c.after))
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("%s\n%s", got, d)
 			}
@@ -70,15 +70,15 @@ func TestDiffMarksTheWordsThatChanged(t *testing.T) {
 }
 
 func TestDiffPrintsAsUnifiedText(t *testing.T) {
-	d := golden.Compare("a\nb old c\nd", "a\nb new c\nd\n")
+	d := textdiff.Compare("a\nb old c\nd", "a\nb new c\nd\n")
 	want := "@@ -1,3 +1,3 @@\n a\n-b old c\n-d\n\\ No newline at end of file\n+b new c\n+d\n"
 	if diff := cmp.Diff(want, d.Unified(0)); diff != "" {
 		t.Error(diff)
 	}
-	if got := golden.Compare("x", "x").Unified(0); got != "" {
+	if got := textdiff.Compare("x", "x").Unified(0); got != "" {
 		t.Errorf("nothing changed: %q", got)
 	}
-	inked := golden.Compare("say one thing \x1b[2J\n", "say two thing \x1b[2J\n").Colour(0, func(s string) string { return strings.ReplaceAll(s, "\x1b", "␛") })
+	inked := textdiff.Compare("say one thing \x1b[2J\n", "say two thing \x1b[2J\n").Colour(0, func(s string) string { return strings.ReplaceAll(s, "\x1b", "␛") })
 	want = "\x1b[2m@@ -1 +1 @@\x1b[0m\n" +
 		"\x1b[31m-say \x1b[7mone\x1b[27m thing ␛[2J\x1b[0m\n" +
 		"\x1b[32m+say \x1b[7mtwo\x1b[27m thing ␛[2J\x1b[0m\n"
@@ -88,7 +88,7 @@ func TestDiffPrintsAsUnifiedText(t *testing.T) {
 }
 
 func TestDiffIsCappedAndSaysSo(t *testing.T) {
-	d := golden.Compare("", strings.Repeat("line\n", 100))
+	d := textdiff.Compare("", strings.Repeat("line\n", 100))
 	got := strings.Split(strings.TrimSuffix(d.Unified(10), "\n"), "\n")
 	if len(got) != 11 || got[10] != "... and 91 more lines; pexctl test --review shows all" {
 		t.Errorf("%d lines, the last %q", len(got), got[len(got)-1])
@@ -103,7 +103,7 @@ func TestDiffIsCappedAndSaysSo(t *testing.T) {
 
 func TestDiffShowsOfALongLineWhatChanged(t *testing.T) {
 	filler := strings.Repeat("wörd ", 2000)
-	d := golden.Compare(filler+"old "+filler+"\n"+filler+"\n", filler+"new "+filler+"\n"+filler+"\n")
+	d := textdiff.Compare(filler+"old "+filler+"\n"+filler+"\n", filler+"new "+filler+"\n"+filler+"\n")
 	got := d.Unified(20)
 	if len(got) > 1500 || !strings.Contains(got, "old wörd") || !strings.Contains(got, "new wörd") || !strings.Contains(got, "…") || strings.Contains(got, "\ufffd") {
 		t.Errorf("%d bytes:\n%s", len(got), got)
@@ -117,17 +117,17 @@ func TestDiffShowsOfALongLineWhatChanged(t *testing.T) {
 }
 
 func TestNoTextClosesTheFenceOfADiff(t *testing.T) {
-	got := golden.Compare("a\n```\nb\n````\n", "a\n```\nc\n````\n").Markdown(0)
+	got := textdiff.Compare("a\n```\nb\n````\n", "a\n```\nc\n````\n").Markdown(0)
 	if !strings.HasPrefix(got, "`````diff\n") || !strings.HasSuffix(got, "\n`````\n") {
 		t.Error(got)
 	}
-	if golden.Compare("", "").Markdown(0) != "" {
+	if textdiff.Compare("", "").Markdown(0) != "" {
 		t.Error("nothing changed")
 	}
 }
 
 // apply makes the new text of the old one and a diff.
-func apply(t *testing.T, before string, d golden.Diff) string {
+func apply(t *testing.T, before string, d textdiff.Diff) string {
 	t.Helper()
 	old := strings.SplitAfter(before, "\n")
 	if old[len(old)-1] == "" {
@@ -156,13 +156,13 @@ func apply(t *testing.T, before string, d golden.Diff) string {
 			if !l.Bare {
 				text += "\n"
 			}
-			if l.Op != golden.Put {
+			if l.Op != textdiff.Put {
 				if old[at] != text {
 					t.Fatalf("line %d is %q, the diff has %q", at+1, old[at], text)
 				}
 				at, cut = at+1, cut+1
 			}
-			if l.Op != golden.Cut {
+			if l.Op != textdiff.Cut {
 				out.WriteString(text)
 				line, put = line+1, put+1
 			}
@@ -178,7 +178,7 @@ func apply(t *testing.T, before string, d golden.Diff) string {
 	return out.String()
 }
 
-func spans(t *testing.T, l golden.Line) {
+func spans(t *testing.T, l textdiff.Line) {
 	t.Helper()
 	at := 0
 	for _, w := range l.Words {
@@ -187,7 +187,7 @@ func spans(t *testing.T, l golden.Line) {
 		}
 		at = w.To
 	}
-	if l.Op == golden.Same && l.Words != nil {
+	if l.Op == textdiff.Same && l.Words != nil {
 		t.Fatalf("a line that stayed has changed words: %q", l.Text)
 	}
 }
@@ -197,7 +197,7 @@ func FuzzDiff(f *testing.F) {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, before, after string) {
-		d := golden.Compare(before, after)
+		d := textdiff.Compare(before, after)
 		if got := apply(t, before, d); got != after {
 			t.Fatalf("%q and the diff give %q, not %q", before, got, after)
 		}
@@ -218,7 +218,7 @@ func TestDiffOfManyTexts(t *testing.T) {
 		if r.IntN(2) == 0 {
 			after = strings.Replace(before, "b", "x\ny", 1+r.IntN(5))
 		}
-		if got := apply(t, before, golden.Compare(before, after)); got != after {
+		if got := apply(t, before, textdiff.Compare(before, after)); got != after {
 			t.Fatalf("%q and the diff give %q, not %q", before, got, after)
 		}
 	}
@@ -242,7 +242,7 @@ func TestDiffOfTheWorstTextsEnds(t *testing.T) {
 		{"backwards", numbers("x", 20_000), backwards(numbers("x", 20_000))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := apply(t, c.before, golden.Compare(c.before, c.after)); got != c.after {
+			if got := apply(t, c.before, textdiff.Compare(c.before, c.after)); got != c.after {
 				t.Error("the diff does not give the new text")
 			}
 		})
@@ -267,7 +267,7 @@ func backwards(s string) string {
 }
 
 func TestTheSameChangeElsewhere(t *testing.T) {
-	one := golden.Compare("a\nb\nc\n", "a\nB\nc\n").Changed()
+	one := textdiff.Compare("a\nb\nc\n", "a\nB\nc\n").Changed()
 	for _, c := range []struct {
 		before, after string
 		same          bool
@@ -277,8 +277,18 @@ func TestTheSameChangeElsewhere(t *testing.T) {
 		{"b\nd\n", "B\n", false},
 		{"B\n", "b\n", false},
 	} {
-		if got := golden.Compare(c.before, c.after).Changed(); (got == one) != c.same {
+		if got := textdiff.Compare(c.before, c.after).Changed(); (got == one) != c.same {
 			t.Errorf("%q to %q is %q, and the first %q", c.before, c.after, got, one)
 		}
+	}
+}
+
+// BenchmarkDiffOfAPrompt is the diff of a prompt of 60 lines in which one changed.
+func BenchmarkDiffOfAPrompt(b *testing.B) {
+	before := numbers("This is a line of a prompt, with its number:", 60)
+	after := strings.Replace(before, "prompt, with its number: 30", "prompt, without number", 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		textdiff.Compare(before, after)
 	}
 }

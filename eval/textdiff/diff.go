@@ -1,4 +1,4 @@
-package golden
+package textdiff
 
 import "strings"
 
@@ -50,8 +50,8 @@ func (d Diff) Changed() string {
 	return b.String()
 }
 
-// around is how many lines are shown on each side of what changed.
-const around = 3
+// Around is how many lines are shown on each side of what changed.
+const Around = 3
 
 // Compare is the diff of two texts, with three lines around what changed and
 // the changed words of changed lines.
@@ -127,7 +127,7 @@ func (d *differ) slide(runs []run) {
 // place, in a hunk.
 func (d *differ) change(a0, a1, b0, b1 int) {
 	if d.hunk == nil {
-		n := min(around, a0, b0)
+		n := min(Around, a0, b0)
 		d.out.Hunks = append(d.out.Hunks, Hunk{OldLine: a0 - n, NewLine: b0 - n})
 		d.hunk = &d.out.Hunks[len(d.out.Hunks)-1]
 		d.add(Same, d.a[a0-n:a0])
@@ -147,11 +147,11 @@ func (d *differ) same(r run) {
 	if d.hunk == nil {
 		return
 	}
-	if r.n <= 2*around && (r.a+r.n < len(d.a) || r.b+r.n < len(d.b)) {
+	if r.n <= 2*Around && (r.a+r.n < len(d.a) || r.b+r.n < len(d.b)) {
 		d.add(Same, d.a[r.a:r.a+r.n])
 		return
 	}
-	d.add(Same, d.a[r.a:r.a+min(r.n, around)])
+	d.add(Same, d.a[r.a:r.a+min(r.n, Around)])
 	if d.hunk.OldLines > 0 {
 		d.hunk.OldLine++
 	}
