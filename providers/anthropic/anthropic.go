@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 const (
@@ -34,7 +34,7 @@ type model struct {
 	base    string
 	keyless bool // no key, and the server is known to want one
 	options []option.RequestOption
-	wire    *wire.Client
+	calls   call.Caller
 	looked  atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
@@ -72,7 +72,8 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if change != nil {
 		change(&w)
 	}
-	m := &model{config: *c, name: s.Model, base: base, wire: wire.New(w)}
+	m := &model{config: *c, name: s.Model, base: base}
+	m.calls = call.Caller{Wire: wire.New(w), Model: m.name, Type: m.typed}
 	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
 	m.options = options(m, s, headers)
 	return m, nil
@@ -82,7 +83,7 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 func options(m *model, s engine.ModelSettings, headers map[string]string) []option.RequestOption {
 	out := []option.RequestOption{
 		option.WithBaseURL(m.base + "/"),
-		option.WithHTTPClient(m.wire.HTTP()),
+		option.WithHTTPClient(m.calls.Wire.HTTP()),
 		option.WithMaxRetries(0),
 		option.WithoutOpenTelemetry(),
 	}
@@ -106,45 +107,17 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
 	}
 	started := time.Now()
-	var out *engine.Reply
-	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
-		Again:  again,
-		Do: func(ctx context.Context) (int, error) {
-			var err error
-			if stream == nil {
-				out, err = m.whole(ctx, a)
-			} else {
-				out, err = m.stream(ctx, a, started, stream)
-			}
-			if err != nil {
-				return 0, m.failure(ctx, err)
-			}
-			return out.Reported(), nil
-		},
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+		if stream == nil {
+			return m.whole(ctx, a)
+		}
+		return m.stream(ctx, a, started, stream)
 	})
-	if err != nil {
-		return nil, m.ended(err, attempts)
-	}
-	out.Latency = time.Since(started)
-	if attempts > 1 {
-		out.Attempts = attempts
-	}
-	return out, nil
 }
 
 func (m *model) noKey() error {
 	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base +
 		": set the environment variable that api_key_env names (ANTHROPIC_API_KEY by default), or base_url for a server that needs none"}
-}
-
-// ended finishes the error of a call.
-func (m *model) ended(err error, attempts int) error {
-	if e, ok := errors.AsType[*engine.ModelError](err); ok {
-		e.Attempts = attempts
-		return err
-	}
-	return fmt.Errorf("model %s: %w", m.name, err)
 }
 
 // post sends a request. The SDK's client is made for each: one that a model kept
@@ -192,7 +165,7 @@ func (m *model) stream(ctx context.Context, a *ask, started time.Time, to func(e
 		return nil, err
 	}
 	if !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return nil, bad("the server sent %s where an event stream was asked for", kind)
+		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
 	}
 	return g.reply()
 }

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,44 +9,20 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
-// failure types what went wrong in one attempt. An attempt that ctx ended
-// keeps its error: the transport wraps ctx's.
-func (m *model) failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
+// typed says what a failure of one attempt means.
+func (m *model) typed(err error) *engine.ModelError {
+	if sent, ok := errors.AsType[*wire.Error](err); ok {
+		return m.refused(sent)
 	}
-	var known *engine.ModelError
-	var sent *wire.Error
-	switch {
-	case errors.As(err, &known):
-	case errors.As(err, &sent):
-		known = m.refused(sent)
-	default:
-		known = bad("the server's answer cannot be read: %s", err)
-		known.Err = err
-	}
-	known.Message = m.wire.Redact(known.Message)
-	return known
-}
-
-// again says whether the same request may succeed a moment later.
-func again(err error) bool {
-	var e *engine.ModelError
-	var sent *wire.Error
-	if errors.As(err, &sent) && sent.Final {
-		return false
-	}
-	return errors.As(err, &e) && e.Retryable()
+	return nil
 }
 
 // refused types a request that the transport reports as failed.
 func (m *model) refused(w *wire.Error) *engine.ModelError {
-	e := &engine.ModelError{
-		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
-		Message: w.Message, RequestID: w.RequestID, Err: w,
-	}
+	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -144,8 +119,4 @@ func named(body []byte) engine.ErrorKind {
 	var shape struct{ Error struct{ Type string } }
 	_ = json.Unmarshal(body, &shape) // of another shape: it has no type
 	return types[shape.Error.Type]
-}
-
-func bad(format string, args ...any) *engine.ModelError {
-	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
 }

@@ -142,12 +142,12 @@ func plain(calls []engine.ToolCall, text string) []sdk.ContentBlockParamUnion {
 		out = append(out, sdk.NewTextBlock(text))
 	}
 	for _, c := range calls {
-		out = append(out, call(c))
+		out = append(out, callBlock(c))
 	}
 	return out
 }
 
-func call(c engine.ToolCall) sdk.ContentBlockParamUnion {
+func callBlock(c engine.ToolCall) sdk.ContentBlockParamUnion {
 	return sdk.NewToolUseBlock(id(c.ID), object(c.Args), c.Name)
 }
 

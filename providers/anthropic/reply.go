@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // maxCalls is how many tool calls of one reply are believed.
@@ -46,13 +47,13 @@ type usage struct{ input, read, written, output, thought int64 }
 func (a *ask) answer(body []byte) (*engine.Reply, error) {
 	var c sdk.Message
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, bad("the server's answer is no JSON: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer is no JSON: %s", wire.Explain(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, reported(body)
 	}
 	if !c.JSON.Content.Valid() {
-		return nil, bad("the server's answer has no content: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer has no content: %s", wire.Explain(body))
 	}
 	d := draft{id: c.ID, model: c.Model, stop: string(c.StopReason), why: c.StopDetails.Explanation, usage: counted(c.Usage)}
 	for _, b := range c.Content {
@@ -76,7 +77,7 @@ func (d *draft) reply(a *ask) (*engine.Reply, error) {
 		return nil, err
 	}
 	if len(out.Calls) > maxCalls {
-		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
+		return nil, call.Bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
 	}
 	a.request.Identify(out.Calls)
 	if out.Stop, err = d.stopped(len(out.Calls) > 0); err != nil {
@@ -86,7 +87,7 @@ func (d *draft) reply(a *ask) (*engine.Reply, error) {
 		out.Text = strings.ToValidUTF8(d.why, "\uFFFD")
 	}
 	if err := remember(out.Calls, pieces, a.prefix); err != nil {
-		return nil, bad("the model's thinking cannot be kept: %s", err)
+		return nil, call.Bad("the model's thinking cannot be kept: %s", err)
 	}
 	if out.Usage = d.usage.tokens(); out.Usage.Total() == 0 {
 		out.Estimated = true
@@ -111,7 +112,7 @@ func (d *draft) read(a *ask, out *engine.Reply) (pieces []piece, err error) {
 			pieces = append(pieces, piece{Type: typeRedacted, Data: b.data})
 		case typeCall:
 			if b.name == "" {
-				return nil, bad("a tool call has no name, only arguments %.100s", b.text)
+				return nil, call.Bad("a tool call has no name, only arguments %.100s", b.text)
 			}
 			if a.forced != "" && b.name == a.forced { // the tool is a way of replying
 				out.Text, out.Calls = strings.ToValidUTF8(b.text, "\uFFFD"), nil
@@ -142,7 +143,7 @@ func (d *draft) stopped(calls bool) (engine.StopKind, error) {
 	case "guardrail_intervened":
 		return engine.Guardrail, nil
 	case "pause_turn":
-		return "", bad("the server paused in the middle of its turn to go on with tools of its own, which this provider has no way to do")
+		return "", call.Bad("the server paused in the middle of its turn to go on with tools of its own, which this provider has no way to do")
 	}
 	switch {
 	case calls:

@@ -10,6 +10,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // gather puts a reply together from the events of a stream.
@@ -43,7 +44,7 @@ func (g *gather) add(e ssestream.Event) error {
 	g.seen = true
 	var event sdk.MessageStreamEventUnion
 	if err := json.Unmarshal(data, &event); err != nil && e.Type != "error" {
-		return bad("an event of the stream cannot be read: %.200s", data)
+		return call.Bad("an event of the stream cannot be read: %.200s", data)
 	}
 	if e.Type == "error" || event.Type == "error" {
 		return reported(data)
@@ -84,7 +85,7 @@ func (g *gather) begin(e sdk.MessageStreamEventUnion) error {
 		g.timed()
 	}
 	if len(g.open) == maxCalls*4 {
-		return bad("more than %d blocks in one reply", maxCalls*4)
+		return call.Bad("more than %d blocks in one reply", maxCalls*4)
 	}
 	g.open = append(g.open, p)
 	if g.byIndex == nil {
@@ -98,7 +99,7 @@ func (g *gather) begin(e sdk.MessageStreamEventUnion) error {
 func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 	p := g.byIndex[e.Index]
 	if p == nil {
-		return bad("a piece came of block %d, which was not begun", e.Index)
+		return call.Bad("a piece came of block %d, which was not begun", e.Index)
 	}
 	switch d := e.Delta; d.Type {
 	case "text_delta":

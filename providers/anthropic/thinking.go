@@ -125,7 +125,7 @@ func recall(calls []engine.ToolCall, text, after string) (blocks []sdk.ContentBl
 			if len(calls) == 0 {
 				return nil, false
 			}
-			blocks, calls = append(blocks, call(calls[0])), calls[1:]
+			blocks, calls = append(blocks, callBlock(calls[0])), calls[1:]
 		}
 	}
 	return blocks, text == "" && len(calls) == 0

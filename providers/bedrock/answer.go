@@ -10,13 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // answer reads a whole reply. Its blocks may stand in any order.
 func answer(w *writer, out *bedrockruntime.ConverseOutput) (*engine.Reply, error) {
 	said, ok := out.Output.(*types.ConverseOutputMemberMessage)
 	if !ok {
-		return nil, bad("the server's answer has no message")
+		return nil, call.Bad("the server's answer has no message")
 	}
 	d := draft{asked: w, id: requestID(out.ResultMetadata), model: w.id, stop: out.StopReason, usage: out.Usage}
 	if t := out.Trace; t != nil {
@@ -88,19 +89,19 @@ func arguments(v document.Interface) (json.RawMessage, error) {
 	}
 	written, err := v.MarshalSmithyDocument()
 	if err != nil {
-		return nil, bad("the arguments of a tool call cannot be read: %s", err)
+		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
 	var decoded any
 	d := json.NewDecoder(bytes.NewReader(written))
 	d.UseNumber()
 	if err := d.Decode(&decoded); err != nil {
-		return nil, bad("the arguments of a tool call cannot be read: %s", err)
+		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
 	var plain bytes.Buffer // without the escapes that pages need
 	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(decoded); err != nil {
-		return nil, bad("the arguments of a tool call cannot be read: %s", err)
+		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
 	return bytes.TrimSpace(plain.Bytes()), nil
 }

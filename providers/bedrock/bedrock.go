@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 const eventStream = "application/vnd.amazon.eventstream"
@@ -26,7 +26,7 @@ type model struct {
 	config Config
 	name   string
 	access *access
-	wire   *wire.Client
+	calls  call.Caller
 }
 
 var _ engine.Model = (*model)(nil)
@@ -61,8 +61,9 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if change != nil {
 		change(&w)
 	}
-	m := &model{config: *c, name: s.Model, access: a, wire: wire.New(w)}
-	a.http = m.wire.HTTP()
+	m := &model{config: *c, name: s.Model, access: a}
+	m.calls = call.Caller{Wire: wire.New(w), Model: m.name, Type: m.typed, Tell: m.tell}
+	a.http = m.calls.Wire.HTTP()
 	return m, nil
 }
 
@@ -74,26 +75,9 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
 	}
 	started := time.Now()
-	var out *engine.Reply
-	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
-		Again:  again,
-		Do: func(ctx context.Context) (int, error) {
-			var err error
-			if out, err = m.attempt(ctx, w, started, stream); err != nil {
-				return 0, m.failure(ctx, err)
-			}
-			return out.Reported(), nil
-		},
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+		return m.attempt(ctx, w, started, stream)
 	})
-	if err != nil {
-		return nil, m.ended(err, attempts)
-	}
-	out.Latency = time.Since(started)
-	if attempts > 1 {
-		out.Attempts = attempts
-	}
-	return out, nil
 }
 
 // attempt makes one request, for a whole reply where stream is nil.
@@ -112,15 +96,6 @@ func (m *model) attempt(ctx context.Context, w *writer, started time.Time, strea
 	return m.stream(ctx, client, w, started, stream)
 }
 
-// ended finishes the error of a call.
-func (m *model) ended(err error, attempts int) error {
-	if e, ok := errors.AsType[*engine.ModelError](err); ok {
-		e.Attempts = attempts
-		return err
-	}
-	return fmt.Errorf("model %s: %w", m.name, err)
-}
-
 // stream asks for the reply in pieces.
 func (m *model) stream(ctx context.Context, client *bedrockruntime.Client, w *writer, started time.Time, to func(engine.Delta)) (*engine.Reply, error) {
 	reading, stop := context.WithCancel(ctx)
@@ -137,7 +112,7 @@ func (m *model) stream(ctx context.Context, client *bedrockruntime.Client, w *wr
 		_ = events.Close() // its errors are those of Err
 	}()
 	if kind := contentType(out.ResultMetadata); kind != "" && !strings.HasPrefix(kind, eventStream) {
-		return nil, bad("the server sent %s where an event stream was asked for", kind)
+		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
 	}
 	g := gather{draft: draft{asked: w, id: requestID(out.ResultMetadata), model: w.id}, deltas: to, started: started}
 	for event := range events.Events() {

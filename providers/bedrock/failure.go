@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // streamError is what ended a stream of a request.
@@ -23,50 +23,31 @@ type streamError struct {
 
 func (e *streamError) Unwrap() error { return e.error }
 
-// failure types what went wrong in one attempt. An attempt that ctx ended
-// keeps its error: the transport wraps ctx's.
-func (m *model) failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
+// typed says what a failure of one attempt means.
+func (m *model) typed(err error) *engine.ModelError {
+	if sent, ok := errors.AsType[*wire.Error](err); ok {
+		return m.refused(sent)
 	}
-	var known *engine.ModelError
-	var sent *wire.Error
 	var named smithy.APIError
-	switch {
-	case errors.As(err, &known):
-	case errors.As(err, &sent):
-		known = m.refused(sent)
-	case errors.As(err, &named):
-		known = reported(named)
-		known.Err = err
-	default:
-		known = bad("the server's answer cannot be read: %s", err)
-		known.Err = err
+	if !errors.As(err, &named) {
+		return nil
 	}
-	var stream *streamError
-	if errors.As(err, &stream) && known.RequestID == "" {
-		known.RequestID = stream.request
-	}
-	known.Message = m.access.hide(m.wire.Redact(known.Message))
+	known := reported(named)
+	known.Err = err
 	return known
 }
 
-// again says whether the same request may succeed a moment later.
-func again(err error) bool {
-	var e *engine.ModelError
-	var sent *wire.Error
-	if errors.As(err, &sent) && sent.Final {
-		return false
+// tell adds the name of the request whose stream broke, and hides keys.
+func (m *model) tell(known *engine.ModelError, err error) {
+	if stream, ok := errors.AsType[*streamError](err); ok && known.RequestID == "" {
+		known.RequestID = stream.request
 	}
-	return errors.As(err, &e) && e.Retryable()
+	known.Message = m.access.hide(known.Message)
 }
 
 // refused types a request that the transport reports as failed.
 func (m *model) refused(w *wire.Error) *engine.ModelError {
-	e := &engine.ModelError{
-		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
-		Message: w.Message, RequestID: w.RequestID, Err: w,
-	}
+	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -174,8 +155,4 @@ func worded(message string, kind engine.ErrorKind) engine.ErrorKind {
 		}
 	}
 	return kind
-}
-
-func bad(format string, args ...any) *engine.ModelError {
-	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // maxCalls is how many tool calls of one reply are believed.
@@ -30,9 +31,9 @@ func (d *draft) call(id, name string, args json.RawMessage) error {
 	case name == "" && id == "" && len(args) == 0:
 		return nil
 	case name == "":
-		return bad("a tool call has no name, only arguments %.100s", args)
+		return call.Bad("a tool call has no name, only arguments %.100s", args)
 	case len(d.calls) == maxCalls:
-		return bad("more than %d tool calls in one reply", maxCalls)
+		return call.Bad("more than %d tool calls in one reply", maxCalls)
 	case len(args) == 0:
 		args = json.RawMessage("{}")
 	}
@@ -91,7 +92,7 @@ func stopKind(reason types.StopReason, calls bool) (engine.StopKind, error) {
 	case "refusal":
 		return engine.Refusal, nil
 	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
-		return "", bad("the server ended the reply with %s: what the model wrote cannot be read", reason)
+		return "", call.Bad("the server ended the reply with %s: what the model wrote cannot be read", reason)
 	case types.StopReasonStopSequence:
 		if !calls {
 			return engine.StopSequence, nil

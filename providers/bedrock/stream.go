@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // gather puts a reply together from the events of a stream.
@@ -91,7 +92,7 @@ func (g *gather) start(e types.ContentBlockStartEvent) error {
 func (g *gather) begin(i int32, kind partKind) (*part, error) {
 	p := &part{kind: kind}
 	if len(g.parts) == 4*maxCalls {
-		return nil, bad("more than %d blocks in one reply", 4*maxCalls)
+		return nil, call.Bad("more than %d blocks in one reply", 4*maxCalls)
 	}
 	if g.current == nil {
 		g.current = map[int32]*part{}

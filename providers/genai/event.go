@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"iter"
+
+	"github.com/pexctl/pex/providers/call"
 )
 
 // events reads the data of an event stream, one event at a time. Comments and
@@ -53,7 +55,7 @@ func list(body []byte) ([]json.RawMessage, error) {
 	}
 	var out []json.RawMessage
 	if err := json.Unmarshal(body, &out); err != nil || len(out) == 0 {
-		return nil, bad("the server's answer is a list, but not of replies: %.100s", body)
+		return nil, call.Bad("the server's answer is a list, but not of replies: %.100s", body)
 	}
 	return out, nil
 }

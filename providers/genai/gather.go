@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // Bounds of what is believed of a reply.
@@ -56,7 +57,7 @@ func (g *gather) add(raw json.RawMessage) error {
 	g.seen = true
 	var a *answer
 	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
-		return bad("the server's answer cannot be read: %s", wire.Explain(raw))
+		return call.Bad("the server's answer cannot be read: %s", wire.Explain(raw))
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
 		return reported(raw)
@@ -122,11 +123,11 @@ func (g *gather) call(p part) error {
 	case f.Name == "" && len(f.Args) == 0:
 		return nil
 	case f.Name == "":
-		return bad("a tool call has no name, only arguments %.100s", f.Args)
+		return call.Bad("a tool call has no name, only arguments %.100s", f.Args)
 	case len(f.Name) > maxName:
-		return bad("the name of a tool call is longer than %d bytes", maxName)
+		return call.Bad("the name of a tool call is longer than %d bytes", maxName)
 	case len(g.tools) == maxCalls:
-		return bad("more than %d tool calls in one reply", maxCalls)
+		return call.Bad("more than %d tool calls in one reply", maxCalls)
 	}
 	c := engine.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args}
 	if len(c.Args) == 0 || string(c.Args) == "null" {
@@ -135,7 +136,7 @@ func (g *gather) call(p part) error {
 	if p.ThoughtSignature != "" {
 		o, err := json.Marshal(opaque{p.ThoughtSignature})
 		if err != nil {
-			return bad("the signature of a tool call cannot be kept: %s", err)
+			return call.Bad("the signature of a tool call cannot be kept: %s", err)
 		}
 		c.Opaque = o
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
@@ -28,7 +28,7 @@ type model struct {
 	base    *url.URL
 	keyless bool // no key, and the server is known to want one
 	header  http.Header
-	wire    *wire.Client
+	calls   call.Caller
 }
 
 var _ engine.Model = (*model)(nil)
@@ -64,10 +64,15 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if change != nil {
 		change(&w)
 	}
-	return &model{
-		config: *c, name: s.Model, base: base, header: header(s.APIKey, headers), wire: wire.New(w),
+	m := &model{
+		config: *c, name: s.Model, base: base, header: header(s.APIKey, headers),
 		keyless: s.APIKey == "" && base.String() == defaultBaseURL && len(secrets) == 0,
-	}, nil
+	}
+	m.calls = call.Caller{
+		Wire: wire.New(w), Model: m.name, Type: m.typed,
+		Again: func(err error) bool { return errors.Is(err, errUnlucky) },
+	}
+	return m, nil
 }
 
 var version = regexp.MustCompile(`(^|/)v\d+[a-z]*\d*(/|$)`)
@@ -109,40 +114,12 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
 	}
 	g := gather{request: req, deltas: stream, started: time.Now()}
-	var out *engine.Reply
-	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
-		Again:  again,
-		Do: func(ctx context.Context) (int, error) {
-			var err error
-			if out, err = m.attempt(ctx, body, g); err != nil {
-				return 0, m.failure(ctx, err)
-			}
-			return out.Reported(), nil
-		},
-	})
-	if err != nil {
-		return nil, m.ended(err, attempts)
-	}
-	out.Latency = time.Since(g.started)
-	if attempts > 1 {
-		out.Attempts = attempts
-	}
-	return out, nil
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) { return m.attempt(ctx, body, g) })
 }
 
 func (m *model) noKey() error {
 	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.base.Host +
 		": set the environment variable that api_key_env names (GEMINI_API_KEY by default)"}
-}
-
-// ended finishes the error of a call.
-func (m *model) ended(err error, attempts int) error {
-	if e, ok := errors.AsType[*engine.ModelError](err); ok {
-		e.Attempts = attempts
-		return err
-	}
-	return fmt.Errorf("model %s: %w", m.name, err)
 }
 
 // attempt makes one request, for a whole reply where nobody wants deltas. What
@@ -161,7 +138,7 @@ func (m *model) attempt(ctx context.Context, body []byte, g gather) (*engine.Rep
 		return nil, err
 	}
 	if !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return nil, bad("the server sent %s where an event stream was asked for", kind)
+		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
 	}
 	return g.reply()
 }
@@ -180,7 +157,7 @@ func (m *model) post(ctx context.Context, name string, streamed bool, body []byt
 		return nil, err
 	}
 	req.Header = m.header.Clone()
-	return m.wire.HTTP().Do(req)
+	return m.calls.Wire.HTTP().Do(req)
 }
 
 // place is where a model stands below the base: names of other collections

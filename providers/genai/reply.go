@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 const stopped = "STOP"
@@ -64,11 +65,11 @@ func (g *gather) stop() (engine.StopKind, error) {
 	case "OTHER", "FINISH_REASON_UNSPECIFIED":
 		return "", &engine.ModelError{Kind: engine.ServerError, Message: g.ending()}
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
-		e := bad("%s", g.ending())
+		e := call.Bad("%s", g.ending())
 		e.Err = errUnlucky
 		return "", e
 	default:
-		return "", bad("%s", g.ending())
+		return "", call.Bad("%s", g.ending())
 	}
 }
 
@@ -83,7 +84,7 @@ func (g *gather) ending() string {
 // unfinished is the error of a reply that has no end.
 func (g *gather) unfinished() error {
 	if g.deltas == nil {
-		return bad("the server's answer has neither a candidate nor a reason why")
+		return call.Bad("the server's answer has neither a candidate nor a reason why")
 	}
 	return &engine.ModelError{Kind: engine.Truncated, Message: "the stream ended before the reply did: no finishReason came"}
 }

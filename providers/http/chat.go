@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // chat is openai/v1/chat/completions. OpenAI itself, unlike many servers of its
@@ -151,7 +152,7 @@ func (chat) read(_ *engine.Request, body []byte) (*draft, error) {
 		return nil, reported(body)
 	}
 	if len(a.Choices) == 0 {
-		return nil, bad("the endpoint's answer has no choices: %s", wire.Explain(body))
+		return nil, call.Bad("the endpoint's answer has no choices: %s", wire.Explain(body))
 	}
 	choice := a.Choices[0]
 	text, err := chatText(choice.Message.Content)
@@ -176,13 +177,13 @@ func chatText(content json.RawMessage) (string, error) {
 	}
 	var v any
 	if err := json.Unmarshal(content, &v); err != nil {
-		return "", bad("the message's content cannot be read: %s", err)
+		return "", call.Bad("the message's content cannot be read: %s", err)
 	}
 	switch v.(type) {
 	case nil, string, []any:
 		return said(v), nil
 	}
-	return "", bad("the message's content is neither text nor a list of parts: %.100s", content)
+	return "", call.Bad("the message's content is neither text nor a list of parts: %.100s", content)
 }
 
 // arguments are those of a call: JSON in a string, or, from some servers, as it is.

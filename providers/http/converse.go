@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // converse is bedrock/converse/claude: the Converse API with tools. It has no
@@ -239,7 +240,7 @@ func converseStop(reason string) (engine.StopKind, error) {
 	case "refusal":
 		return engine.Refusal, nil
 	case "malformed_model_output", "malformed_tool_use":
-		return "", bad("the model ended the reply with %s", reason)
+		return "", call.Bad("the model ended the reply with %s", reason)
 	}
 	return engine.EndTurn, nil
 }

@@ -1,7 +1,6 @@
 package http
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,36 +11,15 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
-// failure types what went wrong in one attempt. An attempt that ctx ended
-// keeps its error: the transport wraps ctx's.
-func (m *model) failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
+// typed says what a failure of one attempt means.
+func (m *model) typed(err error) *engine.ModelError {
+	if sent, ok := errors.AsType[*wire.Error](err); ok {
+		return m.refused(sent)
 	}
-	var known *engine.ModelError
-	var sent *wire.Error
-	switch {
-	case errors.As(err, &known):
-	case errors.As(err, &sent):
-		known = m.refused(sent)
-	default:
-		known = bad("the endpoint's answer cannot be read: %s", err)
-		known.Err = err
-	}
-	known.Message = m.wire.Redact(known.Message)
-	return known
-}
-
-// again says whether the same request may succeed a moment later.
-func again(err error) bool {
-	var e *engine.ModelError
-	var sent *wire.Error
-	if errors.As(err, &sent) && sent.Final {
-		return false
-	}
-	return errors.As(err, &e) && e.Retryable()
+	return nil
 }
 
 // refused types a request that the transport reports as failed.
@@ -49,10 +27,7 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 	if w.RetryAfter == 0 {
 		w.RetryAfter = askedToWait(w.Body)
 	}
-	e := &engine.ModelError{
-		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
-		Message: w.Message, RequestID: w.RequestID, Err: w,
-	}
+	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -146,11 +121,7 @@ func askedToWait(body []byte) time.Duration {
 	return 0
 }
 
-func bad(format string, args ...any) *engine.ModelError {
-	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
-}
-
 // unlike is the error of an answer that another protocol has.
 func unlike(protocol string, body []byte) *engine.ModelError {
-	return bad("the endpoint's answer is none of %s: %s", protocol, wire.Explain(body))
+	return call.Bad("the endpoint's answer is none of %s: %s", protocol, wire.Explain(body))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // gemini is gemini/v1beta/generatecontent. It has no field for
@@ -200,12 +201,12 @@ func geminiStop(reason, message string, something bool) (engine.StopKind, error)
 	case "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY":
 		return engine.ContentFiltered, nil
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE", "MALFORMED_RESPONSE":
-		return "", bad("the model ended the reply with %s", strings.TrimSpace(reason+" "+message))
+		return "", call.Bad("the model ended the reply with %s", strings.TrimSpace(reason+" "+message))
 	}
 	if something {
 		return engine.EndTurn, nil
 	}
-	return "", bad("the model said nothing and stopped: %s", strings.TrimSpace(reason+" "+message))
+	return "", call.Bad("the model said nothing and stopped: %s", strings.TrimSpace(reason+" "+message))
 }
 
 // geminiUsage are the token counts. Thoughts are counted beside the output

@@ -10,10 +10,10 @@ import (
 	"io"
 	"maps"
 	nethttp "net/http"
-	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // model is one llm behind one endpoint.
@@ -28,7 +28,7 @@ type model struct {
 	headers  map[string]string
 	template *template // nil = the dialect's body
 	uses     map[string]bool
-	wire     *wire.Client
+	calls    call.Caller
 }
 
 var _ engine.Model = (*model)(nil)
@@ -66,7 +66,7 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if change != nil {
 		change(&w)
 	}
-	m.wire = wire.New(w)
+	m.calls = call.Caller{Wire: wire.New(w), Model: cmp.Or(m.name, "of the http provider"), Type: m.typed}
 	return m, nil
 }
 
@@ -82,29 +82,15 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	if err != nil {
 		return nil, err
 	}
-	started := time.Now()
 	var got *draft
-	var out *engine.Reply
-	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
-		Again:  again,
-		Do: func(ctx context.Context) (int, error) {
-			var err error
-			if got, err = m.attempt(ctx, req, where, body); err == nil {
-				out, err = got.reply(req)
-			}
-			if err != nil {
-				return 0, m.failure(ctx, err)
-			}
-			return out.Reported(), nil
-		},
+	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (_ *engine.Reply, err error) {
+		if got, err = m.attempt(ctx, req, where, body); err != nil {
+			return nil, err
+		}
+		return got.reply(req)
 	})
 	if err != nil {
-		return nil, m.ended(err, attempts)
-	}
-	out.Latency = time.Since(started)
-	if attempts > 1 {
-		out.Attempts = attempts
+		return nil, err
 	}
 	if d := (engine.Delta{Text: out.Text, Reasoning: got.reasoning}); stream != nil && d != (engine.Delta{}) {
 		stream(d)
@@ -129,7 +115,7 @@ func (m *model) attempt(ctx context.Context, req *engine.Request, where string, 
 	for name, value := range maps.All(m.headers) {
 		r.Header.Set(name, value)
 	}
-	resp, err := m.wire.HTTP().Do(r)
+	resp, err := m.calls.Wire.HTTP().Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -209,13 +195,4 @@ func unsent(name string) error {
 
 func badRequest(err error) error {
 	return &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
-}
-
-// ended finishes the error of a call.
-func (m *model) ended(err error, attempts int) error {
-	if e, ok := errors.AsType[*engine.ModelError](err); ok {
-		e.Attempts = attempts
-		return err
-	}
-	return fmt.Errorf("model %s: %w", cmp.Or(m.name, "of the http provider"), err)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // plain is an endpoint of no known interface: text in, text out.
@@ -42,14 +43,14 @@ func (plain) body(map[string]any) map[string]any { return map[string]any{} }
 func (plain) read(_ *engine.Request, text []byte) (*draft, error) {
 	var v any
 	if err := decode(text, &v); err != nil {
-		return nil, bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
+		return nil, call.Bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
 	}
 	if o, ok := v.(map[string]any); ok {
 		v = o["response"]
 	}
 	s, ok := v.(string)
 	if !ok {
-		return nil, bad("where the text stands in the endpoint's answer is not known: set options.response_filter: %s", wire.Explain(text))
+		return nil, call.Bad("where the text stands in the endpoint's answer is not known: set options.response_filter: %s", wire.Explain(text))
 	}
 	return &draft{text: s}, nil
 }
@@ -78,14 +79,14 @@ func (m *model) read(req *engine.Request, kind string, text []byte) (*draft, err
 func (m *model) filter(text []byte, into *draft) error {
 	var v any
 	if err := decode(text, &v); err != nil {
-		return bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
+		return call.Bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
 	}
 	found, err := m.config.ResponseFilter.Apply(v)
 	if err != nil {
-		return bad("options.response_filter %s: %s", m.config.ResponseFilter.Source, err)
+		return call.Bad("options.response_filter %s: %s", m.config.ResponseFilter.Source, err)
 	}
 	if len(found) == 0 {
-		return bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, wire.Explain(text))
+		return call.Bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, wire.Explain(text))
 	}
 	into.text = ""
 	for _, f := range found {

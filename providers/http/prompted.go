@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // prompted is bedrock/converse/deepseek_r1: the Converse API for a model that
@@ -121,7 +122,7 @@ func (d *draft) unfold(offered bool) error {
 	whole := said.Stop == "tool_use" && len(said.Calls) > 0 || said.Stop == "end_turn" && len(said.Message) > 0
 	if err != nil || !whole && (!offered || said.Stop == "" && len(said.Calls) == 0) {
 		if offered && d.stop != engine.MaxTokens && strings.Contains(text, `"tool_calls"`) {
-			return bad("the model's tool call cannot be read: %.200s", text)
+			return call.Bad("the model's tool call cannot be read: %.200s", text)
 		}
 		return nil
 	}

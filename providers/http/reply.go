@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // maxCalls is how many tool calls of one reply are believed.
@@ -34,14 +35,14 @@ func (d *draft) reply(req *engine.Request) (*engine.Reply, error) {
 		case c.Name == "" && len(c.Args) == 0:
 			continue // some servers send empty ghosts
 		case c.Name == "":
-			return nil, bad("a tool call has no name, only arguments %.100s", c.Args)
+			return nil, call.Bad("a tool call has no name, only arguments %.100s", c.Args)
 		case len(c.Args) == 0 || string(c.Args) == "null":
 			c.Args = json.RawMessage("{}")
 		}
 		out.Calls = append(out.Calls, c)
 	}
 	if len(out.Calls) > maxCalls {
-		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
+		return nil, call.Bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
 	}
 	req.Identify(out.Calls)
 	out.Stop = d.stopped(len(out.Calls) > 0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 var _ engine.Embedder = (*model)(nil)
@@ -37,7 +38,7 @@ func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float64,
 			return nil, used, err
 		}
 		if len(vectors) > 0 && len(got[0]) != len(vectors[0]) {
-			return nil, used, bad("the server's vectors have %d numbers, and then %d", len(vectors[0]), len(got[0]))
+			return nil, used, call.Bad("the server's vectors have %d numbers, and then %d", len(vectors[0]), len(got[0]))
 		}
 		vectors, used.Input, texts = append(vectors, got...), used.Input+n, texts[len(batch):]
 	}
@@ -62,22 +63,16 @@ func (m *model) embedBatch(ctx context.Context, texts []string, estimate int) (v
 		Model: m.name, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
 		EncodingFormat: sdk.EmbeddingNewParamsEncodingFormatFloat,
 	}
-	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: estimate, Again: again,
-		Do: func(ctx context.Context) (int, error) {
-			var body []byte
-			_, err := m.embeddings.New(ctx, params, option.WithResponseBodyInto(&body))
-			if err == nil {
-				vectors, used, err = embedded(body, len(texts))
-			}
-			if err != nil {
-				return 0, m.failure(ctx, err)
-			}
-			return used, nil
-		},
+	_, err = m.calls.Do(ctx, estimate, func(ctx context.Context) (int, error) {
+		var body []byte
+		_, err := m.embeddings.New(ctx, params, option.WithResponseBodyInto(&body))
+		if err == nil {
+			vectors, used, err = embedded(body, len(texts))
+		}
+		return used, err
 	})
 	if err != nil {
-		return nil, 0, m.ended(err, attempts)
+		return nil, 0, err
 	}
 	if used == 0 {
 		used = estimate
@@ -100,13 +95,13 @@ func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
 		Error json.RawMessage
 	}
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, 0, bad("the server's vectors cannot be read: %s", wire.Explain(body))
+		return nil, 0, call.Bad("the server's vectors cannot be read: %s", wire.Explain(body))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return nil, 0, reported(body)
 	}
 	if len(c.Data) != n {
-		return nil, 0, bad("the server sent %d vectors for %d texts", len(c.Data), n)
+		return nil, 0, call.Bad("the server sent %d vectors for %d texts", len(c.Data), n)
 	}
 	vectors = make([][]float64, n)
 	for i, d := range c.Data {
@@ -115,7 +110,7 @@ func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || vectors[at] != nil || len(d.Embedding) == 0 || len(d.Embedding) != len(c.Data[0].Embedding) {
-			return nil, 0, bad("the server's vector %d of %d is empty, of another length, or sent twice", at, n)
+			return nil, 0, call.Bad("the server's vector %d of %d is empty, of another length, or sent twice", at, n)
 		}
 		vectors[at] = d.Embedding
 	}

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,52 +12,33 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
-// failure types what went wrong in one attempt. An attempt that ctx ended
-// keeps its error: the transport wraps ctx's.
-func (m *model) failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
+// typed says what a failure of one attempt means.
+func typed(err error) *engine.ModelError {
+	if sent, ok := errors.AsType[*wire.Error](err); ok {
+		return refused(sent)
 	}
-	var known *engine.ModelError
-	var sent *wire.Error
-	var event *ssestream.StreamError
-	switch {
-	case errors.As(err, &known):
-	case errors.As(err, &sent):
-		known = refused(sent)
-	case errors.As(err, &event):
-		known = reported(event.Event.Data)
-	default:
-		known = bad("the server's answer cannot be read: %s", err)
-		known.Err = err
+	if event, ok := errors.AsType[*ssestream.StreamError](err); ok {
+		return reported(event.Event.Data)
 	}
-	if m.dialect.hint != nil {
-		if way := m.dialect.hint(known, m.name); way != "" {
-			known.Message += " (" + way + ")"
-		}
-	}
-	known.Message = m.wire.Redact(known.Message)
-	return known
+	return nil
 }
 
-// again says whether the same request may succeed a moment later.
-func again(err error) bool {
-	var e *engine.ModelError
-	var sent *wire.Error
-	if errors.As(err, &sent) && sent.Final {
-		return false
+// tell adds what the vendor's users would be told.
+func (m *model) tell(known *engine.ModelError, _ error) {
+	if m.dialect.hint == nil {
+		return
 	}
-	return errors.As(err, &e) && e.Retryable()
+	if way := m.dialect.hint(known, m.name); way != "" {
+		known.Message += " (" + way + ")"
+	}
 }
 
 // refused types a request that the transport reports as failed.
 func refused(w *wire.Error) *engine.ModelError {
-	e := &engine.ModelError{
-		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
-		Message: w.Message, RequestID: w.RequestID, Err: w,
-	}
+	e := call.Refused(w)
 	if w.Status == 0 {
 		return e
 	}
@@ -123,8 +103,4 @@ func named(body []byte) engine.ErrorKind {
 		}
 	}
 	return ""
-}
-
-func bad(format string, args ...any) *engine.ModelError {
-	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
 }

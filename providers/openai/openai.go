@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 const defaultBaseURL = "https://api.openai.com/v1"
@@ -31,7 +31,7 @@ type model struct {
 	keyless    bool // no key, and the server is known to want one
 	chat       sdk.ChatCompletionService
 	embeddings sdk.EmbeddingService
-	wire       *wire.Client
+	calls      call.Caller
 	looked     atomic.Pointer[looked] // the reply schema that was asked for last
 }
 
@@ -85,7 +85,8 @@ func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Sett
 	if change != nil {
 		change(&w)
 	}
-	m := &model{config: c, dialect: d, name: cmp.Or(d.model, s.Model), wire: wire.New(w)}
+	m := &model{config: c, dialect: d, name: cmp.Or(d.model, s.Model)}
+	m.calls = call.Caller{Wire: wire.New(w), Model: m.name, Type: typed, Tell: m.tell}
 	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
 	opts := options(m, s, headers)
 	m.chat, m.embeddings = sdk.NewChatCompletionService(opts...), sdk.NewEmbeddingService(opts...)
@@ -96,7 +97,7 @@ func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Sett
 func options(m *model, s engine.ModelSettings, headers map[string]string) []option.RequestOption {
 	out := []option.RequestOption{
 		option.WithBaseURL(m.dialect.base + "/"),
-		option.WithHTTPClient(m.wire.HTTP()),
+		option.WithHTTPClient(m.calls.Wire.HTTP()),
 		option.WithMaxRetries(0),
 	}
 	switch {
@@ -130,29 +131,16 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
 	}
 	started := time.Now()
-	var out *engine.Reply
-	attempts, err := m.wire.Call(ctx, wire.Job{
-		Tokens: req.Estimate() + req.Params.MaxOutputTokens,
-		Again:  again,
-		Do: func(ctx context.Context) (int, error) {
-			var err error
-			if out, err = m.attempt(ctx, req, params, started, stream); err == nil {
-				return out.Reported(), nil
-			}
-			if out = filtered(ctx, req, err); out != nil {
-				return 0, nil
-			}
-			return 0, m.failure(ctx, err)
-		},
+	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+		out, err := m.attempt(ctx, req, params, started, stream)
+		if err == nil {
+			return out, nil
+		}
+		if out = filtered(ctx, req, err); out != nil {
+			return out, nil
+		}
+		return nil, err
 	})
-	if err != nil {
-		return nil, m.ended(err, attempts)
-	}
-	out.Latency = time.Since(started)
-	if attempts > 1 {
-		out.Attempts = attempts
-	}
-	return out, nil
 }
 
 // attempt makes one request, for a whole reply where stream is nil.
@@ -165,15 +153,6 @@ func (m *model) attempt(ctx context.Context, req *engine.Request, params sdk.Cha
 
 func (m *model) noKey() error {
 	return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for " + m.dialect.base + ": " + m.dialect.wantsKey}
-}
-
-// ended finishes the error of a call.
-func (m *model) ended(err error, attempts int) error {
-	if e, ok := errors.AsType[*engine.ModelError](err); ok {
-		e.Attempts = attempts
-		return err
-	}
-	return fmt.Errorf("model %s: %w", m.name, err)
 }
 
 // whole asks for the reply at once.
@@ -209,7 +188,7 @@ func (m *model) stream(ctx context.Context, req *engine.Request, params sdk.Chat
 		return nil, err
 	}
 	if kind := contentType(resp); !g.seen && kind != "" && !strings.HasPrefix(kind, "text/event-stream") {
-		return nil, bad("the server sent %s where an event stream was asked for", kind)
+		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
 	}
 	return g.reply()
 }

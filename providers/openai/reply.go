@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // maxCalls is how many tool calls of one reply are believed.
@@ -19,13 +20,13 @@ const maxCalls = 128
 func (m *model) answer(req *engine.Request, body []byte) (*engine.Reply, error) {
 	var c sdk.ChatCompletion
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, bad("the server's answer is no JSON: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer is no JSON: %s", wire.Explain(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, reported([]byte(c.RawJSON()))
 	}
 	if len(c.Choices) == 0 {
-		return nil, bad("the server's answer has no choices: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer has no choices: %s", wire.Explain(body))
 	}
 	choice := c.Choices[0]
 	text, _, err := content(choice.Message.Content, choice.Message.JSON.Content)
@@ -60,14 +61,14 @@ func (d draft) reply(req *engine.Request) (*engine.Reply, error) {
 		case c.Name == "" && len(c.Args) == 0:
 			continue // some servers send empty ghosts
 		case c.Name == "":
-			return nil, bad("a tool call has no name, only arguments %.100s", c.Args)
+			return nil, call.Bad("a tool call has no name, only arguments %.100s", c.Args)
 		case len(c.Args) == 0:
 			c.Args = json.RawMessage("{}")
 		}
 		out.Calls = append(out.Calls, c)
 	}
 	if len(out.Calls) > maxCalls {
-		return nil, bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
+		return nil, call.Bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
 	}
 	req.Identify(out.Calls)
 	stop, err := d.stop(len(out.Calls) > 0)
@@ -103,7 +104,7 @@ func (d draft) stop(calls bool) (engine.StopKind, error) {
 	case "error", "insufficient_system_resource":
 		return "", &engine.ModelError{Kind: engine.ServerError, Message: "the server ended the reply with " + d.finish}
 	case "malformed_function_call", "MALFORMED_FUNCTION_CALL":
-		return "", bad("the server ended the reply with %s", d.finish)
+		return "", call.Bad("the server ended the reply with %s", d.finish)
 	}
 	switch {
 	case calls:
@@ -125,7 +126,7 @@ func content(s string, raw respjson.Field) (text, thinking string, err error) {
 		Thinking   json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(raw.Raw()), &parts); err != nil {
-		return "", "", bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
+		return "", "", call.Bad("the message's content is neither text nor a list of parts: %.100s", raw.Raw())
 	}
 	var b, t strings.Builder
 	for _, p := range parts {

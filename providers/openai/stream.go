@@ -9,6 +9,7 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // maxName is the longest name of a tool that is believed.
@@ -89,7 +90,7 @@ func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
 	p := g.find(d)
 	if p == nil {
 		if len(g.calls) == maxCalls {
-			return bad("more than %d tool calls in one reply", maxCalls)
+			return call.Bad("more than %d tool calls in one reply", maxCalls)
 		}
 		p = &partial{}
 		g.calls = append(g.calls, p)
@@ -108,7 +109,7 @@ func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
 		p.name += d.Function.Name
 	}
 	if len(p.name) > maxName {
-		return bad("the name of a tool call is longer than %d bytes", maxName)
+		return call.Bad("the name of a tool call is longer than %d bytes", maxName)
 	}
 	p.args.WriteString(d.Function.Arguments)
 	return nil

@@ -1,0 +1,111 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// Caller makes the calls of one llm. It is safe for concurrent use.
+type Caller struct {
+	Wire  *wire.Client
+	Model string // its name, for messages
+
+	// Type says what a failure means that is no *engine.ModelError yet; nil =
+	// it does not know.
+	Type func(error) *engine.ModelError
+
+	// Tell may add to a typed failure what helps to mend it. Nil adds nothing.
+	Tell func(*engine.ModelError, error)
+
+	// Again says that a failure may pass though its kind is not a retryable one.
+	// Nil = none does.
+	Again func(error) bool
+}
+
+// Reply makes a call that gives a reply; attempt makes one attempt of it, with
+// ctx on its requests. The error is a *engine.ModelError, unless ctx ended it.
+func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(context.Context) (*engine.Reply, error)) (*engine.Reply, error) {
+	started := time.Now()
+	var out *engine.Reply
+	attempts, err := c.Do(ctx, req.Estimate()+req.Params.MaxOutputTokens, func(ctx context.Context) (used int, err error) {
+		if out, err = attempt(ctx); err != nil {
+			return 0, err
+		}
+		return out.Reported(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Latency = time.Since(started)
+	if attempts > 1 {
+		out.Attempts = attempts
+	}
+	return out, nil
+}
+
+// Do makes a call that is expected to take so many tokens; attempt returns how
+// many one took, 0 where that is not known. attempts counts them.
+func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
+	attempts, err = c.Wire.Call(ctx, wire.Job{
+		Tokens: tokens, Again: c.again,
+		Do: func(ctx context.Context) (int, error) {
+			used, err := attempt(ctx)
+			if err != nil && ctx.Err() == nil { // else the transport wraps ctx's error
+				err = c.failure(err)
+			}
+			return used, err
+		},
+	})
+	if err == nil {
+		return attempts, nil
+	}
+	if known, ok := errors.AsType[*engine.ModelError](err); ok {
+		known.Attempts = attempts
+		return attempts, err
+	}
+	return attempts, fmt.Errorf("model %s: %w", c.Model, err)
+}
+
+// failure types what went wrong in one attempt.
+func (c *Caller) failure(err error) error {
+	known, ok := errors.AsType[*engine.ModelError](err)
+	if !ok && c.Type != nil {
+		known = c.Type(err)
+	}
+	if known == nil {
+		known = Bad("the server's answer cannot be read: %s", err)
+		known.Err = err
+	}
+	if c.Tell != nil {
+		c.Tell(known, err)
+	}
+	known.Message = c.Wire.Redact(known.Message)
+	return known
+}
+
+// again says whether the same request may succeed a moment later.
+func (c *Caller) again(err error) bool {
+	if sent, ok := errors.AsType[*wire.Error](err); ok && sent.Final {
+		return false
+	}
+	known, ok := errors.AsType[*engine.ModelError](err)
+	return ok && known.Retryable() || c.Again != nil && c.Again(err)
+}
+
+// Refused is a request that the transport reports as failed, as its status has it.
+func Refused(w *wire.Error) *engine.ModelError {
+	return &engine.ModelError{
+		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
+		Message: w.Message, RequestID: w.RequestID, Err: w,
+	}
+}
+
+// Bad is an answer that is not what the protocol promises.
+func Bad(format string, args ...any) *engine.ModelError {
+	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
+}
