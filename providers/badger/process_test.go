@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -238,5 +239,35 @@ func TestAKilledProcessLeavesNoHalfAppend(t *testing.T) {
 func spin(n int) {
 	for range n {
 		_, _ = os.Stat(os.Args[0])
+	}
+}
+
+// Badger empties a merged table, then removes it: a kill in between leaves an
+// empty file that the store no longer needs.
+func TestATableThatWasEmptiedToBeRemovedIsNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 3)
+	if err := os.WriteFile(filepath.Join(dir, "000099.sst"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, dir, func(m map[string]any) {
+		m["phase"] = "closing"
+		m["files"] = append(m["files"].([]any), map[string]any{"name": "000099.sst", "size": 438, "crc32c": 7})
+	})
+	held(t, dir, "c", 3)
+	intact(t, dir)
+}
+
+func TestATableThatWasEmptiedAndIsNeededIsDamage(t *testing.T) {
+	skipUnderRace(t)
+	dir := t.TempDir()
+	fill(t, dir, 3)
+	if err := os.Truncate(glob(t, dir, "*.sst"), 0); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, dir, func(m map[string]any) { m["phase"] = "closing" })
+	var corrupt *badger.CorruptError
+	if got, err := badger.Open(dir, badger.Options{}).History(t.Context(), "c"); !errors.As(err, &corrupt) {
+		t.Errorf("%d interactions, %v", len(got), err)
 	}
 }
