@@ -1,276 +1,55 @@
 package genai_test
 
 import (
-	"bytes"
-	"compress/gzip"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"runtime"
-	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/chaos"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/genai"
 )
 
 const (
-	chaosAnswer = "moss, in a chaos of servers"
-	chaosChunk  = `data: {"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"moss, in a chaos "}]}}]}` + "\r\n\r\n"
-	chaosRest   = `data: {"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"of servers"}]},"finishReason":"STOP"}]}` + "\r\n\r\n"
-	chaosWhole  = `{"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"` + chaosAnswer + `"}]},"finishReason":"STOP"}]}`
+	chaosUsage = `"usageMetadata":{"promptTokenCount":7171,"candidatesTokenCount":7171,"totalTokenCount":7171}`
+	chaosFault = `{"error":{"code":500,"message":"chaos","status":"INTERNAL"}}`
 )
 
-// fault is one way in which a server may fail.
-type fault struct {
-	name  string
-	serve func(w http.ResponseWriter, r *http.Request, stream bool)
-	kinds []engine.ErrorKind // what a call may end in when it goes on; none = the answer
-}
-
-func status(code int, header ...string) func(http.ResponseWriter, *http.Request, bool) {
-	return func(w http.ResponseWriter, _ *http.Request, _ bool) {
-		for i := 0; i < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
-		}
-		w.WriteHeader(code)
-		_, _ = io.WriteString(w, `{"error":{"message":"chaos"}}`)
+// chaosFormat is the protocol: the last piece of a stream has a finishReason.
+func chaosFormat() chaos.Format {
+	reply := func(parts, more string) string {
+		return `{"candidates":[{"index":0,"content":{"role":"model","parts":[` + parts + `]}` + more + `}],` + chaosUsage + `}`
+	}
+	says := func(s string) string { return reply(`{"text":"`+s+`"}`, "") }
+	call := func(i int) string { return fmt.Sprintf(`{"functionCall":{"id":"c%d","name":"f","args":{}}}`, i) }
+	calls := func(n int) string { return reply(chaos.List(n, call), `,"finishReason":"STOP"`) }
+	return chaos.Format{
+		Whole: reply(`{"text":"`+chaos.Answer+`"}`, `,"finishReason":"STOP"`),
+		Empty: `{"candidates":[],` + chaosUsage + `}`,
+		Error: chaosFault,
+		Calls: calls,
+		Stream: &chaos.Stream{
+			Kind: "text/event-stream", End: 1, Harmless: []byte(": still here\n\n"),
+			Frame:  func(e chaos.Event) []byte { return []byte("data: " + e.JSON + "\r\n\r\n") },
+			Events: []chaos.Event{{JSON: says(chaos.First)}, {JSON: says(chaos.Rest)}, {JSON: reply(`{"text":""}`, `,"finishReason":"STOP"`)}},
+			Empty:  []chaos.Event{{JSON: `{"candidates":[]}`}},
+			Error:  chaos.Event{JSON: chaosFault},
+			Calls:  func(n int) []chaos.Event { return []chaos.Event{{JSON: calls(n)}} },
+		},
 	}
 }
 
-func good(w http.ResponseWriter, _ *http.Request, stream bool) {
-	w.Header().Set("Content-Type", kindOf(stream))
-	if stream {
-		_, _ = io.WriteString(w, chaosChunk+chaosRest)
-		return
-	}
-	_, _ = io.WriteString(w, chaosWhole)
+func chaosModel(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+	c := defaults()
+	return genai.New(&c, s, change)
 }
 
-func kindOf(stream bool) string {
-	if stream {
-		return "text/event-stream"
-	}
-	return "application/json"
-}
+func TestChaos(t *testing.T) { chaos.Run(t, chaosFormat(), chaosModel) }
 
-// raw takes over the connection, writes a text and closes it.
-func raw(text string) func(http.ResponseWriter, *http.Request, bool) {
-	return func(w http.ResponseWriter, _ *http.Request, _ bool) {
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			panic(err)
-		}
-		defer func() { _ = conn.Close() }()
-		_, _ = io.WriteString(conn, text)
-	}
-}
-
-func faults() []fault { return append(refusals(), append(streams(), bodies()...)...) }
-
-func refusals() []fault {
-	return []fault{
-		{"429", status(429, "Retry-After", "30"), []engine.ErrorKind{engine.RateLimited}},
-		{"429 for ages", status(429, "Retry-After", "1000000000"), []engine.ErrorKind{engine.RateLimited}},
-		{"500", status(500), []engine.ErrorKind{engine.ServerError}},
-		{"529", status(529), []engine.ErrorKind{engine.Overloaded}},
-		{"no HTTP", raw("\x00\x01\x02 what?\r\n\r\n"), []engine.ErrorKind{engine.NetworkError}},
-		{"closed at once", raw(""), []engine.ErrorKind{engine.NetworkError}},
-		{"header only", raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 900\r\n\r\n"), []engine.ErrorKind{engine.Truncated}},
-	}
-}
-
-func streams() []fault {
-	return []fault{
-		{"slow drip", func(w http.ResponseWriter, r *http.Request, stream bool) {
-			rec := httptest.NewRecorder()
-			good(rec, r, stream)
-			w.Header().Set("Content-Type", kindOf(stream))
-			for _, b := range rec.Body.Bytes() {
-				_, _ = w.Write([]byte{b})
-				_ = http.NewResponseController(w).Flush()
-			}
-		}, nil},
-		{"keep-alive comments", func(w http.ResponseWriter, r *http.Request, stream bool) {
-			if !stream {
-				good(w, r, stream)
-				return
-			}
-			w.Header().Set("Content-Type", kindOf(stream))
-			_, _ = io.WriteString(w, ": still here\n\n"+chaosChunk+": and here\n\n"+chaosRest)
-		}, nil},
-		{"half a body", func(w http.ResponseWriter, _ *http.Request, stream bool) {
-			w.Header().Set("Content-Type", kindOf(stream))
-			_, _ = io.WriteString(w, map[bool]string{true: chaosChunk, false: chaosWhole[:40]}[stream])
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}, []engine.ErrorKind{engine.Truncated}},
-		{"half a stream, well closed", func(w http.ResponseWriter, _ *http.Request, stream bool) {
-			w.Header().Set("Content-Type", kindOf(stream))
-			_, _ = io.WriteString(w, map[bool]string{true: chaosChunk, false: chaosWhole[:40]}[stream])
-		}, []engine.ErrorKind{engine.Truncated, engine.BadReply}},
-		{"error in the stream", func(w http.ResponseWriter, _ *http.Request, stream bool) {
-			w.Header().Set("Content-Type", kindOf(stream))
-			if stream {
-				_, _ = io.WriteString(w, chaosChunk)
-				_, _ = io.WriteString(w, "data: ")
-			}
-			_, _ = io.WriteString(w, `{"error":{"message":"chaos","status":"INTERNAL"}}`+"\n\n")
-		}, []engine.ErrorKind{engine.ServerError}},
-	}
-}
-
-func bodies() []fault {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	_, _ = z.Write(make([]byte, 4<<20))
-	_ = z.Close()
-	return []fault{
-		{"gzip bomb", func(w http.ResponseWriter, _ *http.Request, stream bool) {
-			w.Header().Set("Content-Type", kindOf(stream))
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(bomb.Bytes())
-		}, []engine.ErrorKind{engine.BadReply}},
-		{"endless", func(w http.ResponseWriter, r *http.Request, stream bool) {
-			w.Header().Set("Content-Type", kindOf(stream))
-			for r.Context().Err() == nil {
-				if _, err := io.WriteString(w, strings.Repeat(chaosChunk, 100)); err != nil {
-					return
-				}
-			}
-		}, []engine.ErrorKind{engine.BadReply}},
-		{"garbage", func(w http.ResponseWriter, _ *http.Request, stream bool) {
-			w.Header().Set("Content-Type", kindOf(stream))
-			_, _ = io.WriteString(w, "data: {\"candidates\":[{\"content\":{\n\n")
-		}, []engine.ErrorKind{engine.BadReply}},
-	}
-}
-
-// chaos serves the fault that the request's text names: for "once" the first
-// time only, for "always" each time.
-type chaos struct {
-	faults []fault
-	mu     sync.Mutex
-	seen   map[string]int
-}
-
-func (c *chaos) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var b body
-	if err := json.NewDecoder(r.Body).Decode(&b); err != nil {
-		panic(err)
-	}
-	var call, n int
-	var how string
-	asked, stream := b.Contents[0].Parts[0].Text, strings.Contains(r.URL.Path, ":stream")
-	if _, err := fmt.Sscanf(asked, "%d %d %s", &call, &n, &how); err != nil {
-		panic(err)
-	}
-	c.mu.Lock()
-	c.seen[asked]++
-	first := c.seen[asked] == 1
-	c.mu.Unlock()
-	if first || how == "always" {
-		c.faults[n].serve(w, r, stream)
-		return
-	}
-	good(w, r, stream)
-}
-
-func TestChaosEndsInTheAnswerOrATypedError(t *testing.T) {
-	const total = 420
-	before := runtime.NumGoroutine()
-	c := &chaos{faults: faults(), seen: map[string]int{}}
-	s := httptest.NewServer(c)
-	transport := &http.Transport{MaxIdleConnsPerHost: 8}
-	var naps atomic.Int64
-	config := defaults()
-	m, err := genai.New(&config, engine.ModelSettings{BaseURL: s.URL, Retry: engine.RetryPolicy{MaxAttempts: 3}}, func(w *wire.Settings) {
-		w.Base, w.MaxBody, w.MaxStream = transport, 256<<10, 256<<10
-		w.Sleep = func(ctx context.Context, d time.Duration) error {
-			naps.Store(max(naps.Load(), int64(d)))
-			return ctx.Err()
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	room := make(chan struct{}, 16)
-	for i := range total {
-		all.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
-			c.check(t, m, i)
-		})
-	}
-	all.Wait()
-	if longest := time.Duration(naps.Load()); longest != wire.MaxRetryAfter {
-		t.Errorf("the longest wait was %v", longest)
-	}
-	transport.CloseIdleConnections()
-	s.Close()
-	settle(t, before)
-}
-
-func (c *chaos) check(t *testing.T, m engine.Model, i int) {
-	f := c.faults[i%len(c.faults)]
-	how := []string{"once", "always"}[i/len(c.faults)%2]
-	var stream func(engine.Delta)
-	if i/len(c.faults)%4 < 2 {
-		stream = func(engine.Delta) {}
-	}
-	req := &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{fmt.Sprintf("%d %d %s", i, i%len(c.faults), how)}}}}
-	got, err := m.Generate(t.Context(), req, stream)
-	var e *engine.ModelError
-	switch {
-	case err == nil && got.Text == chaosAnswer && (f.kinds == nil || how == "once"):
-	case got == nil && errors.As(err, &e) && slices.Contains(f.kinds, e.Kind) && (how == "always" || !e.Retryable()):
-	default:
-		t.Errorf("%s %s, streamed %v: reply %+v, error %v", f.name, how, stream != nil, got, err)
-	}
-}
-
-// settle waits until the goroutines of a test are gone.
-func settle(t *testing.T, before int) {
-	t.Helper()
-	for range 1_000_000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.Gosched()
-	}
-	stacks := make([]byte, 1<<20)
-	t.Errorf("%d goroutines before, %d after:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
-}
+func TestChaosOnClock(t *testing.T) { chaos.RunOnClock(t, chaosFormat(), chaosModel) }
 
 func TestCancelAtAnyByteIsAnError(t *testing.T) {
-	whole := recorded(t, "text.sse")
-	silent := make(chan struct{})
-	n := 0
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = w.Write(whole[:n])
-		_ = http.NewResponseController(w).Flush()
-		silent <- struct{}{}
-		<-r.Context().Done()
-	}))
-	defer s.Close()
-	m := at(t, s.URL, defaults(), engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 3}})
-	for ; n < len(whole); n += 11 {
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { <-silent; cancel() }()
-		if got, err := m.Generate(ctx, question, func(engine.Delta) {}); got != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("at byte %d: reply %+v, error %v", n, got, err)
-		}
-		cancel()
-	}
+	chaos.Cancel(t, chaosFormat(), recorded(t, "text.sse"), chaosModel)
 }
+
+func TestChaosInMemory(t *testing.T) { chaos.RunInMemory(t, chaosFormat(), chaosModel) }

@@ -1,0 +1,97 @@
+package chaos
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// refused is an answer of a status, with pairs of header names and values.
+func refused(code int, header ...string) func(*stage) {
+	return func(s *stage) {
+		for i := 0; i < len(header); i += 2 {
+			s.Header().Set(header[i], header[i+1])
+		}
+		s.Header().Set("Content-Type", "application/json")
+		s.WriteHeader(code)
+		_, _ = io.WriteString(s, `{"error":{"message":"chaos"}}`)
+	}
+}
+
+// refusals are answers of a status that says no.
+func refusals() []fault {
+	const half, one = time.Second / 2, time.Second
+	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(http.TimeFormat)
+	var out []fault
+	for _, after := range []struct {
+		wish  string
+		waits [2]time.Duration
+	}{
+		{"7", [2]time.Duration{7 * one, 7 * one}},
+		{tomorrow, [2]time.Duration{wire.MaxRetryAfter, wire.MaxRetryAfter}},
+		{"1000000000", [2]time.Duration{wire.MaxRetryAfter, wire.MaxRetryAfter}},
+		{"1e300", [2]time.Duration{wire.MaxRetryAfter, wire.MaxRetryAfter}},
+		{"NaN", [2]time.Duration{half, one}},
+		{"-5", [2]time.Duration{half, one}},
+		{"Thu, 01 Jan 1970 00:00:00 GMT", [2]time.Duration{half, one}},
+		{"soon; \u00fc", [2]time.Duration{half, one}},
+	} {
+		f := both("429, again after "+after.wish, wrong(engine.RateLimited), refused(429, "Retry-After", after.wish))
+		f.waits = after.waits
+		out = append(out, f)
+	}
+	for _, status := range []struct {
+		code int
+		kind engine.ErrorKind
+	}{
+		{400, engine.BadRequest},
+		{401, engine.AuthError},
+		{403, engine.AuthError},
+		{404, engine.NotFound},
+		{500, engine.ServerError},
+		{502, engine.ServerError},
+		{503, engine.Overloaded},
+		{504, engine.ServerError},
+		{529, engine.Overloaded},
+	} {
+		out = append(out, both(http.StatusText(status.code)+" (status)", wrong(status.kind), refused(status.code)))
+	}
+	return append(out,
+		both("500 of which there is no end", wrong(engine.ServerError), func(s *stage) {
+			s.WriteHeader(500)
+			s.forever([]byte(strings.Repeat("<html>", 1000)))
+		}),
+		both("500 that breaks off", wrong(engine.ServerError), func(s *stage) {
+			s.WriteHeader(500)
+			_, _ = io.WriteString(s, `{"error":{"mess`)
+			s.abort()
+		}),
+		both("500 with a message of 60 kB", wrong(engine.ServerError), func(s *stage) {
+			s.WriteHeader(500)
+			_, _ = io.WriteString(s, `{"error":{"message":"`+strings.Repeat("chaos ", 10_000)+`"}}`)
+		}),
+	)
+}
+
+// redirects lead nowhere.
+func redirects() []fault {
+	to := func(code int, where func(*http.Request) string) func(*stage) {
+		return func(s *stage) {
+			s.Header().Set("Location", where(s.r))
+			s.WriteHeader(code)
+		}
+	}
+	same := func(r *http.Request) string { return r.URL.Path }
+	endless := both("redirects without end", wrong(engine.BadRequest), to(307, same))
+	endless.heals = true
+	return []fault{
+		endless,
+		both("a redirect that makes a GET of it", wrong(engine.BadRequest), to(302, same)),
+		both("a redirect to another host", wrong(engine.BadRequest), to(308, func(r *http.Request) string { return "http://elsewhere.invalid" + r.URL.Path })),
+		both("a redirect to what is no address", wrong(engine.NetworkError, engine.BadRequest, engine.BadReply), to(307, func(*http.Request) string { return "http://[::1" })),
+	}
+}

@@ -1,0 +1,90 @@
+package http_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/chaos"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/http"
+)
+
+const (
+	chaosChatUsage     = `"usage":{"prompt_tokens":7171,"completion_tokens":7171,"total_tokens":7171}`
+	chaosConverseUsage = `"usage":{"inputTokens":7171,"outputTokens":7171,"totalTokens":7171}`
+	chaosGeminiUsage   = `"usageMetadata":{"promptTokenCount":7171,"candidatesTokenCount":7171}`
+)
+
+func chaosChat() chaos.Format {
+	return chaos.Format{
+		Whole: `{"id":"c","choices":[{"message":{"content":"` + chaos.Answer + `"},"finish_reason":"stop"}],` + chaosChatUsage + `}`,
+		Empty: `{"choices":[]}`,
+		Error: `{"error":{"message":"chaos","type":"server_error"}}`,
+		Calls: func(n int) string {
+			return `{"choices":[{"message":{"tool_calls":[` + chaos.List(n, func(i int) string {
+				return fmt.Sprintf(`{"id":"c%d","function":{"name":"f","arguments":"{}"}}`, i)
+			}) + `]},"finish_reason":"tool_calls"}]}`
+		},
+	}
+}
+
+func chaosConverse() chaos.Format {
+	whole := func(content string) string {
+		return `{"output":{"message":{"content":[` + content + `]}},"stopReason":"end_turn",` + chaosConverseUsage + `}`
+	}
+	return chaos.Format{
+		Whole: whole(`{"text":"` + chaos.Answer + `"}`),
+		Empty: `{"stopReason":"end_turn"}`,
+		Calls: func(n int) string {
+			return whole(chaos.List(n, func(i int) string { return fmt.Sprintf(`{"toolUse":{"toolUseId":"c%d","name":"f","input":{}}}`, i) }))
+		},
+	}
+}
+
+func chaosGemini() chaos.Format {
+	whole := func(parts string) string {
+		return `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP"}],` + chaosGeminiUsage + `}`
+	}
+	return chaos.Format{
+		Whole: whole(`{"text":"` + chaos.Answer + `"}`),
+		Empty: `{"candidates":[]}`,
+		Error: `{"error":{"code":500,"message":"chaos","status":"INTERNAL"}}`,
+		Calls: func(n int) string {
+			return whole(chaos.List(n, func(int) string { return `{"functionCall":{"name":"f","args":{}}}` }))
+		},
+	}
+}
+
+func TestChaos(t *testing.T) {
+	text := defaults()
+	text.RequestBody = value(t, `{"inputs": "${args.prompt}"}`)
+	for _, x := range []struct {
+		name   string
+		config http.Config
+		format chaos.Format
+	}{
+		{"chat", of("openai/v1/chat/completions"), chaosChat()},
+		{"converse", of("bedrock/converse/claude"), chaosConverse()},
+		{"prompted", of("bedrock/converse/deepseek_r1"), chaosConverse()},
+		{"gemini", of("gemini/v1beta/generatecontent"), chaosGemini()},
+		{"text", text, chaos.Format{Whole: `{"response":"` + chaos.Answer + `","tokens":7171}`, Empty: `{"tokens":7171}`, Bare: true}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			x.format.Part = 5
+			model := func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+				return http.New(&x.config, s, change)
+			}
+			chaos.Run(t, x.format, model)
+			chaos.RunOnClock(t, x.format, model)
+			chaos.Cancel(t, x.format, []byte(x.format.Whole), model)
+		})
+	}
+}
+
+func TestChaosInMemory(t *testing.T) {
+	c := of("openai/v1/chat/completions")
+	chaos.RunInMemory(t, chaosChat(), func(s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
+		return http.New(&c, s, change)
+	})
+}
