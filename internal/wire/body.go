@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -85,6 +86,8 @@ type cappedBody struct {
 	io.ReadCloser
 	most int64
 	seen int64
+	text bool  // an event stream of lines
+	line int64 // bytes of the line that is being read
 }
 
 // Read implements io.Reader.
@@ -103,7 +106,19 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	if b.seen > b.most {
 		return n - 1, b.tooLarge()
 	}
+	if b.text && b.long(p[:n]) {
+		return n, &Error{Kind: BadReply, Final: true, Err: ErrTooLarge, Message: fmt.Sprintf("a line of the stream is larger than %d bytes", maxLine)}
+	}
 	return n, err
+}
+
+// long counts the line that a piece ends in, and says whether there is no end to it.
+func (b *cappedBody) long(piece []byte) bool {
+	if i := bytes.LastIndexByte(piece, '\n'); i >= 0 {
+		piece, b.line = piece[i+1:], 0
+	}
+	b.line += int64(len(piece))
+	return b.line > maxLine
 }
 
 func (b *cappedBody) tooLarge() error {

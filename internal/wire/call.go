@@ -16,43 +16,105 @@ type Job struct {
 	// of the answer, with ctx on its requests. It returns the tokens really
 	// used, 0 where that is not known.
 	Do func(ctx context.Context) (tokens int, err error)
-	// Again says whether an error may pass; nil = a retryable *Error.
+	// Again says whether an error may pass, and is asked before each repeat;
+	// nil = a retryable *Error.
 	Again func(error) bool
+	// Kind is the kind of a failure; nil = an *Error's, BadReply of any other.
+	Kind func(error) Kind
+	// Made is how many attempts of the call the caller made before: they count
+	// as attempts of the client's Retry.
+	Made int
+	// Elsewhere says that the caller has somebody else to ask: an open breaker
+	// ends the call at once instead of keeping it waiting.
+	Elsewhere bool
+	// Once says that a budget pays for one request: it is not sent anew on
+	// another connection where the server may have read it.
+	Once bool
 }
 
-// Call performs a job: it waits for the rate limit, makes an attempt, and
-// repeats it after a wait as the client's Retry says. attempts counts the
-// attempts made. Where Do lost the type of a failed request, the error is that
-// request's *Error. When ctx ends the call, the error wraps ctx.Err().
+// kind is the kind of a failure of the job.
+func (j *Job) kind(err error) Kind {
+	if j.Kind != nil {
+		return j.Kind(err)
+	}
+	if sent, ok := errors.AsType[*Error](err); ok {
+		return sent.Kind
+	}
+	return BadReply
+}
+
+// Call performs a job: it waits for the breaker and the rate limit, makes an
+// attempt, and repeats it after a wait as the client's Retry says. attempts
+// counts those for which something could be sent. Where Do lost the type of a
+// failed request, the error is that request's *Error. When ctx ends the call,
+// the error wraps ctx.Err().
 func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
 	again := job.Again
 	if again == nil {
 		again = retryable
 	}
-	for n := 1; ; n++ {
+	for n := job.Made + 1; ; n++ {
 		err := c.attempt(ctx, job)
+		if !errors.Is(err, ErrOpen) {
+			attempts++
+		}
 		if err == nil || n >= c.s.Retry.MaxAttempts || ctx.Err() != nil || !again(err) {
-			return n, err
+			return attempts, err
+		}
+		if h, _ := c.s.Breaker.look(time.Time{}); h != nil && job.Elsewhere {
+			return attempts, h.elsewhere()
 		}
 		wait := c.s.Retry.Delay(n, wished(err), c.s.Random)
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
-			return n, err
+			return attempts, err
 		}
 		if stop := c.s.Sleep(ctx, wait); stop != nil {
-			return n, fmt.Errorf("%w while waiting to repeat after: %w", stop, err)
+			return attempts, ended(stop, err)
 		}
 	}
 }
 
-// attempt makes one attempt within the rate limit.
+// ended is a call that ctx ended while it waited to repeat what had failed.
+func ended(stop, after error) error {
+	return fmt.Errorf("%w while waiting to repeat after: %w", stop, after)
+}
+
+// attempt makes one attempt, once the breaker and the rate limit let it through.
 func (c *Client) attempt(ctx context.Context, job Job) error {
-	release, err := c.s.Limiter.Acquire(ctx, job.Tokens)
+	a, err := c.admit(ctx, job)
 	if err != nil {
 		return err
 	}
-	var last record
-	used, err := job.Do(context.WithValue(ctx, recordKey{}, &last))
-	release(used)
+	used, says, what := 0, errAside, fault{} // if Do does not return
+	defer func() {
+		a.release(used)
+		a.end(says, what)
+	}()
+	last := record{once: job.Once, works: a.works}
+	used, err = job.Do(context.WithValue(ctx, recordKey{}, &last))
+	err = c.found(ctx, err, &last)
+	if says = c.says(ctx, job, err); says != nil {
+		what = c.fault(job, err)
+	}
+	return err
+}
+
+// fault is a failure as the breaker tells it to others. Who was not asked may
+// ask again, also where the one who was may not.
+func (c *Client) fault(job Job, err error) fault {
+	kind := job.kind(err)
+	if kind == Timeout {
+		kind = Overloaded
+	}
+	text := err.Error()
+	if sent, ok := errors.AsType[*Error](err); ok {
+		text = sent.Error() // without what was said around it
+	}
+	return fault{kind, excerpt(c.Redact(text), 300), wished(err)}
+}
+
+// found is the typed failure behind the error of an attempt.
+func (c *Client) found(ctx context.Context, err error, last *record) error {
 	if err == nil {
 		return nil
 	}
@@ -85,9 +147,13 @@ func wished(err error) time.Duration {
 
 type recordKey struct{}
 
-// record keeps the last typed failure of an attempt: some libraries turn it
+// record is what an attempt and its requests tell each other, through libraries
+// that know of neither. It keeps the last typed failure: some of them turn it
 // into text on its way up.
 type record struct {
+	once  bool   // as the job has it
+	works func() // to be called when the server begins to answer
+
 	mu  sync.Mutex
 	err *Error
 }
@@ -96,6 +162,18 @@ func (r *record) get() *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
+}
+
+func isOnce(ctx context.Context) bool {
+	r, ok := ctx.Value(recordKey{}).(*record)
+	return ok && r.once
+}
+
+// works tells the breaker that the server begins to answer.
+func works(ctx context.Context) {
+	if r, ok := ctx.Value(recordKey{}).(*record); ok {
+		r.works()
+	}
 }
 
 func remember(ctx context.Context, err *Error) {

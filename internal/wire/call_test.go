@@ -24,9 +24,12 @@ func (n *naps) sleep(_ context.Context, d time.Duration) error {
 }
 
 // fetch is a job that reads one address.
-func fetch(c *wire.Client, url string, into *string) wire.Job {
+func fetch(c *wire.Client, url string, into *string) wire.Job { return send(c, url, "{}", into) }
+
+// send is a job that posts a text to an address.
+func send(c *wire.Client, url, text string, into *string) wire.Job {
 	return wire.Job{Do: func(ctx context.Context) (int, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(text))
 		if err != nil {
 			return 0, err
 		}

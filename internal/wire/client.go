@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
-	"sync"
+	"slices"
 	"time"
 )
 
@@ -16,6 +15,7 @@ const (
 	connectTimeout = 10 * time.Second
 	maxHeader      = 256 << 10
 	maxRefusal     = 64 << 10
+	maxLine        = 8 << 20 // of an event stream
 )
 
 // Settings of a Client. The zero value is usable.
@@ -24,6 +24,7 @@ type Settings struct {
 	Secrets   []string // replaced by value in every error; shorter than 4 bytes are left
 	Retry     Retry
 	Limiter   *Limiter // nil = no limit; see Shared
+	Breaker   *Breaker // nil = every attempt is sent; see SharedBreaker
 
 	FirstByte time.Duration // until the answer's header is there; 0 = 5 min
 	Idle      time.Duration // between two reads of a body; 0 = 2 min
@@ -31,7 +32,7 @@ type Settings struct {
 	MaxBody   int64         // bytes after decompression; 0 = 16 MiB
 	MaxStream int64         // the same for an event stream; 0 = 64 MiB
 
-	Base   http.RoundTripper                          // nil = one pool of connections for the process
+	Base   http.RoundTripper                          // nil = the process's Pool of no Certificates
 	Sleep  func(context.Context, time.Duration) error // nil = a timer; between attempts
 	Random func() float64                             // nil = math/rand; for jitter
 }
@@ -51,7 +52,7 @@ func New(s Settings) *Client {
 	s.MaxBody = orDefault(s.MaxBody, 16<<20)
 	s.MaxStream = orDefault(s.MaxStream, 64<<20)
 	if s.Base == nil {
-		s.Base = pool()
+		s.Base, _ = Pool(Certificates{}) // which reads no file
 	}
 	if s.Sleep == nil {
 		s.Sleep = sleep
@@ -59,7 +60,7 @@ func New(s Settings) *Client {
 	if s.Random == nil {
 		s.Random = rand.Float64
 	}
-	c := &Client{s: s, redact: newRedactor(s.Secrets)}
+	c := &Client{s: s, redact: newRedactor(slices.Concat(s.Secrets, proxySecrets()))}
 	c.http = &http.Client{Transport: (*transport)(c), CheckRedirect: c.checkRedirect}
 	return c
 }
@@ -102,20 +103,6 @@ func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
 }
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
-
-// pool is the process's one set of connections to model servers.
-var pool = sync.OnceValue(func() http.RoundTripper {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    64,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    connectTimeout,
-		MaxResponseHeaderBytes: maxHeader,
-	}
-})
 
 // sleep waits, or returns ctx's error when that ends first.
 func sleep(ctx context.Context, d time.Duration) error {

@@ -2,7 +2,8 @@
 //
 //	New(Settings) *Client          for model providers: typed failures, limits, repeats
 //	   Client.HTTP() *http.Client     what a provider's library is given
-//	   Client.Call(ctx, Job)          one logical call: rate limit, attempts, waits between them
+//	   Client.Call(ctx, Job)          one logical call: breaker, rate limit, attempts, waits between them
+//	Pool(Certificates)             its connections; Shared, SharedBreaker: what calls of a model share
 //	NewGuarded(GuardSettings)      for tools that fetch what a model names: guarded dials, caps
 //
 // A request that the server refuses, that cannot be sent, or whose body ends
@@ -10,5 +11,5 @@
 // model call; secrets are replaced in every message by value. Libraries that
 // turn errors into text lose nothing: Call remembers the typed failure.
 //
-// It must not know the engine, any provider's protocol, or any library.
+// It must not know the engine (engine/secret aside), any provider's protocol, or its library.
 package wire

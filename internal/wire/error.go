@@ -2,10 +2,12 @@ package wire
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -49,7 +51,10 @@ type Error struct {
 	Message    string
 	Body       []byte // of a refusal, at most 64 KiB
 	Final      bool   // the same request would fail again, whatever the kind says
+	Unsent     bool   // nothing of the request has left
 	Err        error
+
+	silent bool // the server had not begun to answer
 }
 
 // Error is the message, with the status where there was one.
@@ -79,7 +84,7 @@ func (e *Error) Retryable() bool {
 // KindOf classifies an HTTP status of 400 and above.
 func KindOf(status int) Kind {
 	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired, http.StatusProxyAuthRequired:
 		return Auth
 	case http.StatusNotFound, http.StatusGone:
 		return NotFound
@@ -100,18 +105,48 @@ func KindOf(status int) Kind {
 	return BadRequest
 }
 
-// unsent types a request that got no answer.
-func unsent(host string, err error) *Error {
+// unanswered types a request that got no answer.
+func unanswered(host string, err error) *Error {
 	e := &Error{Kind: Network, Message: "no answer from " + host + ": " + err.Error(), Err: err}
-	var cert *tls.CertificateVerificationError
-	var plain tls.RecordHeaderError
 	var name *net.DNSError
-	switch {
-	case errors.As(err, &cert), errors.As(err, &plain):
-		e.Final = true
-	case errors.As(err, &name) && name.IsNotFound:
+	if errors.As(err, &name) && name.IsNotFound {
 		e.Final = true
 		e.Message = "no host is named " + name.Name
 	}
+	if hint, final := mend(err); hint != "" {
+		e.Final = e.Final || final
+		e.Message += ": " + hint
+	}
 	return e
+}
+
+const present = "name one by PEX_CLIENT_CERT=file.pem and its key by PEX_CLIENT_KEY=file.pem"
+
+// mend is the way out of a connection that TLS refused, or a proxy did not take,
+// "" for any other; final says that it would be refused again.
+func mend(err error) (hint string, final bool) {
+	var unknown x509.UnknownAuthorityError
+	var cert *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	var remote *net.OpError
+	proxied := errors.As(err, &remote) && remote.Op == "proxyconnect"
+	switch {
+	case errors.As(err, &unknown):
+		return "if it is right that your own CA signs it, name the CA's certificate by PEX_CA_FILE=file.pem", true
+	case errors.As(err, &cert):
+		return "its certificate is not one for this address and this day: mend it there, or check base_url and this machine's clock", true
+	case proxied && errors.As(err, &plain):
+		return "the proxy speaks no TLS there: is HTTPS_PROXY or HTTP_PROXY to begin with http://?", true
+	case errors.As(err, &plain):
+		return "it speaks no TLS there: is base_url to begin with http://?", true
+	case errors.As(err, &remote) && remote.Op == "remote error" && strings.Contains(err.Error(), "certificate"):
+		return "it wants a certificate that it knows: " + present, true
+	case errors.As(err, &remote) && remote.Op == "remote error" && strings.Contains(err.Error(), "handshake failure"):
+		return "it may want a certificate that it knows: " + present, true
+	case strings.Contains(err.Error(), "http2: client conn could not be established"): // which hides why
+		return "it may want a certificate that it knows: " + present, false
+	case proxied:
+		return "is that the proxy that HTTPS_PROXY or HTTP_PROXY is to name?", false
+	}
+	return "", false
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -75,6 +76,9 @@ func Shared(model string, l Limits) *Limiter {
 	}
 	return shared.limiters[key]
 }
+
+// unsentCall, for the tokens of a call, says that it was not made.
+const unsentCall = -1
 
 // Acquire waits until a call that will take about so many tokens fits. release
 // ends the call and says what it really used, 0 where that is not known.
@@ -157,18 +161,21 @@ func (l *Limiter) fits(tokens int) bool {
 	return true
 }
 
-// settle replaces the expected tokens of a request by those it used.
+// settle replaces the expected tokens of a request by those it used, and
+// forgets a request that was not made.
 func (l *Limiter) settle(serial uint64, used int) {
-	if serial == 0 || used <= 0 {
+	if serial == 0 || used == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range l.window {
-		if l.window[i].serial == serial {
-			l.window[i].tokens = used
-			return
-		}
+	i := slices.IndexFunc(l.window, func(s spent) bool { return s.serial == serial })
+	switch {
+	case i < 0:
+	case used < 0:
+		l.window = slices.Delete(l.window, i, i+1)
+	default:
+		l.window[i].tokens = used
 	}
 }
 

@@ -1,46 +1,24 @@
 package wire
 
-import (
-	"encoding/base64"
-	"net/url"
-	"strings"
-)
-
-const redacted = "[redacted]"
-
-// shortest is the length from which a secret is replaced: shorter ones would
-// tear up ordinary words.
-const shortest = 4
+import "github.com/pexctl/pex/engine/secret"
 
 // redactor replaces secrets by value. The zero redactor replaces nothing.
-type redactor struct{ r *strings.Replacer }
+type redactor struct{ values *secret.Values }
 
-func newRedactor(secrets []string) redactor {
-	var pairs []string
-	for _, s := range secrets {
-		if len(s) < shortest {
-			continue
-		}
-		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), base64.StdEncoding.EncodeToString([]byte(s))} {
-			pairs = append(pairs, form, redacted)
-		}
-	}
-	if pairs == nil {
-		return redactor{}
-	}
-	return redactor{strings.NewReplacer(pairs...)}
-}
+func newRedactor(secrets []string) redactor { return redactor{secret.Unnamed(secrets)} }
 
 func (r redactor) text(s string) string {
-	if r.r == nil {
-		return s
-	}
-	return r.r.Replace(s)
+	clean, _ := r.values.Text(s)
+	return clean
 }
 
+// begin replaces in the beginning of a text, and leaves out at its end what may
+// be the beginning of a value.
+func (r redactor) begin(b []byte) []byte { return []byte(r.values.Stream().Next(string(b))) }
+
+// bytes replaces in a body: in JSON also where a value is written with escapes
+// that nobody needs.
 func (r redactor) bytes(b []byte) []byte {
-	if r.r == nil {
-		return b
-	}
-	return []byte(r.r.Replace(string(b)))
+	clean, _ := r.values.JSON(b)
+	return clean
 }

@@ -1,26 +1,22 @@
 package wire
 
-import "strings"
+import (
+	"maps"
+	"slices"
+
+	"github.com/pexctl/pex/engine/secret"
+)
 
 // SecretName says whether a header or a variable of this name holds what must
 // never be shown.
-func SecretName(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"auth", "key", "token", "secret", "cookie", "pass", "credential", "signature"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
-}
+func SecretName(name string) bool { return secret.Name(name) }
 
-// SecretHeaders lists the values among headers that must never be shown, with
-// and without the word of their scheme in front ("Bearer").
+// SecretHeaders lists the values among headers that must never be shown. What
+// stands behind the word of a scheme ("Bearer") is found by itself.
 func SecretHeaders(headers map[string]string) (secrets []string) {
-	for name, value := range headers {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		if SecretName(name) {
-			_, bare, _ := strings.Cut(value, " ")
-			secrets = append(secrets, value, bare)
+			secrets = append(secrets, headers[name])
 		}
 	}
 	return secrets

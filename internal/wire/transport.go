@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,40 +23,52 @@ func (t *transport) CloseIdleConnections() { (*Client)(t).CloseIdle() }
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := (*Client)(t)
 	w := watch(req.Context(), c.s)
-	out := req.Clone(w.ctx)
+	var used connection
+	out := req.WithContext(httptrace.WithClientTrace(w.ctx, used.trace()))
+	out.Header = req.Header.Clone()
 	setUserAgent(out, c.s.UserAgent)
-	resp, err := c.s.Base.RoundTrip(out)
+	resp, err := c.send(out, &used)
 	if err != nil {
-		err = c.failed(w, unsent(req.URL.Host, err))
+		err = c.failed(w, unanswered(req.URL.Host, err))
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.silent, e.Unsent = true, !used.got.Load()
+		}
 		w.end()
 		return nil, err
 	}
 	w.arrived()
-	most := c.s.MaxBody
-	if isStream(resp.Header.Get("Content-Type")) {
+	kind, most := resp.Header.Get("Content-Type"), c.s.MaxBody
+	if isStream(kind) {
 		most = c.s.MaxStream
 	}
-	resp.Body = &body{cappedBody: cappedBody{ReadCloser: resp.Body, most: most}, watch: w, client: c}
+	resp.Body = &body{cappedBody: cappedBody{ReadCloser: resp.Body, most: most, text: strings.HasPrefix(kind, eventStream)}, watch: w, client: c}
 	if resp.StatusCode < 400 {
+		works(req.Context())
 		return resp, nil
 	}
 	defer resp.Body.Close()
 	return nil, c.refused(w, resp)
 }
 
+// eventStream is the type of a stream of lines.
+const eventStream = "text/event-stream"
+
 // isStream says whether a type of content is an event stream, as text or as frames.
 func isStream(kind string) bool {
-	return strings.HasPrefix(kind, "text/event-stream") || strings.HasPrefix(kind, "application/vnd.amazon.eventstream")
+	return strings.HasPrefix(kind, eventStream) || strings.HasPrefix(kind, "application/vnd.amazon.eventstream")
 }
 
 // refused types an answer of status 400 and above.
 func (c *Client) refused(w *watcher, resp *http.Response) error {
-	// A body that breaks off still explains something; the status is what counts.
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	text, cut := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err := w.parent.Err(); err != nil {
 		return fmt.Errorf("request ended: %w", err)
 	}
-	text = c.redact.bytes(text)
+	if cut != nil || len(text) == maxRefusal {
+		text = c.redact.begin(text) // it still explains something; the status is what counts
+	} else {
+		text = c.redact.bytes(text)
+	}
 	e := &Error{
 		Kind: KindOf(resp.StatusCode), Status: resp.StatusCode,
 		RetryAfter: retryAfter(resp.Header, time.Now()),
@@ -67,6 +80,9 @@ func (c *Client) refused(w *watcher, resp *http.Response) error {
 	}
 	if e.Message == "" {
 		e.Message = http.StatusText(resp.StatusCode)
+	}
+	if e.Status == http.StatusProxyAuthRequired {
+		e.Message += proxyWants
 	}
 	remember(w.parent, e)
 	return e

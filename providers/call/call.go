@@ -28,15 +28,20 @@ type Caller struct {
 }
 
 // Reply makes a call that gives a reply; attempt makes one attempt of it, with
-// ctx on its requests. The error is a *engine.ModelError, unless ctx ended it.
+// ctx on its requests. Where a budget pays for one attempt, what may be billed is
+// not repeated. The error is a *engine.ModelError, unless ctx ended it.
 func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(context.Context) (*engine.Reply, error)) (*engine.Reply, error) {
 	started := time.Now()
 	var out *engine.Reply
-	attempts, err := c.Do(ctx, req.Estimate()+req.Params.MaxOutputTokens, func(ctx context.Context) (used int, err error) {
-		if out, err = attempt(ctx); err != nil {
-			return 0, err
-		}
-		return out.Reported(), nil
+	attempts, err := c.call(ctx, wire.Job{
+		Tokens: req.Estimate() + req.Params.MaxOutputTokens, Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
+		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) && granted(ctx, err) },
+		Do: func(ctx context.Context) (used int, err error) {
+			if out, err = attempt(ctx); err != nil {
+				return 0, err
+			}
+			return out.Reported(), nil
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -51,18 +56,29 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 // Do makes a call that is expected to take so many tokens; attempt returns how
 // many one took, 0 where that is not known. attempts counts them.
 func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
-	attempts, err = c.Wire.Call(ctx, wire.Job{
-		Tokens: tokens, Again: c.again,
-		Do: func(ctx context.Context) (int, error) {
-			used, err := attempt(ctx)
-			if err != nil && ctx.Err() == nil { // else the transport wraps ctx's error
-				err = c.failure(err)
-			}
-			return used, err
-		},
+	return c.call(ctx, wire.Job{
+		Tokens: tokens, Do: attempt,
+		Again: func(err error) bool { return c.again(err) && granted(ctx, err) },
 	})
+}
+
+// call performs a job whose failures are typed.
+func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err error) {
+	attempt := job.Do
+	job.Kind = kind
+	job.Do = func(ctx context.Context) (int, error) {
+		used, err := attempt(ctx)
+		if err != nil && ctx.Err() == nil { // else the transport wraps ctx's error
+			err = c.failure(err)
+		}
+		return used, err
+	}
+	attempts, err = c.Wire.Call(ctx, job)
 	if err == nil {
 		return attempts, nil
+	}
+	if held, ok := errors.AsType[*wire.Error](err); ok && ctx.Err() == nil && errors.Is(err, wire.ErrOpen) {
+		err = Refused(held)
 	}
 	if known, ok := errors.AsType[*engine.ModelError](err); ok {
 		known.Attempts = attempts
@@ -81,31 +97,59 @@ func (c *Caller) failure(err error) error {
 		known = Bad("the server's answer cannot be read: %s", err)
 		known.Err = err
 	}
+	if q, ok := errors.AsType[*quoting](known.Err); ok && known.Message == q.Error() {
+		known.Message = q.clean(c.Wire.Redact)
+	}
 	if c.Tell != nil {
 		c.Tell(known, err)
 	}
-	known.Message = c.Wire.Redact(known.Message)
+	known.Message = shortened(c.Wire.Redact(known.Message))
+	if sent, ok := errors.AsType[*wire.Error](err); ok {
+		known.Unsent = sent.Unsent
+	}
 	return known
 }
 
 // again says whether the same request may succeed a moment later.
 func (c *Caller) again(err error) bool {
-	if sent, ok := errors.AsType[*wire.Error](err); ok && sent.Final {
-		return false
+	if sent, ok := errors.AsType[*wire.Error](err); ok && (sent.Final || errors.Is(sent, wire.ErrOpen)) {
+		return !sent.Final
 	}
 	known, ok := errors.AsType[*engine.ModelError](err)
 	return ok && known.Retryable() || c.Again != nil && c.Again(err)
+}
+
+// billable says that a failed attempt may be on the bill all the same.
+func billable(err error) bool {
+	known, ok := errors.AsType[*engine.ModelError](err)
+	return ok && known.Billable()
+}
+
+// granted says whether the run behind ctx may repeat an attempt; of one that was
+// not sent there is nothing to repeat.
+func granted(ctx context.Context, err error) bool {
+	if errors.Is(err, wire.ErrOpen) {
+		return true
+	}
+	used, ok := engine.RetriesOf(ctx).Take()
+	if known, typed := errors.AsType[*engine.ModelError](err); !ok && typed {
+		known.Message += "; " + used
+	}
+	return ok
+}
+
+// kind is the kind of a typed failure, in the transport's words.
+func kind(err error) wire.Kind {
+	if known, ok := errors.AsType[*engine.ModelError](err); ok {
+		return wire.Kind(known.Kind)
+	}
+	return wire.BadReply
 }
 
 // Refused is a request that the transport reports as failed, as its status has it.
 func Refused(w *wire.Error) *engine.ModelError {
 	return &engine.ModelError{
 		Kind: engine.ErrorKind(w.Kind), Status: w.Status, RetryAfter: w.RetryAfter,
-		Message: w.Message, RequestID: w.RequestID, Err: w,
+		Message: w.Message, RequestID: w.RequestID, Unsent: w.Unsent, Err: w,
 	}
-}
-
-// Bad is an answer that is not what the protocol promises.
-func Bad(format string, args ...any) *engine.ModelError {
-	return &engine.ModelError{Kind: engine.BadReply, Message: fmt.Sprintf(format, args...)}
 }

@@ -1,0 +1,228 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// When a breaker opens, and for how long.
+const (
+	breakAfter = 5                // failed attempts in a row
+	breakFirst = time.Second      // until one is let through; doubled each time that one fails,
+	breakMost  = 30 * time.Second // up to this
+	breakWait  = 5 * time.Second  // that a call waits for it, unless the server asked for more
+)
+
+// ErrOpen says that nothing was sent: the model's server has failed too often,
+// and the breaker is open.
+var ErrOpen = errors.New("breaker open")
+
+// Breaker keeps calls away from a model that does not work. After 5 failed
+// attempts in a row, by whichever calls, nothing is sent for a second, or for
+// as long as the server asked; then one attempt is let through, and how it ends
+// counts for all who wait. Each that fails doubles the time until the next, up
+// to 30 s. A nil Breaker lets everything pass. Safe for concurrent use.
+type Breaker struct {
+	mu      sync.Mutex
+	circuit *gobreaker.TwoStepCircuitBreaker[struct{}]
+	state   gobreaker.State
+	until   time.Time     // while open: when one attempt may pass
+	probing bool          // it has passed and not ended
+	changed chan struct{} // closed when it has
+	lost    int           // such attempts that failed, ever
+	pause   time.Duration // how long it stays open this time; 0 = it is closed
+	asked   bool          // that long because the server asked for it
+	row     int           // failures in a row
+	last    fault         // the newest of them
+}
+
+// fault is a failure as a breaker notes it.
+type fault struct {
+	kind  Kind
+	text  string
+	after time.Duration // the server's wish
+}
+
+// NewBreaker makes a closed breaker.
+func NewBreaker() *Breaker {
+	b := &Breaker{changed: make(chan struct{})}
+	b.circuit = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+		Timeout: 1, // how long it stays open is told by until: servers have a say in it
+		ReadyToTrip: func(n gobreaker.Counts) bool {
+			b.row = int(n.ConsecutiveFailures)
+			return b.row >= breakAfter
+		},
+		IsSuccessful:  func(err error) bool { return err == nil },
+		IsExcluded:    func(err error) bool { return errors.Is(err, errAside) },
+		OnStateChange: b.turned,
+	})
+	return b
+}
+
+var breakers struct {
+	sync.Mutex
+	of map[string]*Breaker
+}
+
+// SharedBreaker is the process's one breaker of a model (its server and name):
+// everyone who asks for the same gets the same.
+func SharedBreaker(model string) *Breaker {
+	breakers.Lock()
+	defer breakers.Unlock()
+	if breakers.of == nil {
+		breakers.of = map[string]*Breaker{}
+	}
+	if breakers.of[model] == nil {
+		breakers.of[model] = NewBreaker()
+	}
+	return breakers.of[model]
+}
+
+// What an attempt says of its server.
+var (
+	errAside  = errors.New("nothing")
+	errFailed = errors.New("it does not work")
+)
+
+// turned is told of each change by the circuit, while mu is held.
+func (b *Breaker) turned(_ string, from, to gobreaker.State) {
+	b.state = to
+	switch to {
+	case gobreaker.StateClosed:
+		b.pause = 0
+		return
+	case gobreaker.StateHalfOpen:
+		return
+	case gobreaker.StateOpen:
+		b.pause = min(max(2*b.pause, breakFirst), breakMost)
+	}
+	after := min(b.last.after, MaxRetryAfter)
+	b.asked = after >= b.pause
+	b.until = time.Now().Add(max(b.pause, after))
+	if from == gobreaker.StateHalfOpen {
+		b.lost++
+		b.row++
+	}
+}
+
+// closed is a breaker at which nobody need wait.
+func (b *Breaker) closed() bool { return b.state == gobreaker.StateClosed }
+
+// held says what keeps an attempt from passing, nil = nothing. Whoever has
+// waited until a time need not look at the clock again.
+func (b *Breaker) held(waited time.Time) *hold {
+	switch left := time.Until(b.until); {
+	case b.closed():
+		return nil
+	case b.probing:
+		return &hold{changed: b.changed, lost: b.lost, err: b.refusal("one call is trying it now", 0)}
+	case b.state == gobreaker.StateHalfOpen, left <= 0, waited.Equal(b.until):
+		return nil
+	default:
+		when := "the next one is let through in " + roundUp(left).String()
+		return &hold{until: b.until, long: left > breakWait && !b.asked, lost: b.lost, err: b.refusal(when, left)}
+	}
+}
+
+// hold is why an attempt may not pass now.
+type hold struct {
+	until   time.Time       // when one may; zero = when the one that tries has ended,
+	changed <-chan struct{} // which closes this
+	long    bool            // longer than a call waits
+	lost    int
+	err     *Error
+}
+
+// elsewhere tells a call that need not wait to go on to somebody else.
+func (h *hold) elsewhere() error {
+	h.err.Final = true
+	return h.err
+}
+
+// refusal is a failure for which nothing was sent. It is of the kind of the last
+// that was: what is said of that server holds for both.
+func (b *Breaker) refusal(when string, left time.Duration) *Error {
+	return &Error{
+		Kind: b.last.kind, RetryAfter: left, Unsent: true, Err: ErrOpen,
+		Message: fmt.Sprintf("not asked: its server has failed %d times in a row, and %s; the last failure: %s", b.row, when, b.last.text),
+	}
+}
+
+// ticket is for an attempt that was let through.
+type ticket struct {
+	// end is to be called with what the attempt says of the server, whatever comes.
+	end func(says error, what fault)
+	// works may be called before, when the server has begun to answer: those who
+	// wait for a long reply of it need not.
+	works func()
+}
+
+// pass lets an attempt through where nothing holds it.
+func (b *Breaker) pass(waited time.Time) (ticket, *hold) {
+	if b == nil {
+		return ticket{func(error, fault) {}, func() {}}, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.held(waited); h != nil {
+		return ticket{}, h
+	}
+	done, err := b.circuit.Allow()
+	if err != nil { // the clock of the circuit has not moved since it opened
+		return ticket{}, &hold{until: b.until, lost: b.lost, err: b.refusal("one is let through at once", 0)}
+	}
+	if b.closed() {
+		return ticket{func(says error, what fault) { b.ended(done, says, what) }, func() {}}, nil
+	}
+	b.probing = true
+	return b.trial(done), nil
+}
+
+// trial is the ticket of the one attempt that tries the server. What it says
+// first counts.
+func (b *Breaker) trial(done func(error)) ticket {
+	var once sync.Once
+	end := func(says error, what fault) {
+		once.Do(func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if errors.Is(says, errFailed) {
+				b.last = what
+			}
+			done(says)
+			b.probing = false
+			close(b.changed)
+			b.changed = make(chan struct{})
+		})
+	}
+	return ticket{end, func() { end(nil, fault{}) }}
+}
+
+// ended is told how an attempt ended that passed a closed breaker.
+func (b *Breaker) ended(done func(error), says error, what fault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if errors.Is(says, errFailed) && b.closed() { // else others have opened it since
+		b.last = what
+	}
+	done(says)
+}
+
+// look says what would hold an attempt, and how many have failed in trying.
+func (b *Breaker) look(waited time.Time) (h *hold, lost int) {
+	if b == nil {
+		return nil, 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held(waited), b.lost
+}
+
+// roundUp makes a wait whole seconds.
+func roundUp(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}

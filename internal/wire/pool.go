@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// Certificates are those that a process needs in the network that it is in.
+type Certificates struct {
+	CAFile     string // PEM certificates, trusted besides the machine's own; "" = none
+	ClientCert string // PEM certificate that servers are shown; "" = none
+	ClientKey  string // PEM key of ClientCert; "" = it stands in the same file
+}
+
+var pools struct {
+	sync.Mutex
+	of map[Certificates]*http.Transport
+}
+
+// Pool is the process's one set of connections to model servers with these
+// certificates, through the proxies of the environment: HTTP_PROXY, HTTPS_PROXY
+// and NO_PROXY. Files are read once; an error names the one that cannot be used.
+func Pool(c Certificates) (http.RoundTripper, error) {
+	pools.Lock()
+	defer pools.Unlock()
+	if t := pools.of[c]; t != nil {
+		return t, nil
+	}
+	t, err := c.transport()
+	if err != nil {
+		return nil, err
+	}
+	if pools.of == nil {
+		pools.of = map[Certificates]*http.Transport{}
+	}
+	pools.of[c] = t
+	return t, nil
+}
+
+func (c Certificates) transport() (*http.Transport, error) {
+	t := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		OnProxyConnectResponse: proxyRefused,
+		DialContext:            (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    connectTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+	}
+	if c == (Certificates{}) {
+		return t, nil
+	}
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if err := c.trust(t.TLSClientConfig); err != nil {
+		return nil, err
+	}
+	return t, c.present(t.TLSClientConfig)
+}
+
+// trust adds the network's own authorities to the machine's.
+func (c Certificates) trust(in *tls.Config) error {
+	if c.CAFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return fmt.Errorf("PEX_CA_FILE: %w", err)
+	}
+	if in.RootCAs, err = x509.SystemCertPool(); err != nil {
+		in.RootCAs = x509.NewCertPool() // a machine without any
+	}
+	if !in.RootCAs.AppendCertsFromPEM(text) {
+		return fmt.Errorf("PEX_CA_FILE: %s holds no PEM certificate (-----BEGIN CERTIFICATE-----)", c.CAFile)
+	}
+	return nil
+}
+
+// present makes the client's certificate the one that servers are shown.
+func (c Certificates) present(in *tls.Config) error {
+	if c.ClientCert == "" && c.ClientKey == "" {
+		return nil
+	}
+	if c.ClientCert == "" {
+		return errors.New("PEX_CLIENT_KEY is set and PEX_CLIENT_CERT is not: name the certificate that the key belongs to")
+	}
+	key, hint := c.ClientKey, ""
+	if key == "" {
+		key, hint = c.ClientCert, " (PEX_CLIENT_KEY names the key's file, where it is another)"
+	}
+	pair, err := tls.LoadX509KeyPair(c.ClientCert, key)
+	if err != nil {
+		return fmt.Errorf("PEX_CLIENT_CERT %s with the key in %s: %w%s", c.ClientCert, key, err, hint)
+	}
+	in.Certificates = []tls.Certificate{pair}
+	return nil
+}

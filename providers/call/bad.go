@@ -1,0 +1,52 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// Bad is an answer that is not what the protocol promises. Its words may quote
+// the answer, and cut what they quote (%.100s): a Caller replaces secrets first.
+func Bad(format string, args ...any) *engine.ModelError {
+	q := &quoting{format, args}
+	return &engine.ModelError{Kind: engine.BadReply, Message: q.Error(), Err: q}
+}
+
+// Said is the body of an answer, of which Bad quotes the sentence that explains
+// it, or else the beginning.
+type Said []byte
+
+// String implements fmt.Stringer.
+func (s Said) String() string { return wire.Explain(s) }
+
+// quoting is what a message is made of.
+type quoting struct {
+	format string
+	args   []any
+}
+
+// Error implements error.
+func (q *quoting) Error() string { return fmt.Sprintf(q.format, q.args...) }
+
+// clean is the message without secrets, also where it cuts one.
+func (q *quoting) clean(redact func(string) string) string {
+	args := make([]any, len(q.args))
+	for i, a := range q.args {
+		switch a := a.(type) {
+		case string:
+			args[i] = redact(a)
+		case []byte:
+			args[i] = redact(string(a))
+		case json.RawMessage:
+			args[i] = redact(string(a))
+		case Said:
+			args[i] = Said(redact(string(a)))
+		default:
+			args[i] = a
+		}
+	}
+	return fmt.Sprintf(q.format, args...)
+}

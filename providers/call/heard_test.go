@@ -1,0 +1,39 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
+)
+
+func TestAStreamThatSaysTooMuchEnds(t *testing.T) {
+	var h call.Heard
+	if err := h.More(call.MaxReply); err != nil {
+		t.Errorf("all that may be said: %v", err)
+	}
+	var e *engine.ModelError
+	if err := h.More(1); !errors.As(err, &e) || e.Kind != engine.BadReply {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLongMessagesKeepTheirBeginningAndTheirEnd(t *testing.T) {
+	const secret = "sk-a-secret-in-the-middle"
+	long := "the server says " + strings.Repeat("ü"+secret, 1000) + " (set options.x)"
+	c := call.Caller{Wire: wire.New(wire.Settings{Secrets: []string{secret}})}
+	_, err := c.Do(context.Background(), 0, func(context.Context) (int, error) { return 0, call.Bad("%s", long) })
+	var e *engine.ModelError
+	if !errors.As(err, &e) {
+		t.Fatal(err)
+	}
+	m := e.Message
+	if len(m) > 2100 || !strings.HasPrefix(m, "the server says ") || !strings.HasSuffix(m, " (set options.x)") || !utf8.ValidString(m) || strings.Contains(m, "sk-") {
+		t.Errorf("%d bytes: %q", len(m), m)
+	}
+}
