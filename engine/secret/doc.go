@@ -1,7 +1,7 @@
 // Package secret finds keys in texts: those that are known by value, and those
 // that look like one.
 //
-//	New(name -> value) -> Values: Text, Segments, JSON put [redacted NAME] in their place
+//	New(name -> value) -> Values: Text, Segments, JSON, Stream put [redacted NAME] in their place
 //	Known(text)                  : a key of a well-known service, wherever it stands
 //	InLiteral(text, its key)     : for what an author writes: any generated key is found
 //	InRecord(text, its key)      : for what a run recorded: only what is surely one

@@ -35,7 +35,7 @@ func (f folder) in(s string) (found []hit) {
 		}
 		from, to := at+i, at+i+len(f.path)
 		if begins(s, from) && endsName(s[to:]) {
-			found = append(found, hit{from: from, to: to, word: f.word})
+			found = append(found, hit{from: from, to: to, mark: f.word})
 		}
 		at = to
 	}

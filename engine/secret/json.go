@@ -10,7 +10,7 @@ import (
 // number that holds one becomes a string. The rest stays as it is, byte by
 // byte. What is not JSON is taken as one text.
 func (v *Values) JSON(body []byte) (clean []byte, found bool) {
-	if v == nil || len(v.needles)+len(v.folders) == 0 {
+	if v == nil || len(v.needles.all)+len(v.folders) == 0 || v.plainly(body) {
 		return body, false
 	}
 	if !json.Valid(body) {
@@ -27,7 +27,7 @@ func (v *Values) JSON(body []byte) (clean []byte, found bool) {
 			places := offsets(body[from:to])
 			for _, h := range hits {
 				out = append(out, body[done:from+places[h.from]]...)
-				out = append(out, quote(h.mark(), false)...)
+				out = append(out, quote(h.mark, false)...)
 				done = from + places[h.to]
 			}
 		default:
@@ -41,6 +41,12 @@ func (v *Values) JSON(body []byte) (clean []byte, found bool) {
 		return body, false
 	}
 	return append(out, body[done:]...), true
+}
+
+// plainly says that a text holds nothing, whether it is JSON or not: no value as
+// it would be written there, and no escape that nobody needs.
+func (v *Values) plainly(body []byte) bool {
+	return !bytes.Contains(body, []byte(`\u`)) && !bytes.Contains(body, []byte(`\/`)) && len(v.hits(string(body))) == 0
 }
 
 // InJSON looks for a key, as InRecord does, in all strings of valid JSON; a
@@ -111,10 +117,10 @@ func unquote(b []byte) string {
 // offsets is where in a string's literal each byte of it stands, and where it
 // ends; so what stands around a value stays as it was written.
 func offsets(literal []byte) []int {
-	var out []int
 	end := len(literal) - 1
+	out := make([]int, 0, end)
 	for i := 1; i < end; {
-		n := 1
+		n, said := 1, 1 // bytes as written, and of what they say
 		switch {
 		case literal[i] == '\\' && literal[i+1] != 'u':
 			n = 2
@@ -123,10 +129,12 @@ func offsets(literal []byte) []int {
 			if pair := unquote(quoted(literal[i:min(i+12, end)])); pair != "" && i+12 <= end && utf8.RuneCountInString(pair) == 1 {
 				n = 12
 			}
+			said = len(unquote(quoted(literal[i : i+n])))
 		case literal[i] >= utf8.RuneSelf:
 			_, n = utf8.DecodeRune(literal[i:end])
+			said = len(unquote(quoted(literal[i : i+n])))
 		}
-		for range len(unquote(quoted(literal[i : i+n]))) {
+		for range said {
 			out = append(out, i)
 		}
 		i += n

@@ -2,57 +2,66 @@ package secret
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// Shortest is the length in bytes from which a value is looked for: shorter
-// ones would tear up ordinary words.
-const Shortest = 6
-
 // Values are secrets that are known by value. They find each value as it is
 // and as programs write it: in JSON (also in JSON within JSON), in URLs, in
-// base64 at any place of what was encoded, and in hex. A nil *Values finds
-// nothing. Safe for concurrent use.
+// HTML, in base64 at any place of what was encoded, and in hex; and the parts
+// of it that are secret by themselves, such as the password of an address. A
+// nil *Values finds nothing. Safe for concurrent use.
 type Values struct {
-	needles []needle
+	needles needles
 	folders []folder
 	short   []string
 }
-
-// needle is one form of one value.
-type needle struct{ text, name string }
 
 // New takes names to values: the environment variables of a spec, say. Empty
 // values are left out.
 func New(values map[string]string) *Values {
 	v := &Values{}
-	seen := map[string]bool{}
-	for name, value := range values {
-		value = strings.TrimSpace(value)
+	var all []needle
+	for _, name := range slices.Sorted(maps.Keys(values)) { // of names with the same value the first counts
+		value := strings.TrimSpace(values[name])
 		if value == "" {
 			continue
 		}
-		if len(value) < Shortest {
+		if tooCommon(value) {
 			v.short = append(v.short, name)
 			continue
 		}
-		for _, text := range written(value) {
-			v.needles = append(v.needles, needle{text, name})
-		}
+		all = append(all, needlesOf(value, name, "[redacted "+name+"]")...)
 	}
-	slices.Sort(v.short)
-	// Of names with the same value the first counts, however the map was walked.
-	slices.SortFunc(v.needles, func(a, b needle) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.text, b.text)) })
-	v.needles = slices.DeleteFunc(v.needles, func(n needle) bool {
-		again := seen[n.text]
-		seen[n.text] = true
-		return again
-	})
+	v.needles = newNeedles(all)
 	return v
 }
 
-// Short names the secrets that are too short to be looked for, sorted.
+// Unnamed are secrets that have no name: [redacted] stands for each of them.
+func Unnamed(values []string) *Values {
+	var all []needle
+	for _, value := range values {
+		if value = strings.TrimSpace(value); !tooCommon(value) {
+			all = append(all, needlesOf(value, "", "[redacted]")...)
+		}
+	}
+	return &Values{needles: newNeedles(all)}
+}
+
+// needlesOf is a value in all forms, and its parts.
+func needlesOf(value, name, mark string) []needle {
+	var out []needle
+	for _, part := range parts(value) {
+		for _, text := range written(part) {
+			out = append(out, needle{text, name, mark})
+		}
+	}
+	return out
+}
+
+// Short names the secrets that are too short, or too common a word, to be
+// looked for, sorted.
 func (v *Values) Short() []string {
 	if v == nil {
 		return nil
@@ -99,16 +108,9 @@ func (v *Values) Named(s string) string {
 // hit is a place to be replaced.
 type hit struct {
 	from, to int
-	name     string // of a secret; "" = it is a folder
-	word     string // of a folder
-}
-
-// mark is what stands for it.
-func (h hit) mark() string {
-	if h.name == "" {
-		return h.word
-	}
-	return "[redacted " + h.name + "]"
+	name     string // of a secret
+	mark     string // what stands for it
+	secret   bool   // else it is a folder
 }
 
 // hits are in order and do not touch; of forms that overlap all is taken.
@@ -116,32 +118,22 @@ func (v *Values) hits(s string) []hit {
 	if v == nil {
 		return nil
 	}
-	var all []hit
-	for _, n := range v.needles {
-		for from := 0; ; {
-			i := strings.Index(s[from:], n.text)
-			if i < 0 {
-				break
-			}
-			from += i
-			all = append(all, hit{from: from, to: from + len(n.text), name: n.name})
-			from++
-		}
-	}
+	all := v.needles.in(s)
 	for _, f := range v.folders {
 		all = append(all, f.in(s)...)
 	}
 	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	merged := all[:0]
 	for _, h := range all {
-		if k := len(merged) - 1; k >= 0 && h.from < merged[k].to {
-			merged[k].to = max(merged[k].to, h.to)
-			if merged[k].name == "" {
-				merged[k].name = h.name // a secret within a path is still one
-			}
+		k := len(merged) - 1
+		if k < 0 || h.from >= merged[k].to {
+			merged = append(merged, h)
 			continue
 		}
-		merged = append(merged, h)
+		merged[k].to = max(merged[k].to, h.to)
+		if h.secret && !merged[k].secret { // a secret within a path is still one
+			merged[k].name, merged[k].mark, merged[k].secret = h.name, h.mark, true
+		}
 	}
 	return merged
 }
@@ -157,7 +149,7 @@ func replace(piece string, at int, hits []hit) string {
 		}
 		if h.from >= at {
 			b.WriteString(piece[done-at : h.from-at])
-			b.WriteString(h.mark())
+			b.WriteString(h.mark)
 		}
 		done = min(h.to, end)
 	}

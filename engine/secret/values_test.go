@@ -4,8 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,6 +42,12 @@ func TestAValueIsFoundInEveryForm(t *testing.T) {
 		{"query", "https://x.test/?q=" + url.QueryEscape(value)},
 		{"path", "https://x.test/" + url.PathEscape(value) + "/a"},
 		{"browser", "p%40ss%22w%2Fo%2Brd%20%C3%A9%5C1"},
+		{"JSON with escapes in upper case", `"p@ss\"w/o+rd \u00E9\\1"`},
+		{"a quoted string of Go", strconv.Quote(value)},
+		{"the user of an address", (&url.URL{Scheme: "https", Host: "h.test", User: url.User(value)}).String()},
+		{"the path of an address", (&url.URL{Scheme: "https", Host: "h.test", Path: "/" + value}).String()},
+		{"HTML", html.EscapeString(value)},
+		{"HTML of others", strings.ReplaceAll(html.EscapeString(value), "&#34;", "&quot;")},
 		{"lower case escapes", "p%40ss%22w%2fo%2brd%20%c3%a9%5c1"},
 		{"base64", b64.EncodeToString([]byte(value))},
 		{"base64 within a user and password", b64.EncodeToString([]byte("me:" + value))},

@@ -4,8 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
@@ -13,11 +15,19 @@ import (
 // written is a value in the forms in which programs write it.
 func written(value string) []string {
 	out := []string{value}
-	for _, quoted := range []string{quote(value, false), quote(value, true), ascii(value)} {
-		out = append(out, quoted, quote(quoted, false), strings.ReplaceAll(quoted, "/", `\/`))
+	for _, quoted := range []string{quote(value, false), quote(value, true), ascii(value, false), ascii(value, true)} {
+		for _, form := range []string{quoted, upperEscapes(quoted)} {
+			out = append(out, form, quote(form, false), quote(form, true), strings.ReplaceAll(form, "/", `\/`))
+		}
 	}
+	for _, quoted := range []string{strconv.Quote(value), strconv.QuoteToASCII(value)} {
+		out = append(out, quoted[1:len(quoted)-1])
+	}
+	out = append(out, strings.ToLower(value)) // as the name of a host
+	out = append(out, marked(value)...)
 	query := url.QueryEscape(value)
-	for _, escaped := range []string{query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(value), component(query)} {
+	user, path := url.User(value).String(), (&url.URL{Path: value}).EscapedPath()
+	for _, escaped := range []string{query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(value), component(query), user, path} {
 		out = append(out, escaped, lowerEscapes(escaped))
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
@@ -30,23 +40,24 @@ func written(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	out = append(out, digits, strings.ToUpper(digits))
 	slices.Sort(out)
-	return slices.Compact(out)
+	out = slices.Compact(out)
+	return slices.DeleteFunc(out, func(form string) bool { return len(form) < Shortest })
 }
 
 // quote is s as it stands between the quotes of a JSON string.
-func quote(s string, html bool) string {
+func quote(s string, inHTML bool) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(html)
+	e.SetEscapeHTML(inHTML)
 	_ = e.Encode(s) // a string always encodes
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
 }
 
 // ascii is s in JSON for those who write nothing but ASCII.
-func ascii(s string) string {
+func ascii(s string, inHTML bool) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder
-	for _, r := range quote(s, false) {
+	for _, r := range quote(s, inHTML) {
 		if r < 0x80 {
 			b.WriteRune(r)
 			continue
@@ -59,6 +70,33 @@ func ascii(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// upperEscapes writes \u00e9 as \u00E9.
+func upperEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+5 < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		if b[i+1] == 'u' {
+			copy(b[i+2:i+6], strings.ToUpper(s[i+2:i+6]))
+		}
+		i++ // an escaped backslash begins no escape
+	}
+	return string(b)
+}
+
+// marked is a value in HTML and XML, as their writers differ in how they
+// write quotes.
+func marked(value string) []string {
+	text := html.EscapeString(value)
+	return []string{
+		text,
+		strings.NewReplacer("&#34;", "&quot;", "&#39;", "&apos;").Replace(text),
+		strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(text),
+		strings.NewReplacer("&#34;", `"`, "&#39;", "'").Replace(text),
+	}
 }
 
 // component is how browsers escape: they leave more as it is.

@@ -1,0 +1,289 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The secrets of nobody, by the variables that hold them. They are made of what
+// encodings change.
+var canaries = map[string]string{
+	"CANARY_KEY":            `sk-c4nary/K3y+<&>=Zz9Q`,
+	"CANARY_ROUTE":          `r0ute/c4nary+<&>%q8W`,
+	"CANARY_PASSWORD":       `pa55/c4nary+<&>w0rd?`,
+	"CANARY_QUERY":          `qu3ry/c4nary+<&>=#`,
+	"CANARY_TOOL":           `t00l "c4nary" \ é<&>/`,
+	"AWS_ACCESS_KEY_ID":     `AKIAc4naryOFNOBODY00`,
+	"AWS_SECRET_ACCESS_KEY": `aws/c4nary+<&>secretKEY`,
+	"AWS_SESSION_TOKEN":     `s3ss10n/c4nary+<&>==`,
+}
+
+var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// spoken is a value in the forms in which a server may say it, by what they
+// are; written here once more, so that what finds them is not asked itself.
+func spoken(value string) map[string]string {
+	inJSON := func(s string) string {
+		b, _ := json.Marshal(s)
+		return string(b[1 : len(b)-1])
+	}
+	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(inJSON(value))
+	query := url.QueryEscape(value)
+	out := map[string]string{
+		"raw": value, "hex": hex.EncodeToString([]byte(value)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(value))),
+		"JSON": plain, "JSON for HTML": inJSON(value), "JSON in JSON": inJSON(plain), "HTML": html.EscapeString(value),
+		"query": query, "path": url.PathEscape(value), "query without plus": strings.ReplaceAll(query, "+", "%20"),
+		"query in lower case": escape.ReplaceAllStringFunc(query, strings.ToLower),
+	}
+	for name, e := range map[string]*base64.Encoding{"base64": base64.StdEncoding, "base64 of URLs": base64.URLEncoding} {
+		for shift, before := range []string{"", "x", "me", "me:"} {
+			all := e.EncodeToString([]byte(before + value))
+			first := (shift*8 + 5) / 6
+			out[name+" behind "+before] = strings.TrimRight(all, "=")[first : (len(before)+len(value))*8/6]
+		}
+	}
+	return out
+}
+
+// nothingOf wants no form of any canary in a text, and none below a folder.
+func nothingOf(t *testing.T, where, text string) {
+	t.Helper()
+	for name, value := range canaries {
+		for form, s := range spoken(value) {
+			if i := strings.Index(text, s); i >= 0 {
+				t.Errorf("%s holds %s (%s): %q", where, name, form, text[max(0, i-60):min(len(text), i+len(s)+20)])
+				break
+			}
+		}
+	}
+}
+
+// cage is a project and its home, and a server that tells secrets.
+type cage struct {
+	t      *testing.T
+	dir    string
+	server *parrot
+	files  int // that were looked at
+}
+
+func newCage(t *testing.T) *cage {
+	t.Helper()
+	var says strings.Builder
+	for name, value := range canaries {
+		t.Setenv(name, value)
+		for _, s := range spoken(value) {
+			says.WriteString(s + " ")
+		}
+		says.WriteString(base64.StdEncoding.EncodeToString([]byte("me:"+value)) + "\n")
+	}
+	c := &cage{t: t, dir: t.TempDir(), server: newParrot(t, says.String(), canaries["CANARY_KEY"])}
+	base := strings.Replace(c.server.URL, "://", "://me:"+url.PathEscape(canaries["CANARY_PASSWORD"])+"@", 1)
+	t.Setenv("CANARY_BASE", base)
+	t.Setenv("PEX_HOME", filepath.Join(c.dir, "home"))
+	t.Chdir(c.dir)
+	return c
+}
+
+func (c *cage) write(name, text string) {
+	c.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// do runs a command, and wants nothing of a canary in what it says.
+func (c *cage) do(args ...string) (exit int, out string) {
+	c.t.Helper()
+	exit, out, errs := pexctl(args...)
+	nothingOf(c.t, "stdout of "+strings.Join(args, " "), out)
+	nothingOf(c.t, "stderr of "+strings.Join(args, " "), errs)
+	return exit, out + errs
+}
+
+// look wants nothing of a canary in any file there is, nor in its name.
+func (c *cage) look() {
+	c.t.Helper()
+	c.files = 0
+	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		c.files++
+		nothingOf(c.t, path, path+"\n"+string(b))
+		if strings.HasSuffix(path, ".events") {
+			nothingOf(c.t, "the stream of "+path, streamed(b))
+		}
+		return err
+	})
+	if err != nil || c.files == 0 {
+		c.t.Fatal("files:", c.files, err)
+	}
+}
+
+// streamed is what the deltas of a file of events come to.
+func streamed(events []byte) string {
+	var out strings.Builder
+	for line := range strings.Lines(string(events)) {
+		var e struct{ Type, Text string }
+		if json.Unmarshal([]byte(line), &e) == nil && e.Type == "model.delta" {
+			out.WriteString(e.Text)
+		}
+	}
+	return out.String()
+}
+
+// models are the providers that ask somebody over HTTP.
+var models = map[string]string{
+	"openai":       `provider: openai, model: m, base_url: "${env.CANARY_BASE}/v1", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
+	"azure_openai": `provider: azure_openai, model: m, base_url: "${env.CANARY_BASE}", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
+	"mistral":      `provider: mistral, model: m, base_url: "${env.CANARY_BASE}/v1", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
+	"ollama":       `provider: ollama, model: m, base_url: "${env.CANARY_BASE}/v1", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
+	"anthropic":    `provider: anthropic, model: m, base_url: "${env.CANARY_BASE}", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
+	"googleai":     `provider: googleai, model: m, base_url: "${env.CANARY_BASE}", options: {headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
+	"bedrock":      `provider: bedrock, model: m, base_url: "${env.CANARY_BASE}", options: {region: eu-west-1}`,
+	"http":         `provider: http, model: m, base_url: "${env.CANARY_BASE}", options: {url: "/chat/completions?key=${env.CANARY_QUERY}", llm_interface: openai/v1/chat/completions, headers: {X-Route: "${env.CANARY_ROUTE}"}}`,
+}
+
+func canarySpec(llm, retry string) string {
+	return `apiVersion: pex/v1
+kind: Agent
+metadata: {name: canary}
+llms:
+  main: {` + llm + `, timeout: 10s` + retry + `}
+tools:
+  tell:
+    type: command
+    effect: read
+    argv: [sh, -c, 'printf "%s and %s" "$1" "$TOLD"; [ -z "$TOLD" ] || echo "$TOLD" >&2; exit ${BAD:-0}', tell, "${args.said}"]
+    env: {TOLD: "${env.CANARY_TOOL}", OTHERS: "${env.CANARY_QUERY} ${env.CANARY_KEY} ${env.CANARY_ROUTE}"}
+tests:
+  - name: tells
+    parameters: {question: Who are you}
+    run: {cassette: tells.jsonl}
+    expect: [trace.model_calls == 4]
+`
+}
+
+const canarySuite = `apiVersion: pex/v1
+kind: Suite
+metadata: {name: canaries}
+spec: spec.yaml
+dataset: cases.jsonl
+llms: {judge: {provider: openai, model: m, base_url: "${env.CANARY_BASE}/v1", api_key_env: CANARY_KEY, timeout: 5s, retry: {max_attempts: 1}}}
+judge: {llm: judge, rubric: is it an answer}
+checks:
+  - {type: contains, value: "nothing of it"}
+  - {type: equals, value: "an answer"}
+  - {type: rubric}
+  - {type: command, argv: [sh, -c, "cat; cat >&2; exit 1"]}
+`
+
+// retryOnce makes failures come at once.
+const retryOnce = ", retry: {max_attempts: 1}"
+
+// A server that knows the keys tells them in every way it has; nobody hears it.
+func TestNoSecretOfAServerIsToldOrKept(t *testing.T) {
+	for name, llm := range models {
+		t.Run(name, func(t *testing.T) {
+			c := newCage(t)
+			if name != "bedrock" {
+				llm += ", api_key_env: CANARY_KEY"
+			}
+			c.write("spec.yaml", canarySpec(llm, retryOnce))
+			c.answersWell(name)
+			for i, how := range []string{"400", "401", "404", "429", "500", "529", "text", "redirect", "type", "garbage", "broken stream"} {
+				c.server.answers(how)
+				args := [][]string{{"-o", "json"}, {"--no-stream"}}[i%2]
+				id := "fails-" + strings.ReplaceAll(how, " ", "-")
+				exit, said := c.do(append([]string{"run", "spec.yaml", "Who are you", "--run-id", id, "--events", id + ".events", "--record", id + ".cassette"}, args...)...)
+				if exit == 0 && how != "type" && how != "garbage" {
+					t.Errorf("%s: it was answered: %s", how, said)
+				}
+				c.do("runs", "show", id)
+			}
+			c.do("resume", "fails-500", "-o", "json")
+			c.look()
+		})
+	}
+}
+
+// answersWell has a run with all that it can have, and looks at it from all sides.
+func (c *cage) answersWell(provider string) {
+	t := c.t
+	t.Helper()
+	stream := []string{}
+	if provider == "bedrock" { // whose streams the server does not speak
+		stream = []string{"--no-stream"}
+	}
+	for _, id := range []string{"a", "b"} {
+		c.server.answers("")
+		args := append([]string{"run", "spec.yaml", "Who are you", "--run-id", id, "--memory-id", "m", "--events", id + ".events", "--record", id + ".cassette", "-o", "json", "--include", "conversation"}, stream...)
+		if exit, said := c.do(args...); exit != 0 || !strings.Contains(said, "[redacted CANARY_TOOL]") || !strings.Contains(said, "The answer is ") {
+			t.Fatalf("run %s: exit %d: %s", id, exit, said)
+		}
+	}
+	for name, value := range canaries {
+		sent := strings.HasPrefix(name, "AWS_") == (provider == "bedrock") && name != "CANARY_TOOL" && name != "AWS_SECRET_ACCESS_KEY"
+		switch {
+		case name == "CANARY_PASSWORD", name == "CANARY_QUERY": // not of every provider
+		case sent && !c.server.heard(value):
+			t.Errorf("%s was not sent to anybody: the test tests nothing", name)
+		}
+	}
+	c.server.answers("")
+	c.do(append([]string{"run", "spec.yaml", "Who are you", "--run-id", "c"}, stream...)...)
+	c.do("runs", "show", "a")
+	c.do("runs", "show", "a", "-o", "json")
+	c.do("runs", "show", "a", "--conversation")
+	c.do("runs", "ls")
+	c.do("runs", "diff", "a", "b")
+	c.do("runs", "export", "a", "--to", "export.jsonl")
+	c.do("memory", "show", "m")
+	if provider != "openai" && provider != "bedrock" { // what follows is alike for all
+		return
+	}
+	if exit, said := c.do("run", "spec.yaml", "Who are you", "--replay", "all", "--from", "a.cassette", "--run-id", "again", "-q"); exit != 0 {
+		t.Errorf("replay: exit %d: %s", exit, said)
+	}
+	c.server.answers("")
+	if exit, said := c.do("test", ".", "--record", "all"); exit != 0 {
+		t.Errorf("test: exit %d: %s", exit, said)
+	}
+	c.server.answers("")
+	c.write("cases.jsonl", `{"id":"one","question":"Who are you"}`+"\n"+`{"id":"two","question":"Who else"}`+"\n")
+	c.write("suite.yaml", canarySuite)
+	exit, said := c.do("eval", "suite.yaml", "--id", "e", "-j", "1", "--json", "e.json", "--jsonl", "e.jsonl", "--csv", "e.csv", "--markdown", "e.md", "--junit", "e.xml", "--html", "e.html")
+	if exit == exitUsage || exit == exitOK {
+		t.Errorf("eval: exit %d: %s", exit, said)
+	}
+	c.do("eval", "show", "e")
+	c.do("eval", "show", "e", "--case", "one", "--conversation")
+	c.server.answers("401")
+	c.do("eval", "score", "suite.yaml", "--id", "e")
+	c.do("models", "ping", "spec.yaml")
+	c.server.answers("")
+	c.do("models", "ping", "spec.yaml", "-o", "json")
+	c.server.answers("401")
+	c.do("eval", "suite.yaml", "--id", "f", "-j", "1", "-o", "json", "--html", "f.html")
+	c.do("eval", "show", "f", "--case", "one")
+	c.do("models", "ls", "spec.yaml", "-o", "json")
+	c.do("memory", "export", "--to", "memory.jsonl")
+	if exit, said := c.do("store", "backup", "backup.tar"); exit != 0 {
+		t.Errorf("backup: exit %d: %s", exit, said)
+	}
+}

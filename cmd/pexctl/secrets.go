@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/secret"
+)
+
+// ambientSecrets are variables that a provider or its transport reads besides
+// its key.
+var ambientSecrets = []string{
+	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+}
+
+// proxies are variables with addresses that may hold a password.
+var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}
+
+// secretsOf is the values that no cassette may hold: those of the environment
+// variables that the program names, whatever they are: it is to be the same
+// wherever it is made.
+func secretsOf(p *engine.Program, h engine.Host) *secret.Values {
+	return secret.New(variablesOf(p, h.Env, func(string, string, bool) bool { return true }))
+}
+
+// hidden is the values that no run may show or keep: those of the variables
+// that the program names, but for such as are surely no secrets. An agent may
+// have to speak of the region and the folder that it works in.
+func hidden(p *engine.Program, env func(string) string) *secret.Values {
+	return secret.New(variablesOf(p, env, func(name, value string, sure bool) bool {
+		return sure || !secret.Plain(name, value)
+	}))
+}
+
+// variablesOf is the values of the variables that a program names, and of those
+// that providers read unasked, which take wants; sure says that it is used for
+// nothing but secrets.
+func variablesOf(p *engine.Program, env func(string) string, take func(name, value string, sure bool) bool) map[string]string {
+	values := map[string]string{}
+	if env == nil {
+		return values
+	}
+	see := func(name string, sure bool) {
+		if value := env(name); name != "" && value != "" && take(name, value, sure) {
+			values[name] = value
+		}
+	}
+	for _, name := range slices.Concat(append(slices.Collect(maps.Values(defaultKeyEnv)), ambientSecrets)...) {
+		see(name, true)
+	}
+	for _, name := range proxies {
+		if !secret.Plain(name, env(name)) {
+			see(name, false)
+		}
+	}
+	var source any
+	_ = json.Unmarshal(p.Source, &source) // the compiler wrote it
+	variablesIn(source, "", see)
+	return values
+}
+
+// variablesIn passes on the variables that a resolved spec names, of agents within
+// the agent too: ${env.NAME} in either spelling, and api_key_env. One under the
+// name of a secret, such as a header Authorization, is surely used for one, but
+// for a folder: GOOGLE_APPLICATION_CREDENTIALS is ${env.HOME}/file.json.
+func variablesIn(x any, under string, see func(name string, sure bool)) {
+	switch x := x.(type) {
+	case string:
+		if under == "api_key_env" {
+			see(x, true)
+		}
+		for _, m := range environmentName.FindAllStringSubmatch(x, -1) {
+			see(m[1], secret.Name(under) && m[2] != "/")
+		}
+	case []any:
+		for _, each := range x {
+			variablesIn(each, under, see)
+		}
+	case map[string]any:
+		for name, each := range x {
+			variablesIn(each, name, see)
+		}
+	}
+}
+
+// environmentName is where a template names a variable of the environment, and
+// whether a slash follows.
+var environmentName = regexp.MustCompile(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:[}>](/))?`)
+
+// concealed is an error whose text holds no secret. It is of the same kind
+// where there was none in it.
+func concealed(err error, values *secret.Values) error {
+	if err == nil {
+		return nil
+	}
+	clean, found := values.Text(err.Error())
+	if !found {
+		return err
+	}
+	return errors.New(clean)
+}

@@ -1,0 +1,46 @@
+package secret_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/secret"
+)
+
+// Three secrets, and a record of 100 kB that holds none: what nearly every
+// reply and output costs.
+func BenchmarkRecordOf100kB(b *testing.B) {
+	v := secret.New(map[string]string{"OPENAI_API_KEY": made("sk-", 48), "TOKEN": made("", 32), "GATEWAY": "https://me:" + made("", 20) + "@h.test/v1?k=" + made("q", 20)})
+	text := strings.Repeat("It is 10:42 and checkout is slow: \"p99\" of 2,300 ms at https://shop.example.com/cart?id=7;\n", 1100)
+	record, err := json.Marshal(map[string]string{"text": text})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("text", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			v.Text(text)
+		}
+	})
+	b.Run("json", func(b *testing.B) {
+		b.SetBytes(int64(len(record)))
+		for b.Loop() {
+			v.JSON(record)
+		}
+	})
+	b.Run("stream", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			s := v.Stream()
+			for at := 0; at < len(text); at += 5 {
+				s.Next(text[at:min(at+5, len(text))])
+			}
+		}
+	})
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			secret.New(map[string]string{"OPENAI_API_KEY": made("sk-", 48), "TOKEN": made("", 32), "GATEWAY": "https://me:" + made("", 20) + "@h.test/v1"})
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package secret
+
+import "strings"
+
+// needle is one form of one value.
+type needle struct{ text, name, mark string }
+
+// needles are looked for all at once: the last two bytes of a window as long as
+// the shortest needle say how far the window may move on, which in a text that
+// holds none is nearly its whole length (Wu and Manber).
+type needles struct {
+	all     []needle
+	window  int
+	longest int
+	skip    []uint8             // by hash of two bytes
+	ends    map[uint16][]needle // those whose first window ends in two bytes of that hash
+	begins  [256][]string       // the needles by their first byte
+}
+
+// newNeedles takes of needles with the same text the first.
+func newNeedles(all []needle) needles {
+	seen := map[string]bool{}
+	n := needles{window: 256}
+	for _, x := range all {
+		if !seen[x.text] {
+			seen[x.text] = true
+			n.all = append(n.all, x)
+			n.window, n.longest = min(n.window, len(x.text)), max(n.longest, len(x.text))
+			n.begins[x.text[0]] = append(n.begins[x.text[0]], x.text)
+		}
+	}
+	if n.all == nil {
+		return n
+	}
+	n.skip, n.ends = make([]uint8, pairs), map[uint16][]needle{}
+	for i := range n.skip {
+		n.skip[i] = uint8(n.window - 1)
+	}
+	for _, x := range n.all {
+		for i := 1; i < n.window; i++ {
+			h := pair(x.text[i-1], x.text[i])
+			n.skip[h] = min(n.skip[h], uint8(n.window-1-i))
+		}
+		h := pair(x.text[n.window-2], x.text[n.window-1])
+		n.ends[h] = append(n.ends[h], x)
+	}
+	return n
+}
+
+const pairs = 1 << 12
+
+func pair(a, b byte) uint16 { return (uint16(a)<<5 ^ uint16(b)) & (pairs - 1) }
+
+// in finds every place of every needle.
+func (n *needles) in(s string) (found []hit) {
+	if n.all == nil {
+		return nil
+	}
+	for end := n.window - 1; end < len(s); {
+		h := pair(s[end-1], s[end])
+		if far := n.skip[h]; far > 0 {
+			end += int(far)
+			continue
+		}
+		from := end - n.window + 1
+		for _, x := range n.ends[h] {
+			if strings.HasPrefix(s[from:], x.text) {
+				found = append(found, hit{from: from, to: from + len(x.text), name: x.name, mark: x.mark, secret: true})
+			}
+		}
+		end++
+	}
+	return found
+}
+
+// open is where in a text the first needle begins that may end behind it, or
+// the text's length.
+func (n *needles) open(s string) int {
+	for from := max(0, len(s)-n.longest); from < len(s); from++ {
+		rest := s[from:]
+		for _, text := range n.begins[s[from]] {
+			if len(rest) < len(text) && strings.HasPrefix(text, rest) {
+				return from
+			}
+		}
+	}
+	return len(s)
+}
