@@ -15,12 +15,17 @@ const unboundedOutput = 4096
 type budget struct {
 	maxTokens, reserveTokens, tokens, heldTokens int
 	maxCost, reserveCost, cost, heldCost         float64
+	holds                                        int // reservations that are held
 }
+
+// dust is a difference in USD that sums of floats may have.
+const dust = 1e-9
 
 // reservation is what one call may cost at worst.
 type reservation struct {
 	tokens int
 	cost   float64
+	held   bool
 }
 
 func newBudget(l Limits) *budget {
@@ -58,46 +63,39 @@ func (b *budget) room(input, wanted int, last bool, price *Cost) int {
 	if b.maxTokens > 0 {
 		out = min(out, b.maxTokens-b.tokens-b.reserveTokens-input)
 	}
-	if b.maxCost > 0 && price != nil && price.Output > 0 {
-		left := b.maxCost - b.cost - b.reserveCost - float64(input)*price.Input/1e6
-		out = min(out, int(left*1e6/price.Output))
+	if b.maxCost > 0 && price != nil {
+		in, each := price.dearest(input)
+		left := (b.maxCost-b.cost-b.reserveCost)*1e6 - float64(input)*in
+		if each > 0 && left < float64(out)*each {
+			out = int(left / each)
+		}
 	}
 	return out
 }
 
 // worst is the reservation of a call: request bytes / 2 as input tokens, and
-// all the output it is allowed.
+// all the output it is allowed, at the dearest price that each may have.
 func worst(input, output int, price *Cost) reservation {
 	w := reservation{tokens: input + output}
 	if price != nil {
-		w.cost = price.Of(Tokens{Input: input, Output: output})
+		in, out := price.dearest(input)
+		w.cost = (float64(input)*in + float64(output)*out) / 1e6
 	}
 	return w
-}
-
-// Of is the price of a call in USD; a nil Cost is free.
-func (c *Cost) Of(t Tokens) float64 {
-	if c == nil {
-		return 0
-	}
-	cached := c.CachedInput
-	if cached == 0 {
-		cached = c.Input
-	}
-	return (float64(t.Input-t.Cached)*c.Input + float64(t.Cached)*cached + float64(t.Output)*c.Output) / 1e6
 }
 
 // fits says whether w can be reserved now; never says that it cannot even when
 // all that is held comes back.
 func (b *budget) fits(w reservation) (now, ever bool) {
 	tokens := b.maxTokens == 0 || b.tokens+b.heldTokens+b.reserveTokens+w.tokens <= b.maxTokens
-	cost := b.maxCost == 0 || b.cost+b.heldCost+b.reserveCost+w.cost <= b.maxCost
+	cost := b.maxCost == 0 || b.cost+b.heldCost+b.reserveCost+w.cost <= b.maxCost+dust
 	tokensEver := b.maxTokens == 0 || b.tokens+b.reserveTokens+w.tokens <= b.maxTokens
-	costEver := b.maxCost == 0 || b.cost+b.reserveCost+w.cost <= b.maxCost
+	costEver := b.maxCost == 0 || b.cost+b.reserveCost+w.cost <= b.maxCost+dust
 	return tokens && cost, tokensEver && costEver
 }
 
 func (b *budget) hold(w reservation) {
+	b.holds++
 	b.heldTokens += w.tokens
 	b.heldCost += w.cost
 }
@@ -153,6 +151,7 @@ func (s *Scope) hold(size func() reservation) (reservation, error) {
 			for r := s.r; r != nil; r = r.parent {
 				r.consumed.hold(w)
 			}
+			w.held = true
 			return w, nil
 		}
 		room := func() bool {
@@ -194,6 +193,12 @@ func (b *budget) exhausted(w reservation) *StopError {
 func (b *budget) settle(w, used reservation) (over bool) {
 	b.heldTokens -= w.tokens
 	b.heldCost -= w.cost
+	if w.held {
+		b.holds--
+	}
+	if b.holds == 0 {
+		b.heldCost = 0 // what rounding left would be waited for in vain
+	}
 	b.tokens += used.tokens
 	b.cost += used.cost
 	return used.tokens > w.tokens

@@ -13,6 +13,7 @@ type More struct {
 	Limits Limits                // all of them, as they are from now on
 	Set    []string              // what of them was set, as it was written
 	Spent  map[string]ModelUsage // what the run used in all so far, by llm: what its end at the limit took counts on
+	Lost   map[string]Charge     // and what it paid for calls that gave no answer
 }
 
 // changeBody is the body of a change record.
@@ -20,6 +21,7 @@ type changeBody struct {
 	Limits Limits                `json:"limits"`
 	Set    []string              `json:"set,omitempty"`
 	Spent  map[string]ModelUsage `json:"spent,omitempty"` // by what is void from here on
+	Lost   Charge                `json:"lost,omitzero"`   // likewise
 }
 
 // Exceeded says that a limit is reached: over is asked again whenever whoever
@@ -71,7 +73,7 @@ func wider[T int | float64 | time.Duration](from, to T) bool {
 
 // change is the body of the change record that this session brings.
 func (r *run) change() []byte {
-	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]ModelUsage{}}
+	c := changeBody{Limits: r.opts.More.Limits, Set: r.opts.More.Set, Spent: map[string]ModelUsage{}, Lost: charges(r.opts.More.Lost).beyond(r.charges)}
 	for name, all := range r.opts.More.Spent {
 		if rest := all.minus(r.spent[name]); rest != (ModelUsage{}) {
 			c.Spent[name] = rest
@@ -90,6 +92,8 @@ func (r *run) changed(body []byte) {
 	p.Limits = c.Limits
 	r.program = &p
 	r.consumed.limit(c.Limits)
+	r.consumed.tokens += c.Lost.Tokens
+	r.consumed.cost += c.Lost.CostUSD
 	for _, name := range slices.Sorted(maps.Keys(c.Spent)) { // sums of dollars depend on their order
 		u := c.Spent[name]
 		r.state.Usage.ModelCalls += u.ModelCalls
@@ -107,6 +111,6 @@ func (u ModelUsage) plus(o ModelUsage) ModelUsage {
 }
 
 func (u ModelUsage) minus(o ModelUsage) ModelUsage {
-	t := Tokens{u.Input - o.Input, u.Output - o.Output, u.Cached - o.Cached, u.Reasoning - o.Reasoning}
+	t := Tokens{u.Input - o.Input, u.Output - o.Output, u.Cached - o.Cached, u.CacheWrite - o.CacheWrite, u.Reasoning - o.Reasoning}
 	return ModelUsage{u.ModelCalls - o.ModelCalls, t, u.CostUSD - o.CostUSD}
 }

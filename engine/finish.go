@@ -135,7 +135,7 @@ func (r *run) result(began time.Time) *Result {
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.open, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages,
-		Wrote: r.wrote, Miss: r.missed, Failure: r.unanswered, Resumes: r.unkept,
+		Wrote: r.wrote, Lost: r.charges, Miss: r.missed, Failure: r.unanswered, Resumes: r.unkept,
 	}
 	if r.traced() {
 		r.trace(Ended{r.reason})

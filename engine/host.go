@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
 )
 
 // Host is what a run may touch: live models and tools by the names the program
@@ -17,6 +18,10 @@ type Host struct {
 	Sinks  []Sink
 	Nested func(p *Program, parameters map[string]any) (Host, error) // the host of an agent within the agent
 	Env    func(string) string                                       // environment variables for the "env" namespace; nil = none
+
+	// Secrets are taken out of what models and tools give, before anyone sees
+	// it: no node, no journal, no sink. Nil = there are none.
+	Secrets *secret.Values
 }
 
 // HostTool is a live tool and how it is bound.
@@ -28,6 +33,7 @@ type HostTool struct {
 	Fit func(args json.RawMessage) (json.RawMessage, error)
 
 	known Effect // effect, asked once a run
+	mask  mask   // of the run's host
 }
 
 // Input is what one run is given. The start record keeps it.
@@ -60,6 +66,10 @@ type Origin struct {
 	Environ []string `json:"environ,omitempty"` // and those from the environment: "PEX_SET_...=..."
 	Tenant  string   `json:"tenant,omitempty"`
 	Version string   `json:"version,omitempty"` // of the program that started the run
+
+	// Prices are what llms cost whose spec does not say it, by what their price
+	// depends on: the run is accounted by them for as long as it goes on.
+	Prices map[string]Cost `json:"prices,omitempty"`
 }
 
 // Source is a run whose records answer effects of this one.

@@ -141,7 +141,10 @@ type Request struct {
 	ParallelTools bool         `json:"parallel_tools,omitempty"` // the model may ask for several calls in one reply
 	Schema        *ReplySchema `json:"schema,omitempty"`
 	Params        Params       `json:"params"`
+	Fallback      bool         `json:"-"` // another llm is asked should this one give no answer
 	Bounded       bool         `json:"-"` // Params.MaxOutputTokens is what a budget leaves, not what the spec says
+	Metered       bool         `json:"-"` // a budget pays for one attempt: what may be billed (ModelError.Billable) is not repeated by the model
+	Made          int          `json:"-"` // attempts of this call that were made before: they count as attempts of its llm's retry policy
 }
 
 // StopKind says why a model stopped.
@@ -158,13 +161,15 @@ const (
 	Refusal         StopKind = "refusal"
 )
 
-// Tokens is what one call consumed, in tokens. Input includes Cached, Output
-// includes Reasoning.
+// Tokens is what one call consumed, in tokens. Input includes Cached, which the
+// provider's cache gave, and CacheWrite, which went into it; Output includes
+// Reasoning.
 type Tokens struct {
-	Input     int `json:"input_tokens"`
-	Output    int `json:"output_tokens"`
-	Cached    int `json:"cached_input_tokens,omitempty"`
-	Reasoning int `json:"reasoning_tokens,omitempty"`
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	Cached     int `json:"cached_input_tokens,omitempty"`
+	CacheWrite int `json:"cache_write_tokens,omitempty"`
+	Reasoning  int `json:"reasoning_tokens,omitempty"`
 }
 
 // Total is input and output together.
@@ -217,6 +222,8 @@ type ModelError struct {
 	Message    string        `json:"message"`
 	RequestID  string        `json:"request_id,omitempty"`
 	Attempts   int           `json:"attempts,omitempty"`
+	Unsent     bool          `json:"unsent,omitempty"`  // the request did not reach the model
+	Charged    bool          `json:"charged,omitempty"` // a budget paid for it, since it may be on the bill all the same
 	Err        error         `json:"-"`
 }
 

@@ -37,14 +37,17 @@ func (s *Scope) Model(name string, c ModelCall) (*Reply, error) {
 	if !ok {
 		return nil, Fail(StopInternal, "llms", "llm %q is not in the program", c.LLM)
 	}
-	reply, err := s.call(name, nth, m, c)
+	m.more = len(m.spec.Fallback) > 0
+	reply, err := s.insist(name, nth, m, c)
 	for i, other := range m.spec.Fallback {
 		var me *ModelError
 		if err == nil || !errors.As(err, &me) || !me.fallsBack() {
 			break
 		}
 		s.Record(Warned{Text: fmt.Sprintf("llm %s gave no answer, %s is asked instead: %s", c.LLM, other, me), Repair: FellBack})
-		reply, err = s.call(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, r.models[other], c)
+		next := r.models[other]
+		next.more = i+1 < len(m.spec.Fallback)
+		reply, err = s.insist(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, next, c)
 	}
 	return reply, err
 }
@@ -59,42 +62,41 @@ func (e *ModelError) fallsBack() bool {
 	}
 }
 
-// call reserves the budget, performs or replays one call, and settles.
-func (s *Scope) call(name string, nth int, m boundModel, c ModelCall) (*Reply, error) {
+// call reserves the budget, performs or replays one call, and settles. An error
+// of the model is a *journal.Failure.
+func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
 	}
 	r := s.r
 	req := &Request{
 		Role: c.Role, Call: nth, Step: c.Step, Messages: c.Messages, Tools: c.Tools,
-		ParallelTools: c.Parallel, Schema: c.Schema, Params: m.spec.Params,
+		ParallelTools: c.Parallel, Schema: c.Schema, Params: m.spec.Params, Fallback: m.more, Made: at.made,
 	}
-	if r.traced() {
+	if r.traced() && at.n == 0 {
 		r.trace(Requested{req})
 	}
 	var held reservation
-	budgeted := r.budgeted()
-	if budgeted {
+	name := at.path()
+	if req.Metered = r.budgeted(); req.Metered {
 		var err error
 		if held, err = s.reserve(req, m.spec.Cost); err != nil {
 			return nil, err
 		}
+		s.charge(name, held)
 	}
 	started := s.k.Now()
 	if r.emit.on() {
 		s.event(Event{Type: ModelStarted, Path: name, Model: m.spec.Name, Role: c.Role, Step: stepRef(c)})
 	}
-	reply, err := kernel.Do(s.k, s.modelEffect(name, m, req))
+	reply, err := kernel.Do(s.k, s.modelEffect(at, m, req))
 	if err != nil {
-		used := held // a call that was cut may have been answered, and billed
-		if _, failed := errors.AsType[*journal.Failure](err); failed {
-			used = reservation{}
-		}
-		r.settle(held, used)
-		return nil, s.modelError(m.spec.Name, err)
+		r.settle(held, s.unanswered(name, m.spec.Name, held, err))
+		return nil, err
 	}
+	s.uncharge(name, held)
 	cost := m.spec.Cost.Of(reply.Usage)
-	if r.settle(held, reservation{reply.Usage.Total(), cost}) && budgeted {
+	if r.settle(held, reservation{tokens: reply.Usage.Total(), cost: cost}) && req.Metered {
 		s.Record(Warned{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
 	}
 	s.Record(ModelCalled{Model: m.spec.Name, Tokens: reply.Usage, Cost: cost})
@@ -117,9 +119,12 @@ func stepRef(c ModelCall) *StepEvent {
 // reserve holds the worst case of a request and bounds its output to it.
 func (s *Scope) reserve(req *Request, price *Cost) (reservation, error) {
 	input := requestBytes(req) / 2
-	wanted, out := req.Params.MaxOutputTokens, 0
+	wanted, out, least := req.Params.MaxOutputTokens, 0, minOutput
+	if wanted != 0 {
+		least = min(least, wanted)
+	}
 	w, err := s.hold(func() reservation {
-		out = max(s.r.room(input, wanted, price), minOutput)
+		out = max(s.r.room(input, wanted, price), least)
 		return worst(input, out, price)
 	})
 	req.Params.MaxOutputTokens, req.Bounded = out, out != wanted
@@ -144,12 +149,10 @@ func requestBytes(req *Request) int {
 	return n
 }
 
-func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effect[*Reply] {
-	model := m.model
-	if seq, ok := model.(SequencedModel); ok {
-		model = seq.Choose(req)
-	}
-	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read, Layer: LayerLLM, Detail: req, Drifted: s.drifted}
+func (s *Scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effect[*Reply] {
+	model := m.choose(req)
+	name := at.path()
+	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read, Layer: LayerLLM, Detail: req, Drifted: s.drifted, Once: req.Metered}
 	if s.r.journaled() {
 		segments, w := s.r.segments, writtenRequest(req)
 		e.Digest = w.digest()
@@ -168,15 +171,21 @@ func (s *Scope) modelEffect(name string, m boundModel, req *Request) kernel.Effe
 	stream := s.deltas(name, m.spec.Name, req.Role)
 	e.Perform = func(ctx context.Context, key string) (*Reply, error) {
 		if model == nil {
-			return nil, failure(&ModelError{Kind: NotFound, Message: "llm " + m.spec.Name + " is not connected"})
+			return nil, failure(&ModelError{Kind: NotFound, Message: "llm " + m.spec.Name + " is not connected"}, mask{}, false)
+		}
+		if me := at.begin(s.r.retries); me != nil {
+			return nil, failure(me, mask{}, false)
 		}
 		call := *req
-		call.Key = key
-		reply, err := model.Generate(ctx, &call, stream)
+		call.Key = at.key(key)
+		masked := mask{s.r.host.Secrets}
+		to, rest := masked.deltas(stream)
+		reply, err := model.Generate(WithRetries(ctx, s.r.retries), &call, to)
+		rest()
 		if err != nil {
-			return nil, failure(err)
+			return nil, failure(err, masked, req.Metered)
 		}
-		return reply, nil
+		return masked.reply(reply), nil
 	}
 	return e
 }
@@ -203,8 +212,9 @@ func joinPath(a, b string) string {
 	return a + "/" + b
 }
 
-// failure makes an error of a model one that keeps its type in a journal.
-func failure(err error) error {
+// failure makes an error of a model one that keeps its type in a journal, and
+// whether a budget pays for the call.
+func failure(err error, masked mask, metered bool) error {
 	var me *ModelError
 	if !errors.As(err, &me) {
 		me = &ModelError{Kind: NetworkError, Message: err.Error()}
@@ -212,17 +222,10 @@ func failure(err error) error {
 			me = &ModelError{Kind: CallTimeout, Message: "the call took longer than its timeout"}
 		}
 	}
-	data, _ := json.Marshal(me)
-	return &journal.Failure{Code: "model", Message: me.Error(), Data: data}
-}
-
-// modelError is the reverse of failure; other errors (a cut, a drift) pass.
-func (s *Scope) modelError(llm string, err error) error {
-	var f *journal.Failure
-	if !errors.As(err, &f) {
-		return err
-	}
-	return fmt.Errorf("llm %s: %w", llm, keptModelError(f))
+	kept := *masked.failed(me)
+	kept.Charged = metered && me.Billable()
+	data, _ := json.Marshal(kept)
+	return &journal.Failure{Code: "model", Message: kept.Error(), Data: data}
 }
 
 // keptModelError is the error that failure made what a journal keeps.

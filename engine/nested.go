@@ -31,10 +31,13 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
 	}
+	if host.Secrets == nil {
+		host.Secrets = parent.host.Secrets
+	}
 	child := newRun(p, host, Input{RunID: parent.input.RunID + "/" + joinPath(s.Path(), name), Parameters: params}, parent.opts)
 	child.parent, child.depth = parent, parent.depth+1
 	child.emit, child.started = parent.emit, parent.started
-	child.segments = parent.segments
+	child.segments, child.retries, child.charges = parent.segments, parent.retries, parent.charges
 	child.agent = joinPath(s.Path(), name)
 	sc := &Scope{s.k.Child(name), child}
 	began := s.Now()

@@ -88,14 +88,7 @@ type ModelSpec struct {
 	Retry        RetryPolicy
 	RateLimit    RateLimit
 	Fallback     []string
-	Cost         *Cost
-}
-
-// Cost is the price of an llm in USD per million tokens.
-type Cost struct {
-	Input       float64
-	Output      float64
-	CachedInput float64 // 0 = Input's price
+	Cost         *Cost // nil = not known, which is not free
 }
 
 // ToolSpec is one tool of the spec.

@@ -110,9 +110,10 @@ type Result struct {
 	Error                 string          `json:"error"`
 	Conversation          []Message       `json:"conversation,omitempty"`
 
-	Failure *ModelError `json:"-"` // what a provider_error was
-	Miss    *Miss       `json:"-"` // what its recording lacked, where that ended it
-	Resumes bool        `json:"-"` // the journal could not be appended to: once it can, the run goes on
-	Limit   uint64      `json:"-"` // of a run that is looked at: seq of the record behind the limit it ended at; 0 = it met none
-	Wrote   bool        `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
+	Lost    map[string]Charge `json:"-"` // what a budget paid for calls that gave no answer, by their path
+	Failure *ModelError       `json:"-"` // what a provider_error was
+	Miss    *Miss             `json:"-"` // what its recording lacked, where that ended it
+	Resumes bool              `json:"-"` // the journal could not be appended to: once it can, the run goes on
+	Limit   uint64            `json:"-"` // of a run that is looked at: seq of the record behind the limit it ended at; 0 = it met none
+	Wrote   bool              `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated
 }

@@ -68,6 +68,8 @@ type run struct {
 	elapsed    time.Duration
 	ids        identity
 	spent      map[string]ModelUsage
+	retries    *Retries          // of the whole tree of runs
+	charges    charges           // likewise
 	segments   *journal.Segments // what the journal's requests are made of; of the whole tree of runs
 	defs       toolsJSON
 	parent     *run // of a nested agent
@@ -78,8 +80,10 @@ type run struct {
 type callKey struct{ role, step string }
 
 type boundModel struct {
-	spec  *ModelSpec
-	model Model
+	spec   *ModelSpec
+	model  Model
+	chosen Model // for the call that is being made; nil = not yet
+	more   bool  // there is another llm to ask
 }
 
 // identity is the ids a result shows.
@@ -93,18 +97,19 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 		models: make(map[string]boundModel, len(p.Models)),
 		tools:  make(map[string]*HostTool, len(h.Tools)),
 		calls:  map[callKey]int{}, counts: map[string]int{}, spent: map[string]ModelUsage{}, segments: &journal.Segments{},
+		retries: &Retries{}, charges: charges{},
 	}
 	for i := range p.Models {
 		m := h.Models[p.Models[i].Name]
 		if rm, ok := m.(RunModel); ok {
 			m = rm.ForRun(in.RunID)
 		}
-		r.models[p.Models[i].Name] = boundModel{&p.Models[i], m}
+		r.models[p.Models[i].Name] = boundModel{spec: &p.Models[i], model: m}
 	}
 	r.infos = make([]ToolInfo, 0, len(h.Tools))
 	for _, t := range h.Tools {
 		info := t.info()
-		t.known = info.Effect
+		t.known, t.mask = info.Effect, mask{h.Secrets}
 		r.tools[info.Name] = &t
 		r.infos = append(r.infos, info)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
@@ -16,10 +17,17 @@ type ModelSettings struct {
 	Retry     RetryPolicy
 	RateLimit RateLimit
 	UserAgent string
-	Env       func(string) string // the machine's environment, for names the spec declares; nil = none
+
+	Certificates Certificates // of the process
+
+	Dir   string              // the spec's folder
+	Root  string              // the project's: no file outside of it is read; "" = Dir
+	Allow []string            // folders outside of it that may be read all the same
+	Env   func(string) string // the machine's environment, for names the spec declares; nil = none
 }
 
-// FromEnv fills templates from the environment: an unset variable is "".
+// FromEnv fills templates from the environment: an unset variable is "", and
+// white space around a value is none of it.
 func (s ModelSettings) FromEnv(templates map[string]component.Template) map[string]string {
 	environment := func(ns, name string) (any, bool) {
 		if ns != "env" || s.Env == nil {
@@ -30,9 +38,16 @@ func (s ModelSettings) FromEnv(templates map[string]component.Template) map[stri
 	}
 	out := make(map[string]string, len(templates))
 	for name, t := range templates {
-		out[name] = t.Render(environment)
+		out[name] = strings.TrimSpace(t.Render(environment))
 	}
 	return out
+}
+
+// Certificates are files of the process: what it needs in a network of its own.
+type Certificates struct {
+	CAFile     string // trusted besides the machine's own; "" = none
+	ClientCert string // that servers are shown; "" = none
+	ClientKey  string // of ClientCert; "" = it stands in the same file
 }
 
 // RateLimit bounds the calls of one llm by this process; zero = unbounded.

@@ -295,7 +295,7 @@ func (u Usage) add(f ModelCalled) Usage {
 
 // Plus adds two consumptions.
 func (t Tokens) Plus(o Tokens) Tokens {
-	return Tokens{t.Input + o.Input, t.Output + o.Output, t.Cached + o.Cached, t.Reasoning + o.Reasoning}
+	return Tokens{t.Input + o.Input, t.Output + o.Output, t.Cached + o.Cached, t.CacheWrite + o.CacheWrite, t.Reasoning + o.Reasoning}
 }
 
 // Elapsed in whole milliseconds, as results show it.

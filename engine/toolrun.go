@@ -152,13 +152,13 @@ func attemptsOf(f *journal.Failure) int {
 
 // progress passes on what a tool tells while it runs.
 func (c *toolRun) progress() func(string) {
-	r, tool := c.s.r, c.rec.Tool
+	r, tool, masked := c.s.r, c.rec.Tool, c.tool.mask
 	if !r.emit.on() {
 		return func(string) {}
 	}
 	path := joinPath(c.s.Path(), c.name)
 	return func(m string) {
-		r.emit.transient(Event{Type: ToolProgress, Path: path, Tool: tool, Text: m})
+		r.emit.transient(Event{Type: ToolProgress, Path: path, Tool: tool, Text: masked.text(m)})
 	}
 }
 
@@ -170,11 +170,12 @@ func (t *HostTool) once(ctx context.Context, c *Call) (*ToolOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	out, err := t.Tool.Call(ctx, c)
+	out = t.mask.output(out)
 	if err != nil && (ctx.Err() == context.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)) {
-		return nil, &journal.Failure{Code: "timeout", Message: fmt.Sprintf("the tool took longer than %s: %v", timeout, err)}
+		return nil, &journal.Failure{Code: "timeout", Message: fmt.Sprintf("the tool took longer than %s: %s", timeout, t.mask.text(err.Error()))}
 	}
 	if err != nil {
-		return nil, &journal.Failure{Code: "error", Message: clip(err.Error(), t.maxOutput())}
+		return nil, &journal.Failure{Code: "error", Message: clip(t.mask.text(err.Error()), t.maxOutput())}
 	}
 	return t.bounded(out)
 }

@@ -4,7 +4,7 @@ import "github.com/pexctl/pex/engine/journal"
 
 // Codes of the failures that a write ends with when nobody waits for it any more.
 const (
-	FailureUnknown  = "unknown"   // it was begun, and nobody knows whether it took effect
+	FailureUnknown  = "unknown"   // it was begun, and nobody knows whether it took effect; also of an Effect.Once
 	FailureNotBegun = "not_begun" // it was asked for, and will not be begun
 )
 

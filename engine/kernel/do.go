@@ -31,6 +31,10 @@ type Effect[T any] struct {
 	Drifted func() bool
 	// Reread is told, on a re-run, what the intent holds.
 	Reread func(request []byte)
+	// Once says that Perform waits until the intent is safe, and that a later
+	// session which finds no outcome does not perform it again, though it is no
+	// write: it ends with a FailureUnknown.
+	Once bool
 	// Delay is the virtual time that the effect takes; live, Perform is called
 	// that much later.
 	Delay time.Duration
@@ -54,7 +58,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 		return zero, err
 	}
 	c := &call[T]{do: e.Perform}
-	c.class, c.layer, c.detail, c.delay, c.work = e.Class, e.Layer, e.Detail, e.Delay, c
+	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.Once, c
 	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Reread, e.Drifted})
 	s.b.park()
 	if c.cut != nil {

@@ -24,6 +24,7 @@ type effect struct {
 	digest     [32]byte
 	attempt    uint16
 	request    []byte // of a question
+	once       bool
 	started    bool
 	given      bool   // Recorded answers it
 	doubt      bool   // a write that Recorded knows to have begun, and no more
@@ -170,7 +171,7 @@ func (r *run) perform(e *effect) {
 }
 
 func (e *effect) performed() outcome {
-	if e.class == journal.Write || e.class == journal.Question {
+	if e.once || e.class == journal.Write || e.class == journal.Question {
 		if err := e.ticket.Wait(); err != nil {
 			return outcome{fatal: &StoreError{err}}
 		}

@@ -96,6 +96,9 @@ func (r *run) reopen() (done bool, err error) {
 	if err := r.unsure(r.inherited); err != nil {
 		return false, err
 	}
+	if r.forsake() {
+		return true, nil
+	}
 	for e := r.open.first; e != nil; e = e.next {
 		if r.doubtful(e) && r.decided(e) && (r.gaveUp || r.o.Resolve[e.path] != "redo") {
 			delete(r.recorded, e.path)
@@ -119,6 +122,20 @@ func (r *run) reopen() (done bool, err error) {
 	}
 	r.reopened, r.recorded = true, nil
 	return false, nil
+}
+
+// forsake ends the first effect that an earlier session left open and that is
+// not performed again.
+func (r *run) forsake() bool {
+	for e := r.open.first; e != nil; e = e.next {
+		if e.once && r.inherited(e) {
+			delete(r.recorded, e.path)
+			r.record(e, failed(&journal.Failure{Code: FailureUnknown, Message: "the session that began it ended before its outcome was there"}))
+			failpoint.At(failpoint.RecoverDecided)
+			return true
+		}
+	}
+	return false
 }
 
 // inherited says that an earlier session issued the effect.

@@ -83,7 +83,7 @@ func TestAResultWithoutJSONFormEndsTheRun(t *testing.T) {
 	}
 }
 
-// A write is performed only when its intent is in the file.
+// A write, and what is performed once, begins only when its intent is in the file.
 func TestAWriteWaitsForItsCommit(t *testing.T) {
 	h, err := journal.OpenHome(t.TempDir(), journal.Sync)
 	if err != nil {
@@ -97,14 +97,17 @@ func TestAWriteWaitsForItsCommit(t *testing.T) {
 	_, err = run(f, func(s *kernel.Scope) error {
 		for i := range 20 {
 			path := fmt.Sprint("e", i)
-			_, err := kernel.Do(s, kernel.Effect[bool]{Name: path, Class: journal.Write, Perform: func(context.Context, string) (bool, error) {
+			e := kernel.Effect[bool]{Name: path, Class: journal.Write, Perform: func(context.Context, string) (bool, error) {
 				recs, err := h.Read("r")
 				if err != nil || recs[len(recs)-1].Path != path {
 					t.Error("performed before its intent was in the file:", path, err)
 				}
 				return true, nil
-			}})
-			if err != nil {
+			}}
+			if i%2 == 1 {
+				e.Class, e.Once = journal.Read, true
+			}
+			if _, err := kernel.Do(s, e); err != nil {
 				return err
 			}
 		}

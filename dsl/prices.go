@@ -1,0 +1,213 @@
+package dsl
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// Prices are what models cost, for llms whose spec does not say it. They are
+// safe for concurrent use; nil knows none.
+type Prices struct {
+	find func(priced) (engine.Cost, string, bool)
+
+	mu   sync.Mutex // guards used
+	used map[string]engine.Cost
+}
+
+// priced is what the price of an llm depends on.
+type priced struct {
+	provider, model, baseURL string
+	cacheTTL, tier           string // of its options, where its provider has them
+}
+
+// key names it in what a run keeps of its prices.
+func (p priced) key() string {
+	return strings.Join(strings.Fields(p.provider+"/"+p.model+" "+p.baseURL+" "+p.cacheTTL+" "+p.tier), " ")
+}
+
+//go:embed prices.yaml
+var knownPrices []byte
+
+// KnownPrices are those of well-known models, with their dates. They are read
+// when they are first asked for.
+func KnownPrices() *Prices {
+	return &Prices{find: func(p priced) (engine.Cost, string, bool) { return readKnown().find(p) }}
+}
+
+var readKnown = sync.OnceValue(func() *Prices {
+	l := newLoader(Options{})
+	src := &source{name: "prices.yaml", text: knownPrices}
+	p := l.prices(src, l.mapping(src, "a file of prices"))
+	if p == nil {
+		panic("the table of prices is broken: " + l.report.list.String())
+	}
+	return p
+})
+
+// LoadPrices reads a file of kind: Prices and reports all that is wrong with
+// it; the catalogue of the options says which providers there are. The Prices
+// are nil when there is an error.
+func LoadPrices(file string, o Options) (*Prices, diag.List) {
+	l := newLoader(o)
+	p, _ := l.loadPrices(file)
+	return p, l.report.list.Sort()
+}
+
+func (l *loader) loadPrices(file string) (*Prices, *value) {
+	src := l.openFile(file, file, rootOfTests)
+	if src == nil {
+		return nil, nil
+	}
+	tree := l.mapping(src, "a file of prices")
+	if tree == nil {
+		return nil, nil
+	}
+	if textAt(tree, "kind") != kindPrices {
+		l.wrongKind(tree, kindPrices)
+		return nil, tree
+	}
+	return l.prices(src, tree), tree
+}
+
+// RecordedPrices are those that a run began with, as Used called them; what is
+// not among them costs what rest says.
+func RecordedPrices(of map[string]engine.Cost, rest *Prices) *Prices {
+	return &Prices{find: func(p priced) (engine.Cost, string, bool) {
+		if cost, ok := of[p.key()]; ok {
+			return cost, "the run's prices", true
+		}
+		return rest.of(p)
+	}}
+}
+
+// Used are the prices that specs were given of these, agents within them
+// included: what a later session needs to account alike.
+func (p *Prices) Used() map[string]engine.Cost {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.used)
+}
+
+// use notes that a spec was given a price.
+func (p *Prices) use(llm priced, cost engine.Cost) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.used == nil {
+		p.used = map[string]engine.Cost{}
+	}
+	p.used[llm.key()] = cost
+}
+
+// of is what an llm costs, and where that is written.
+func (p *Prices) of(llm priced) (cost engine.Cost, origin string, ok bool) {
+	if p == nil || llm.model == "" {
+		return cost, "", false
+	}
+	return p.find(llm)
+}
+
+// prices decodes a tree of kind: Prices; nil = there is an error.
+func (l *loader) prices(src *source, tree *value) *Prices {
+	before := len(l.report.list)
+	c := newCompiler(l, tree, src.dir())
+	c.what, c.homes = "the file of prices", func() []home { return nil }
+	var k pricesKeys
+	c.decode(tree, "", &k)
+	dates := c.priceSources(&k)
+	for i := range k.Prices {
+		c.checkPrice(tree.get("prices").items[i], &k.Prices[i])
+	}
+	if l.report.failedSince(before) {
+		return nil
+	}
+	rows := tree.get("prices").items
+	c.overtaken(rows, k.Prices)
+	return &Prices{find: func(llm priced) (engine.Cost, string, bool) {
+		for i := range k.Prices {
+			if row := &k.Prices[i]; row.holds(llm) {
+				return row.cost(llm), pricedAt(rows[i].place) + dates[llm.provider], true
+			}
+		}
+		return engine.Cost{}, "", false
+	}}
+}
+
+// pricedAt is where a price stands.
+func pricedAt(p place) string {
+	if p.src.path == "" {
+		return "known prices"
+	}
+	return where(p)
+}
+
+// holds says whether it is the price of an llm.
+func (k *priceKeys) holds(llm priced) bool {
+	if k.Provider != llm.provider || k.BaseURL != llm.baseURL && k.BaseURL != "*" || llm.tier != "" && llm.tier != "default" {
+		return false
+	}
+	for _, name := range k.Models {
+		if ok, _ := path.Match(name, llm.model); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *priceKeys) cost(llm priced) engine.Cost {
+	c := engine.Cost{Input: k.Input, Output: k.Output, CachedInput: k.CachedInput, CacheWrite: k.CacheWrite}
+	long := llm.cacheTTL == "1h"
+	if long && k.CacheWrite1h != 0 {
+		c.CacheWrite = k.CacheWrite1h
+	}
+	if a := k.Above; a != nil {
+		c.Above = &engine.CostAbove{Tokens: a.Tokens, Input: a.Input, Output: a.Output, CachedInput: a.CachedInput, CacheWrite: a.CacheWrite}
+		if long && a.CacheWrite1h != 0 {
+			c.Above.CacheWrite = a.CacheWrite1h
+		}
+	}
+	return c
+}
+
+// price gives an llm without cost the one that the options know, if they do.
+func (c *compiler) price(m *engine.ModelSpec, v *value, at string) {
+	options := v.get("options")
+	llm := priced{
+		provider: m.Provider, model: m.Params.Model, baseURL: m.BaseURL.Text,
+		cacheTTL: textAt(options, "cache_ttl"), tier: cmp.Or(textAt(options, "service_tier"), textAt(options.get("extra_body"), "service_tier")),
+	}
+	cost, origin, ok := c.loader.options.Prices.of(llm)
+	if !ok {
+		return
+	}
+	m.Cost = &cost
+	c.loader.options.Prices.use(llm, cost)
+	c.defaults = append(c.defaults, Origin{Path: at + ".cost", Value: brief(costText(&cost)), Origin: origin})
+}
+
+// costText is a cost as a spec writes it.
+func costText(c *engine.Cost) string {
+	return fmt.Sprintf("{input: %v, output: %v%s%s%s}", c.Input, c.Output,
+		orNothing(", cached_input: ", c.CachedInput), orNothing(", cache_write: ", c.CacheWrite), aboveText(c.Above))
+}
+
+func orNothing(key string, usd float64) string {
+	if usd == 0 {
+		return ""
+	}
+	return key + fmt.Sprint(usd)
+}
+
+func aboveText(a *engine.CostAbove) string {
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf(", above: {tokens: %d, input: %v, output: %v}", a.Tokens, a.Input, a.Output)
+}

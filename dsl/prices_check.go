@@ -1,0 +1,87 @@
+package dsl
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// priceSources checks the sources; each gives the words for its date.
+func (c *compiler) priceSources(k *pricesKeys) map[string]string {
+	dates := map[string]string{}
+	for i, s := range k.Sources {
+		v := c.tree.get("sources").items[i]
+		if _, err := time.Parse(time.DateOnly, s.AsOf); err != nil && s.AsOf != "" {
+			c.report.error(diag.WrongType, v.get("as_of").place, "sources[%d].as_of wants a day, not %s", i, quoted(s.AsOf)).Hint = "write 2026-12-31"
+		}
+		c.priceProvider(v, s.Provider)
+		dates[s.Provider] = " as of " + s.AsOf
+	}
+	return dates
+}
+
+func (c *compiler) checkPrice(v *value, k *priceKeys) {
+	c.priceProvider(v, k.Provider)
+	for i, name := range k.Models {
+		if _, err := path.Match(name, ""); err != nil {
+			c.report.error(diag.BadPattern, v.get("models").items[i].place, "%s is no pattern: a [ is not closed", quoted(name))
+		}
+	}
+}
+
+// priceProvider reports a provider that the catalogue does not have.
+func (c *compiler) priceProvider(v *value, name string) {
+	models := c.loader.options.Catalog.Models
+	if _, ok := models.Find(name); !ok && name != "" && len(models.Types()) > 0 {
+		c.report.error(diag.UnknownType, v.get("provider").place, "there is no provider %s", quoted(name)).Hint = meant(name, models.Types())
+	}
+}
+
+// claim is a name that an entry holds for.
+type claim struct{ provider, baseURL, model string }
+
+func (c claim) isPattern() bool { return strings.ContainsAny(c.model, "*?[") }
+
+// claims are those of the entries above, with the entries' numbers.
+type claims struct {
+	of       map[claim]int
+	patterns []claim
+}
+
+// overtaken warns of names that never count, since an entry above has the same
+// or a pattern for it.
+func (c *compiler) overtaken(rows []*value, prices []priceKeys) {
+	above := claims{of: map[claim]int{}}
+	for i, k := range prices {
+		for j, name := range k.Models {
+			own := claim{k.Provider, k.BaseURL, name}
+			if n, ok := above.find(own); ok {
+				c.report.warn(diag.Unused, rows[i].get("models").items[j].place, "%s never counts here, since prices[%d] holds for it", quoted(name), n).
+					Hint = "the first entry counts: put the narrower one first, or remove one"
+				continue
+			}
+			above.of[own] = i
+			if own.isPattern() {
+				above.patterns = append(above.patterns, own)
+			}
+		}
+	}
+}
+
+// find gives the entry that has a name already.
+func (c *claims) find(own claim) (entry int, ok bool) {
+	for _, base := range []string{own.baseURL, "*"} {
+		if n, ok := c.of[claim{own.provider, base, own.model}]; ok {
+			return n, true
+		}
+	}
+	for _, p := range c.patterns {
+		wide := p.provider == own.provider && (p.baseURL == own.baseURL || p.baseURL == "*")
+		if ok, _ := path.Match(p.model, own.model); ok && wide && !own.isPattern() {
+			return c.of[p], true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,47 @@
+package dsl
+
+// pricesKeys is a file of kind: Prices.
+type pricesKeys struct {
+	APIVersion string            `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind       string            `yaml:"kind" required:"true" enum:"Prices" doc:"Prices."`
+	Sources    []priceSourceKeys `yaml:"sources" doc:"Where the prices were read, and when, by provider."`
+	Prices     []priceKeys       `yaml:"prices" required:"true" min:"1" doc:"What models cost; the first that holds for an llm counts."`
+}
+
+type priceSourceKeys struct {
+	Provider string `yaml:"provider" required:"true" doc:"The provider, as llms name it."`
+	AsOf     string `yaml:"as_of" required:"true" doc:"The day on which its prices were checked: 2026-12-31."`
+	URL      string `yaml:"url" doc:"Where they stand."`
+}
+
+type priceKeys struct {
+	Provider     string          `yaml:"provider" required:"true" doc:"The provider, as llms name it."`
+	Models       []string        `yaml:"models" required:"true" min:"1" doc:"The provider's names of the model; * stands for anything, ? and [0-9] for one character."`
+	BaseURL      string          `yaml:"base_url" doc:"The base_url of the llms that it holds for, as they write it, or * for all; those without one by default."`
+	Input        float64         `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
+	Output       float64         `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
+	CachedInput  float64         `yaml:"cached_input" min:"0" doc:"USD per million input tokens from the cache; the input price by default."`
+	CacheWrite   float64         `yaml:"cache_write" min:"0" doc:"USD per million input tokens that go into the cache; the input price by default."`
+	CacheWrite1h float64         `yaml:"cache_write_1h" min:"0" doc:"The same for llms with cache_ttl: 1h among their options."`
+	Above        *priceAboveKeys `yaml:"above" doc:"Prices of a whole request whose input is longer."`
+}
+
+type priceAboveKeys struct {
+	Tokens       int     `yaml:"tokens" required:"true" min:"1" doc:"Input tokens beyond which they hold."`
+	Input        float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
+	Output       float64 `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
+	CachedInput  float64 `yaml:"cached_input" min:"0" doc:"USD per million input tokens from the cache; the input price by default."`
+	CacheWrite   float64 `yaml:"cache_write" min:"0" doc:"USD per million input tokens that go into the cache; the input price by default."`
+	CacheWrite1h float64 `yaml:"cache_write_1h" min:"0" doc:"The same for llms with cache_ttl: 1h among their options."`
+}
+
+func pricesOrder() keyOrder {
+	order := ofStruct(pricesKeys{})
+	price := ofStruct(priceKeys{})
+	price.below = map[string]keyOrder{"above": ofStruct(priceAboveKeys{})}
+	order.below = map[string]keyOrder{
+		"sources": {below: map[string]keyOrder{"*": ofStruct(priceSourceKeys{})}},
+		"prices":  {below: map[string]keyOrder{"*": price}},
+	}
+	return order
+}

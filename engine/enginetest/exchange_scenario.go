@@ -1,0 +1,188 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// scenarios are all of them; each has a file of its name.
+var scenarios = []scenario{
+	{name: "text", run: (*talk).text},
+	{name: "system_prompt", run: (*talk).systemPrompt},
+	{name: "tools", run: func(x *talk) { x.tools(false) }},
+	{name: "streamed_text", run: (*talk).streamedText},
+	{name: "streamed_tools", run: func(x *talk) { x.tools(true) }},
+	{name: "schema", run: (*talk).schema},
+	{name: "max_tokens", run: (*talk).maxTokens},
+	{name: "stop_sequence", run: (*talk).stopSequence},
+	{name: "temperature", run: (*talk).temperature},
+	{name: "top_p", run: (*talk).topP},
+	{name: "cache", run: (*talk).cache},
+	{name: "thinking", run: (*talk).thinking},
+	{name: "wrong_key", change: wrongKey, run: func(x *talk) { x.refused(put("", pong), engine.AuthError) }},
+	{name: "unknown_model", change: unknownModel, run: func(x *talk) { x.refused(put("", pong), engine.NotFound) }},
+}
+
+func known(name string) *scenario {
+	for i := range scenarios {
+		if scenarios[i].name == name {
+			return &scenarios[i]
+		}
+	}
+	return nil
+}
+
+const pong = "Reply with the single word: pong"
+
+func (x *talk) text() {
+	r := x.ask(put("", pong), false)
+	x.says(r, "pong")
+	x.ended(r, engine.EndTurn)
+}
+
+func (x *talk) systemPrompt() {
+	r := x.ask(put("Whatever you are asked, your whole reply is the single word banana.", "What is the capital of France?"), false)
+	x.says(r, "banana")
+	x.ended(r, engine.EndTurn)
+}
+
+func (x *talk) streamedText() {
+	r := x.ask(put("", "Say in one sentence of about twenty words what moss is, with the word moss in it."), true)
+	x.says(r, "moss")
+	x.ended(r, engine.EndTurn)
+	if r.FirstToken > r.Latency {
+		x.Errorf("first token after %v of %v", r.FirstToken, r.Latency)
+	}
+}
+
+var weather = engine.ToolDef{
+	Name: "weather", Description: "The weather in a city, now.",
+	Input: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}`),
+}
+
+var forecast = map[string]string{"oslo": "12 degrees, rain", "lima": "24 degrees, sun"}
+
+// tools goes until the model answers: most call both at once, some one by one.
+func (x *talk) tools(streamed bool) {
+	req := put("", "How many degrees is it in Oslo and in Lima? Ask the weather tool for both cities at once, then tell me both numbers.")
+	req.Tools, req.ParallelTools = []engine.ToolDef{weather}, true
+	asked := map[string]bool{}
+	for range 4 {
+		r := x.ask(req, streamed)
+		if len(r.Calls) == 0 {
+			x.says(r, "12", "24")
+			x.ended(r, engine.EndTurn)
+			break
+		}
+		req.Messages = append(req.Messages, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Calls: r.Calls})
+		for _, c := range r.Calls {
+			var args struct{ City string }
+			_ = json.Unmarshal(c.Args, &args) // ask has complained
+			city := strings.ToLower(args.City)
+			asked[city] = true
+			result := engine.Message{Role: engine.ToolRole, CallID: c.ID, Tool: c.Name, Text: engine.Text{forecast[city]}}
+			if c.Name != weather.Name || forecast[city] == "" {
+				x.Errorf("call of %s(%s)", c.Name, c.Args)
+				result.Text, result.IsError = engine.Text{"no such city"}, true
+			}
+			req.Messages = append(req.Messages, result)
+		}
+	}
+	if len(asked) != len(forecast) {
+		x.Errorf("asked for the weather in %v", asked)
+	}
+}
+
+// schema holds even noise to its form: only words of the schema fit.
+func (x *talk) schema() {
+	req := put("", "Which of the two cities Oslo and Lima is in Peru? Answer as JSON with the members city and capital.")
+	req.Schema = &engine.ReplySchema{Name: "city", Schema: json.RawMessage(
+		`{"type":"object","properties":{"city":{"type":"string","enum":["Oslo","Lima"]},"capital":{"type":"boolean"}},"required":["city","capital"],"additionalProperties":false}`,
+	)}
+	r := x.ask(req, false)
+	var got struct {
+		City    string
+		Capital *bool
+	}
+	from, to := strings.Index(r.Text, "{"), strings.LastIndex(r.Text, "}") // a model that is told by words may put a fence around it
+	if from < 0 || to < from || json.Unmarshal([]byte(r.Text[from:to+1]), &got) != nil || got.Capital == nil || got.City != "Lima" && got.City != "Oslo" {
+		x.Fatalf("reply %q is not of the schema", r.Text)
+	}
+	x.says(r, "Lima")
+}
+
+func (x *talk) maxTokens() {
+	req := put("", "Count from one to two hundred in words.")
+	req.Params.MaxOutputTokens = 16
+	r := x.ask(req, false)
+	cut := r.Stop == engine.MaxTokens || x.noise && r.Stop == engine.EndTurn // random weights may end anywhere
+	if !cut || r.Usage.Output > 16+1 {                                       // one for the end, which some count
+		x.Errorf("stop %s after %d tokens: %q", r.Stop, r.Usage.Output, r.Text)
+	}
+}
+
+func (x *talk) stopSequence() {
+	req := put("", "Count from 1 to 9, with single spaces between.")
+	req.Params.Stop = []string{"7"}
+	r := x.ask(req, false)
+	x.says(r, "5 6")
+	x.ended(r, engine.EndTurn, engine.StopSequence)
+	if strings.Contains(r.Text, "7") {
+		x.Errorf("the reply goes past its end: %q", r.Text)
+	}
+}
+
+func (x *talk) temperature() {
+	zero, seed := 0.0, int64(7)
+	req := put("", pong)
+	req.Params.Temperature, req.Params.Seed = &zero, &seed
+	x.says(x.ask(req, false), "pong")
+}
+
+func (x *talk) topP() {
+	p := 0.5
+	req := put("", pong)
+	req.Params.TopP = &p
+	x.says(x.ask(req, false), "pong")
+}
+
+// cache asks twice with the same long beginning. Whether a server remembers it
+// is its own affair; that its counts add up is not.
+func (x *talk) cache() {
+	var long strings.Builder
+	for i := 1; i <= 60; i++ {
+		fmt.Fprintf(&long, "Rule %d: the plant in row %d of the garden is watered on day %d of the month. ", i, i, 1+i%28)
+	}
+	for range 2 {
+		r := x.ask(put(long.String(), pong), false)
+		x.says(r, "pong")
+		x.Logf("%d of %d tokens came from a cache", r.Usage.Cached, r.Usage.Input)
+	}
+}
+
+func (x *talk) thinking() {
+	req := put("", "What is 17 times 24? Reply with the number alone.")
+	req.Params.MaxOutputTokens = 4000
+	for _, streamed := range []bool{false, true} {
+		r := x.ask(req, streamed)
+		x.says(r, "408")
+		x.ended(r, engine.EndTurn)
+	}
+}
+
+// wrongKey replaces the key, also where a header takes it from the environment.
+func wrongKey(s *engine.ModelSettings) {
+	right, env := s.APIKey, s.Env
+	s.APIKey = "not-the-key"
+	s.Env = func(name string) string {
+		if v := env(name); v != right {
+			return v
+		}
+		return s.APIKey
+	}
+}
+
+func unknownModel(s *engine.ModelSettings) { s.Model = "no-such-model" }

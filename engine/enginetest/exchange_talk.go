@@ -1,0 +1,129 @@
+package enginetest
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// scenario is a conversation that every provider can have. What it expects
+// holds for any model that understands English.
+type scenario struct {
+	name   string
+	change func(*engine.ModelSettings)
+	run    func(*talk)
+}
+
+// talk is one scenario on its way.
+type talk struct {
+	*testing.T
+	model engine.Model
+	noise bool // what the model says means nothing
+}
+
+// run has the conversation, and gives the name of the model it was had with.
+func run(t *testing.T, p Subject, s scenario, server http.RoundTripper, at Live, settings engine.ModelSettings) string {
+	settings.BaseURL, settings.Model = at.BaseURL, cmp.Or(at.Model, p.Model)
+	if s.name == "thinking" {
+		settings.Model = cmp.Or(at.Thinking, p.Thinking)
+	}
+	named := settings.Model
+	if s.change != nil {
+		s.change(&settings)
+	}
+	m, err := p.Build(settings, server, s.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.run(&talk{T: t, model: m, noise: at.Noise})
+	return named
+}
+
+// ask wants a reply.
+func (x *talk) ask(req *engine.Request, streamed bool) *engine.Reply {
+	x.Helper()
+	out, err := x.try(req, streamed)
+	if err != nil {
+		x.Fatalf("no reply: %v", err)
+	}
+	return out
+}
+
+// try makes a call, and checks what holds for every reply.
+func (x *talk) try(req *engine.Request, streamed bool) (*engine.Reply, error) {
+	x.Helper()
+	var text strings.Builder
+	var stream func(engine.Delta)
+	if streamed {
+		stream = func(d engine.Delta) { text.WriteString(d.Text) }
+	}
+	out, err := x.model.Generate(x.Context(), req, stream)
+	if err != nil {
+		return nil, err
+	}
+	if streamed && text.String() != out.Text {
+		x.Errorf("the deltas make up %q, the reply is %q", text.String(), out.Text)
+	}
+	u := out.Usage
+	if u.Input <= 0 || u.Output < 0 || u.Cached > u.Input || u.Reasoning > u.Output {
+		x.Errorf("usage %+v", u)
+	}
+	if out.Stop == "" || out.Stop == engine.ToolUse != (len(out.Calls) > 0) {
+		x.Errorf("stop %q with %d calls", out.Stop, len(out.Calls))
+	}
+	for i, c := range out.Calls {
+		var args map[string]any
+		if c.ID == "" || json.Unmarshal(c.Args, &args) != nil || args == nil {
+			x.Errorf("call %d: %s(%s) with the id %q", i, c.Name, c.Args, c.ID)
+		}
+	}
+	return out, nil
+}
+
+// says wants a word in the reply, if its words mean anything.
+func (x *talk) says(r *engine.Reply, words ...string) {
+	x.Helper()
+	for _, word := range words {
+		if !x.noise && !strings.Contains(strings.ToLower(r.Text), strings.ToLower(word)) {
+			x.Errorf("%q is not in the reply: %q", word, r.Text)
+		}
+	}
+}
+
+// ended wants a reply that its model brought to an end, or had to cut.
+func (x *talk) ended(r *engine.Reply, kinds ...engine.StopKind) {
+	x.Helper()
+	for _, k := range kinds {
+		if r.Stop == k || x.noise && r.Stop == engine.MaxTokens {
+			return
+		}
+	}
+	x.Errorf("stop %s, want %v: %q", r.Stop, kinds, r.Text)
+}
+
+// refused wants a typed failure.
+func (x *talk) refused(req *engine.Request, kind engine.ErrorKind) {
+	x.Helper()
+	for _, streamed := range []bool{false, true} {
+		out, err := x.try(req, streamed)
+		var e *engine.ModelError
+		if !errors.As(err, &e) || e.Kind != kind || e.Status < 400 || e.Message == "" || e.Attempts != 1 {
+			x.Errorf("streamed %v: reply %+v, error %v, want %s", streamed, out, err, kind)
+		}
+	}
+}
+
+// put is a question, with a system prompt where there is one; the reply is short.
+func put(system, question string) *engine.Request {
+	req := &engine.Request{Role: "executor", Params: engine.Params{MaxOutputTokens: 400}}
+	if system != "" {
+		req.Messages = append(req.Messages, say(engine.System, system))
+	}
+	req.Messages = append(req.Messages, say(engine.User, question))
+	return req
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// attempt is one of the attempts that a call takes which the engine repeats
+// itself, from 0.
+type attempt struct {
+	name  string
+	n     int
+	made  int         // requests that earlier ones made, as far as that is known
+	after *ModelError // the failure that it repeats; nil = there was none, or it is not known
+}
+
+// begin notes a call, or takes a repeat; the error says that there is none left.
+func (a attempt) begin(r *Retries) *ModelError {
+	if a.n == 0 {
+		r.called()
+	}
+	if a.after == nil {
+		return nil
+	}
+	used, ok := r.Take()
+	if ok {
+		return nil
+	}
+	me := *a.after
+	me.Message, me.Unsent, me.Charged = me.Message+"; "+used, true, false
+	return &me
+}
+
+// path is the name of the attempt's effect.
+func (a attempt) path() string {
+	if a.n == 0 {
+		return a.name
+	}
+	return fmt.Sprintf("%s.again.%d", a.name, a.n)
+}
+
+// key is the idempotency key of the call, which all its attempts share.
+func (a attempt) key(own string) string {
+	if a.n == 0 {
+		return own
+	}
+	return strings.TrimSuffix(own, a.path()) + a.name
+}
+
+// insist performs a call, and again where it is not known what came of it: a
+// session that had begun it ended meanwhile, or the connection broke under a
+// budget. Each attempt reserves for itself, since each may have been billed.
+// Other failures are repeated by the provider.
+func (s *Scope) insist(name string, nth int, m boundModel, c ModelCall) (*Reply, error) {
+	made := 0
+	var last *ModelError
+	for n := 0; ; n++ {
+		at := attempt{name, n, made, last}
+		reply, err := s.call(at, nth, &m, c)
+		f, failed := errors.AsType[*journal.Failure](err)
+		if !failed {
+			return reply, err
+		}
+		if f.Code == kernel.FailureUnknown {
+			last = nil
+			continue
+		}
+		me := keptModelError(f)
+		last = me
+		made += max(1, me.Attempts)
+		if !me.Charged || !me.Retryable() || made >= m.spec.Retry.MaxAttempts {
+			return nil, fmt.Errorf("llm %s: %w", m.spec.Name, me)
+		}
+		m.chosen = nil
+		if err := s.Sleep(at.path()+".pause", max(m.spec.Retry.backoff(made+1), me.RetryAfter)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// choose is the model that performs a call: of one that chooses, what it chose
+// for this call, also when it is performed again.
+func (m *boundModel) choose(req *Request) Model {
+	if m.chosen == nil {
+		m.chosen = m.model
+		if seq, ok := m.model.(SequencedModel); ok {
+			m.chosen = seq.Choose(req)
+		}
+	}
+	return m.chosen
+}
+
+// Billable says that the failed call may have been answered all the same, and
+// be on the bill. Providers do not charge for what they refuse.
+func (e *ModelError) Billable() bool {
+	switch e.Kind {
+	case NetworkError, Truncated, CallTimeout, BadReply:
+		return !e.Unsent
+	default:
+		return false
+	}
+}

@@ -1,0 +1,199 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// breaking is a model whose first calls fail, and that keeps the keys it was
+// called by and what it was allowed.
+type breaking struct {
+	fails   []*engine.ModelError
+	keys    []string
+	metered []bool
+	made    []int
+}
+
+func (b *breaking) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+	b.keys, b.metered, b.made = append(b.keys, req.Key), append(b.metered, req.Metered), append(b.made, req.Made)
+	if n := len(b.keys); n <= len(b.fails) {
+		return nil, b.fails[n-1]
+	}
+	return &engine.Reply{Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1, Output: 1}}, nil
+}
+
+func fails(kind engine.ErrorKind) *engine.ModelError {
+	return &engine.ModelError{Kind: kind, Message: "no", Attempts: 1}
+}
+
+func TestLostAnswersAreAskedForAgainUnderABudget(t *testing.T) {
+	tests := []struct {
+		name   string
+		limits engine.Limits
+		fails  []*engine.ModelError
+		calls  int
+		code   engine.StopCode
+	}{
+		{"a broken stream", engine.Limits{MaxTokens: 100_000}, []*engine.ModelError{fails(engine.Truncated)}, 2, engine.StopAnswered},
+		{"twice", engine.Limits{MaxTokens: 100_000}, []*engine.ModelError{fails(engine.Truncated), fails(engine.NetworkError)}, 3, engine.StopAnswered},
+		{"too often", engine.Limits{MaxTokens: 100_000}, []*engine.ModelError{fails(engine.Truncated), fails(engine.Truncated), fails(engine.Truncated)}, 3, engine.StopProviderError},
+		{"attempts that the model made count", engine.Limits{MaxTokens: 100_000}, []*engine.ModelError{{Kind: engine.Truncated, Message: "no", Attempts: 3}}, 1, engine.StopProviderError},
+		{"what will not pass", engine.Limits{MaxTokens: 100_000}, []*engine.ModelError{fails(engine.BadReply)}, 1, engine.StopProviderError},
+		{"what the model has repeated", engine.Limits{MaxTokens: 100_000}, []*engine.ModelError{fails(engine.Overloaded)}, 1, engine.StopProviderError},
+		{"what was never sent", engine.Limits{MaxTokens: 100_000}, []*engine.ModelError{{Kind: engine.NetworkError, Unsent: true, Message: "no"}}, 1, engine.StopProviderError},
+		{"no budget", engine.Limits{}, []*engine.ModelError{fails(engine.Truncated)}, 1, engine.StopProviderError},
+		{"no room for another", engine.Limits{MaxTokens: 6000}, []*engine.ModelError{fails(engine.Truncated)}, 1, engine.StopBudgetTokens},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &breaking{fails: tt.fails}
+			p := program(map[string]does{"a": asks(1, 1)})
+			p.Limits = tt.limits
+			p.Models = []engine.ModelSpec{{Name: "main", Retry: engine.RetryPolicy{MaxAttempts: 3}, Params: engine.Params{MaxOutputTokens: 3000}}}
+			res := runs(p, engine.Host{Models: map[string]engine.Model{"main": m}})
+			if len(m.keys) != tt.calls || res.StopReason.Code != tt.code {
+				t.Errorf("%d calls, %+v", len(m.keys), res.StopReason)
+			}
+			if slices.Contains(m.metered, tt.limits.MaxTokens == 0) {
+				t.Errorf("metered: %v", m.metered)
+			}
+			for _, key := range m.keys {
+				if key != "r/b0/model.0" {
+					t.Errorf("idempotency key %s", key)
+				}
+			}
+		})
+	}
+}
+
+// broken is a run of three calls under a budget, the first of whose answers is lost.
+func broken(t *testing.T, m *breaking, o engine.Options) (*engine.Program, *journal.Memory, *engine.Result) {
+	t.Helper()
+	p := program(map[string]does{"a": asks(1, 3)})
+	p.Limits = engine.Limits{MaxTokens: 100_000}
+	p.Models = []engine.ModelSpec{{Name: "main", Retry: engine.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}, Params: engine.Params{MaxOutputTokens: 3000}}}
+	j := &journal.Memory{Paranoid: true}
+	o.Virtual, o.Journal = true, j
+	res := engine.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]engine.Model{"main": m}}, o)
+	if res.StopReason.Code != engine.StopAnswered {
+		t.Fatalf("%+v", res.StopReason)
+	}
+	return p, j, res
+}
+
+func TestAttemptsOfTheModelAndOfTheRunAreOneCount(t *testing.T) {
+	m := &breaking{fails: []*engine.ModelError{{Kind: engine.Truncated, Attempts: 2}, fails(engine.Truncated)}}
+	broken(t, m, engine.Options{})
+	if !slices.Equal(m.made, []int{0, 2, 3, 0, 0}) {
+		t.Errorf("attempts before each call: %v", m.made)
+	}
+}
+
+func TestARepeatWaitsAsLongAsTheServerAsks(t *testing.T) {
+	m := &breaking{fails: []*engine.ModelError{{Kind: engine.Truncated, RetryAfter: 20 * time.Second, Attempts: 1}, fails(engine.Truncated)}}
+	if _, _, res := broken(t, m, engine.Options{}); res.DurationMS != 22_000 {
+		t.Errorf("took %d ms", res.DurationMS)
+	}
+}
+
+// asked counts the requests that a tracer is told of.
+type asked int
+
+func (a *asked) Trace(_ *engine.Program, w engine.Way) {
+	if _, ok := w.(engine.Requested); ok {
+		*a++
+	}
+}
+
+func TestACallIsOneRequestHoweverOftenItIsMade(t *testing.T) {
+	var n asked
+	broken(t, &breaking{fails: []*engine.ModelError{fails(engine.Truncated)}}, engine.Options{Tracer: &n})
+	if n != 3 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestAForkWithoutABudgetTakesOverRepeats(t *testing.T) {
+	m := &breaking{fails: []*engine.ModelError{fails(engine.Truncated)}}
+	p, j, _ := broken(t, m, engine.Options{})
+	p.Limits = engine.Limits{}
+	last := slices.IndexFunc(j.Records, func(r journal.Record) bool { return r.Path == "b0/model.2" })
+	res := engine.Run(t.Context(), p, engine.Input{RunID: "f"}, engine.Host{Models: map[string]engine.Model{"main": m}}, engine.Options{
+		Virtual: true, Journal: &journal.Memory{Paranoid: true},
+		Recorded: engine.NewRecording(j.Records, engine.RecordingOptions{Until: j.Records[last].Seq}),
+	})
+	if res.StopReason.Code != engine.StopAnswered || len(m.keys) != 5 {
+		t.Errorf("%d calls, %+v", len(m.keys), res.StopReason)
+	}
+}
+
+func TestACallOfADeadSessionIsPaidAndMadeAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		max   int
+		calls int
+		code  engine.StopCode
+	}{
+		{"room for two", 20_000, 2, engine.StopAnswered},
+		{"room for one", 6000, 1, engine.StopBudgetTokens},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, kill := context.WithCancel(t.Context())
+			m := &breaking{}
+			hangs := hanging{m, kill}
+			p := program(map[string]does{"a": asks(1, 1)})
+			p.Limits = engine.Limits{MaxTokens: tt.max}
+			p.Models = []engine.ModelSpec{{Name: "main", Params: engine.Params{MaxOutputTokens: 3000}}}
+			h := engine.Host{Models: map[string]engine.Model{"main": hangs}}
+			j := &journal.Memory{Paranoid: true}
+			in := engine.Input{RunID: "r"}
+			if res := engine.Run(ctx, p, in, h, engine.Options{Virtual: true, Journal: j}); res.StopReason.Code != engine.StopSuspended {
+				t.Fatalf("%+v", res.StopReason)
+			}
+			for range 2 { // and a third session reads it as it was
+				res := engine.Run(t.Context(), p, in, engine.Host{Models: map[string]engine.Model{"main": m}}, engine.Options{Virtual: true, Journal: j})
+				if len(m.keys) != tt.calls || res.StopReason.Code != tt.code {
+					t.Errorf("%d calls, %+v", len(m.keys), res.StopReason)
+				}
+			}
+			if again := strings.Count(paths(j), "b0/model.0.again.1"); again != min(tt.calls-1, 1)*2 {
+				t.Errorf("%d records of another attempt: %s", again, paths(j))
+			}
+		})
+	}
+}
+
+// hanging is a model in whose call the process dies.
+type hanging struct {
+	*breaking
+	kill context.CancelFunc
+}
+
+func (h hanging) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	_, _ = h.breaking.Generate(ctx, req, stream)
+	h.kill()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func paths(j *journal.Memory) string {
+	var out []string
+	for _, r := range j.Records {
+		out = append(out, r.Path)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAnswersStayAsShortAsTheSpecWants(t *testing.T) {
+	m := &meter{delay: time.Second}
+	spends(engine.Limits{MaxTokens: 10_000}, m, engine.Params{MaxOutputTokens: 7}, nil, asks(1, 1))
+	if !slices.Equal(m.allowed, []int{7}) {
+		t.Errorf("allowed %v", m.allowed)
+	}
+}

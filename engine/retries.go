@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// What a run may repeat, so that many runs at a server in trouble do not make
+// its trouble worse: a tenth of the calls, as in "Handling Overload" of Google's
+// Site Reliability Engineering, and a few more, for a run is short.
+const (
+	firstRepeats   = 10
+	callsPerRepeat = 10
+)
+
+// Retries is what one run, with the agents within it, may still repeat of its
+// calls of models. Safe for concurrent use; nil bounds nothing.
+type Retries struct {
+	mu    sync.Mutex
+	calls int // made, each counted once
+	taken int
+}
+
+// called notes a call that is made for the first time.
+func (r *Retries) called() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls++
+}
+
+// Take takes one repeat, if there is one left. used says how it stands.
+func (r *Retries) Take() (used string, ok bool) {
+	if r == nil {
+		return "", true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken < firstRepeats+r.calls/callsPerRepeat {
+		r.taken++
+		return "", true
+	}
+	return fmt.Sprintf("not repeated: the run has made %d calls of models and repeated %d attempts, and may repeat %d and a tenth of its calls", r.calls, r.taken, firstRepeats), false
+}
+
+type retriesKey struct{}
+
+// WithRetries gives calls made with a context what their run may repeat.
+func WithRetries(ctx context.Context, r *Retries) context.Context {
+	return context.WithValue(ctx, retriesKey{}, r)
+}
+
+// RetriesOf is what the run behind a context may repeat; nil = no run, no bound.
+func RetriesOf(ctx context.Context) *Retries {
+	r, _ := ctx.Value(retriesKey{}).(*Retries)
+	return r
+}
