@@ -1,0 +1,187 @@
+package langchain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/langchain"
+)
+
+// host answers a backend's requests with the key that they came with, and has
+// all that stands in their heads written down.
+func host(t *testing.T, backend string) (base string, saw func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all strings.Builder
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		key := r.Header.Get("Authorization") + r.URL.Query().Get("access_token")
+		fmt.Fprintln(&all, r.URL.Path, key)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, strings.Replace(good[backend], `"x"`, `"`+key+`"`, 1))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() string { mu.Lock(); defer mu.Unlock(); return all.String() }
+}
+
+// Langchaingo's clients are told neither a key nor an address: those of one llm
+// never reach the server of another.
+func TestLLMsSideBySideKeepTheirKeys(t *testing.T) {
+	for backend := range good {
+		t.Run(backend, func(t *testing.T) {
+			var running sync.WaitGroup
+			var saw []func() string
+			for _, key := range []string{"key-of-one", "key-of-two"} {
+				base, all := host(t, backend)
+				saw = append(saw, all)
+				m := at(t, base+"/"+key, of(backend), engine.ModelSettings{Model: "m", APIKey: key})
+				for range 32 {
+					running.Go(func() {
+						if got, err := m.Generate(t.Context(), ask("How many?"), nil); err != nil || !strings.HasSuffix(got.Text, key) {
+							t.Errorf("%s: reply %+v, error %v", key, got, err)
+						}
+					})
+				}
+			}
+			running.Wait()
+			if one, two := saw[0](), saw[1](); strings.Contains(one, "two") || strings.Contains(two, "one") || strings.Count(one+two, "\n") != 64 {
+				t.Errorf("%s\n%s", one, two)
+			}
+		})
+	}
+}
+
+// A redirect to another host is not followed: it would be given the key.
+func TestRedirectsTakeNoKeyAway(t *testing.T) {
+	for backend := range good {
+		t.Run(backend, func(t *testing.T) {
+			other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("asked %s", r.URL) }))
+			defer other.Close()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, other.URL+"?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
+			}))
+			defer s.Close()
+			_, err := at(t, s.URL, of(backend), engine.ModelSettings{Model: "m", APIKey: "sk-s/e+cret"}).Generate(t.Context(), ask("How many?"), nil)
+			var e *engine.ModelError
+			if !errors.As(err, &e) || e.Kind != engine.BadRequest || !strings.Contains(e.Message, "redirected to another host") {
+				t.Errorf("error %v", err)
+			}
+			if text := fmt.Sprint(err); strings.Contains(text, "s/e+cret") || strings.Contains(text, "s%2Fe%2Bcret") {
+				t.Errorf("the key is shown: %s", text)
+			}
+		})
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for base, want := range map[string]string{
+		"":                 "/completions?access_token=k",
+		"/":                "/completions?access_token=k",
+		"/a/b/":            "/a/b/completions?access_token=k",
+		"/a%2Fb":           "/a%2Fb/completions?access_token=k",
+		"/a?tenant=1":      "/a/completions?access_token=k&tenant=1",
+		"/?tenant=sk-none": "/completions?access_token=k&tenant=sk-none",
+	} {
+		var got string
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r.URL.RequestURI()
+			w.WriteHeader(http.StatusNotFound)
+		}))
+		defer s.Close()
+		_, err := at(t, s.URL+base, of("ernie"), engine.ModelSettings{Model: "completions", APIKey: "k"}).Generate(t.Context(), ask("How many?"), nil)
+		if got != want {
+			t.Errorf("%s: asked at %s, want %s", base, got, want)
+		}
+		if err == nil || strings.Contains(err.Error(), "sk-none") {
+			t.Errorf("%s: error %v", base, err)
+		}
+	}
+}
+
+// Who ends a call gets no reply, whenever it is: a reply that is there counts.
+func TestCancelledCalls(t *testing.T) {
+	for backend := range good {
+		t.Run(backend, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.ReadAll(r.Body)
+				cancel()
+				<-r.Context().Done()
+			}))
+			defer s.Close()
+			m := at(t, s.URL, of(backend), engine.ModelSettings{Model: "m", APIKey: "sk-secret"})
+			for _, when := range []string{"during", "before"} {
+				got, err := m.Generate(ctx, ask("How many?"), nil)
+				if got != nil || !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "sk-secret") {
+					t.Errorf("%s: reply %+v, error %v", when, got, err)
+				}
+			}
+		})
+	}
+}
+
+// What panics in the caller's own code is no fault of an answer.
+func TestPanicsOfTheCallerAreItsOwn(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic is swallowed")
+		}
+	}()
+	m := answering(t, "llamafile", 200, "text/event-stream", "data: {\"content\":\"a\",\"stop\":true}\n\n")
+	_, _ = m.Generate(t.Context(), ask("How many?"), func(engine.Delta) { panic("mine") })
+}
+
+// body is a transport whose server gives always the same answer.
+type body struct{ kind, text string }
+
+func (b *body) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{Request: r, StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {b.kind}}, Body: io.NopCloser(strings.NewReader(b.text))}, nil
+}
+
+func (b *body) serve(s *wire.Settings) { s.Base, s.Breaker = b, nil }
+
+// Whatever comes, langchaingo's clients do not panic, and there is a reply or a
+// typed error.
+func FuzzAnswers(f *testing.F) {
+	for backend, text := range good {
+		f.Add(text)
+		if stream := chaosFormats()[backend].Stream; stream != nil {
+			for _, e := range stream.Events {
+				f.Add("data: " + e.JSON + "\n\n")
+			}
+		}
+	}
+	f.Add("error: {}\n\ndata:[DONE]")
+	var b body
+	models := map[string]engine.Model{}
+	for backend := range good {
+		c := of(backend)
+		m, err := langchain.New(&c, engine.ModelSettings{Model: "m", APIKey: "k"}, b.serve)
+		if err != nil {
+			f.Fatal(err)
+		}
+		models[backend] = m
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for backend, m := range models {
+			for kind, stream := range map[string]func(engine.Delta){"application/json": nil, "text/event-stream": func(engine.Delta) {}} {
+				b.kind, b.text = kind, text
+				got, err := m.Generate(t.Context(), ask("How many?"), stream)
+				var e *engine.ModelError
+				if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
+					t.Errorf("%s, %s: reply %+v, error %v", backend, kind, got, err)
+				}
+			}
+		}
+	})
+}
