@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/providers/cassette"
@@ -39,6 +40,28 @@ func BenchmarkRecorder(b *testing.B) {
 		}
 		if err := r.Close(); err != nil {
 			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/turns, "µs/turn")
+}
+
+// A conversation that grows by 1 kB a turn, played: what a turn costs.
+func BenchmarkPlayed(b *testing.B) {
+	const turns = 200
+	calls, answers := make([]engine.ModelCall, turns), make([]any, turns)
+	var said []engine.Message
+	for i := range turns {
+		said = append(said, engine.Message{Role: engine.User, Text: engine.Text{fmt.Sprint(i), strings.Repeat("some words ", 90)}})
+		calls[i], answers[i] = engine.ModelCall{Role: "executor", LLM: "main", Messages: said[:i+1]}, "ok"
+	}
+	path, was := recordCalls(b, asks{calls: calls}, nil, answers...)
+	m := played(b, path, nil).(engine.RunModel)
+	for b.Loop() {
+		run := m.ForRun("r")
+		for i := range was.asked {
+			if told(b, run, was.asked[i]) != "ok" {
+				b.Fatal("no reply")
+			}
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/turns, "µs/turn")

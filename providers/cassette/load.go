@@ -40,16 +40,21 @@ func Load(path string) ([]journal.Record, error) {
 		return nil, fmt.Errorf("cassette: %w", err)
 	}
 	defer f.Close()
-	b, err := readAll(f)
-	if err == nil {
-		// Git may have translated line ends; within a line JSON has none.
-		b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
-		var recs []journal.Record
-		if recs, err = Decode(b); err == nil {
-			return recs, nil
-		}
+	recs, err := read(f)
+	if err != nil {
+		return nil, fmt.Errorf("cassette %s: %w", path, err)
 	}
-	return nil, fmt.Errorf("cassette %s: %w", path, err)
+	return recs, nil
+}
+
+// read is Load for what is open.
+func read(from io.Reader) ([]journal.Record, error) {
+	b, err := readAll(from)
+	if err != nil {
+		return nil, err
+	}
+	// Git may have translated line ends; within a line JSON has none.
+	return Decode(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))
 }
 
 // readAll reads what is not too long.

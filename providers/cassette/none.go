@@ -1,0 +1,105 @@
+package cassette
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// none says that a request was not recorded, and how the nearest differs.
+func (m *model) none(t *tape, q question, req *engine.Request) *engine.ModelError {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the cassette %s has no reply to %s", m.config.File, called(req))
+	requests := make([]journal.Request, len(t.answers))
+	for i := range t.answers {
+		requests[i] = t.answers[i].request
+	}
+	if i := drift.Nearest(requests, q.request); i >= 0 {
+		fmt.Fprintf(&b, "; the nearest recorded request is that of %s, which differs in its %s", t.answers[i].path, told(t.differences(i, q)[0]))
+	} else {
+		b.WriteString("; it holds no reply of any model")
+	}
+	fmt.Fprintf(&b, ": record again with the model itself: pexctl run SPEC --record %s", m.config.File)
+	return &engine.ModelError{Kind: engine.NoReply, Message: b.String()}
+}
+
+// spent says that all replies to a request are used up.
+func (m *model) spent(replies int, req *engine.Request) *engine.ModelError {
+	times := "once"
+	if replies > 1 {
+		times = fmt.Sprintf("%d times", replies)
+	}
+	return &engine.ModelError{Kind: engine.NoReply, Message: fmt.Sprintf(
+		"the cassette %s has no reply left to %s: the same request was recorded %s; record again, or write options.repeat: true to get its last reply again",
+		m.config.File, called(req), times,
+	)}
+}
+
+// called names a call for people.
+func called(req *engine.Request) string {
+	out := fmt.Sprintf("the %s's call %d", req.Role, req.Call)
+	if req.Step != "" {
+		out += fmt.Sprintf(" in step %q", req.Step)
+	}
+	return out
+}
+
+// told is a difference in a line: the first lines in which it shows.
+func told(d drift.Difference) string {
+	const before = 20 // runes that are alike, for people to find the place
+	recorded, now := strings.Split(d.Before, "\n"), strings.Split(d.After, "\n")
+	for i := range max(len(recorded), len(now)) {
+		if was, is := line(recorded, i), line(now, i); !slices.Equal(was, is) {
+			alike := common(was, is)
+			from := max(alike-before, indent(was[:alike]))
+			return fmt.Sprintf("%s (recorded %s, now %s)", d.What, excerpt(was, from), excerpt(is, from))
+		}
+	}
+	return d.What
+}
+
+// line is a line of a text; its last line end is none.
+func line(lines []string, i int) []rune {
+	if i >= len(lines) {
+		return nil
+	}
+	return []rune(lines[i])
+}
+
+// common is how many runes two lines have in common at their beginning.
+func common(a, b []rune) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// indent is how many blanks a line begins with.
+func indent(line []rune) int {
+	n := 0
+	for n < len(line) && line[n] == ' ' {
+		n++
+	}
+	return n
+}
+
+// excerpt is a line from a place on, quoted and shortened.
+func excerpt(text []rune, from int) string {
+	const most = 80
+	out := text[from:]
+	if len(text) == 0 {
+		return "nothing"
+	}
+	if len(out) > most {
+		out = append(out[:most:most], '…')
+	}
+	if from > indent(text) {
+		out = append([]rune{'…'}, out...)
+	}
+	return fmt.Sprintf("%q", string(out))
+}

@@ -1,0 +1,73 @@
+package cassette
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// open opens the file that a spec names: relative to the spec, and in the
+// project or a folder that was opened besides it, wherever links lead.
+func open(s engine.ModelSettings, name string) (*os.File, error) {
+	path := filepath.FromSlash(name)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, path)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	project := s.Root
+	if project == "" {
+		project = s.Dir
+	}
+	for _, dir := range slices.Concat([]string{project}, s.Allow) {
+		base, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if rel, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(rel) {
+			return within(base, rel)
+		}
+	}
+	return nil, errors.New("it lies outside of the project: move it there, or open its folder with --allow-path")
+}
+
+// within opens a file below a folder. Only a regular one is opened: a pipe
+// would be waited for.
+func within(base, rel string) (*os.File, error) {
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
+	if err != nil {
+		return nil, reason(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := root.Open(rel)
+	if err != nil {
+		return nil, reason(err)
+	}
+	return f, nil
+}
+
+// reason is why a file was not opened, without its path: the author's name of
+// it says more.
+func reason(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("it does not exist: %w", fs.ErrNotExist)
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,376 @@
+package cassette_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/providers/cassette"
+)
+
+// live is a model that answers with what comes next, and notes what it is asked.
+type live struct {
+	mu      sync.Mutex
+	answers []any // a text, or an error
+	asked   []engine.Request
+	said    string // what the run came to
+}
+
+func (l *live) Generate(_ context.Context, q *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := l.answers[0]
+	l.answers = l.answers[1:]
+	l.asked = append(l.asked, *q)
+	if err, ok := next.(error); ok {
+		return nil, err
+	}
+	return &engine.Reply{
+		Text: next.(string), Stop: engine.ToolUse, Model: "real-1", ID: "id-1", Usage: engine.Tokens{Input: 12, Output: 3},
+		Calls: []engine.ToolCall{{ID: "c", Name: "look", Args: json.RawMessage(`{"q":1}`), Opaque: json.RawMessage(`"signed"`)}},
+	}, nil
+}
+
+// asks is a node that asks, several times side by side and then one by one, and
+// answers with all that it was told.
+type asks struct {
+	beside int
+	calls  []engine.ModelCall
+}
+
+func (a asks) Run(s *engine.Scope) error {
+	said := make([]string, a.beside+len(a.calls))
+	ask := func(s *engine.Scope, i int, c engine.ModelCall) error {
+		reply, err := s.Model("model", c)
+		switch {
+		case err == nil:
+			said[i] = reply.Text
+		case engine.AsModelError(err) != nil:
+			said[i] = string(engine.AsModelError(err).Kind)
+		default:
+			return err
+		}
+		return nil
+	}
+	name := func(i int) string { return "beside." + string(rune('a'+i)) }
+	err := s.Parallel(a.beside, name, func(i int, s *engine.Scope) error { return ask(s, i, a.calls[0]) })
+	for i, c := range a.calls {
+		if err != nil {
+			return err
+		}
+		err = ask(s.Child("ask."+string(rune('a'+i))), a.beside+i, c)
+	}
+	if err == nil {
+		s.Record(engine.Answered{Answer: engine.Answer{Text: strings.Join(said, ",")}})
+	}
+	return err
+}
+
+func program(node engine.Node) *engine.Program {
+	return &engine.Program{
+		Name: "p", Digest: "sha256:p", Source: json.RawMessage("{}"), Nodes: map[string]engine.Node{"a": node},
+		Graph: &graph.Graph[engine.Condition]{Start: "a", Nodes: []graph.Node{{ID: "a", Type: "test"}}},
+		Models: []engine.ModelSpec{
+			{Name: "main", Params: engine.Params{Model: "big", MaxOutputTokens: 100}}, {Name: "other", Params: engine.Params{Model: "small", MaxOutputTokens: 100}},
+		},
+		Limits: engine.Limits{MaxSteps: 9, MaxReplans: 9}, Memory: engine.MemorySettings{Backend: "none"},
+	}
+}
+
+func running(j journal.Journal, node engine.Node, main, other engine.Model) *engine.Result {
+	h := engine.Host{Models: map[string]engine.Model{"main": main, "other": other}}
+	in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "?"}}
+	return engine.Run(context.Background(), program(node), in, h, engine.Options{Journal: j, Virtual: true})
+}
+
+// recordCalls makes the cassette of a node.
+func recordCalls(t testing.TB, node engine.Node, secrets *secret.Values, answers ...any) (string, *live) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	r, err := cassette.New(&journal.Memory{}, path, secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &live{answers: answers}
+	res := running(r, node, l, l)
+	if res.Status != engine.Completed {
+		t.Fatalf("%s: %s", res.Status, res.Error)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.said = res.Response
+	return path, l
+}
+
+func played(t testing.TB, path string, change func(*cassette.Config, *engine.ModelSettings)) engine.Model {
+	t.Helper()
+	c, s := cassette.Config{File: filepath.Base(path)}, engine.ModelSettings{Name: "main", Dir: filepath.Dir(path)}
+	if change != nil {
+		change(&c, &s)
+	}
+	m, err := cassette.Build(&c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// told is the text of a reply, or the error.
+func told(t testing.TB, m engine.Model, q engine.Request) string {
+	t.Helper()
+	reply, err := m.Generate(t.Context(), &q, nil)
+	if err != nil {
+		return err.Error()
+	}
+	return reply.Text
+}
+
+// question is a call with everything that a request can have.
+func question(text ...string) engine.ModelCall {
+	return engine.ModelCall{
+		Role: "executor", LLM: "main", StepID: "s1", Step: "find it",
+		Messages: []engine.Message{{Role: engine.System, Text: engine.Text{"be brief"}}, {Role: engine.User, Text: text}},
+		Tools:    []engine.ToolDef{{Name: "look", Description: "looks", Input: json.RawMessage(`{"type": "object"}`)}},
+		Schema:   &engine.ReplySchema{Name: "out", Schema: json.RawMessage(`{"type": "object"}`)},
+	}
+}
+
+func TestTheSameRequestGetsTheRecordedReply(t *testing.T) {
+	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("where is ", "the moss?")}}, nil, "green")
+	const none = "the cassette run.jsonl has no reply to the executor's call 1 in step \"find it\"; the nearest recorded request is that of ask.a/model, which differs in its "
+	warm := 0.5
+	for _, row := range []struct {
+		name   string
+		change func(*engine.Request)
+		want   string
+	}{
+		{"as it was", func(*engine.Request) {}, "green"},
+		{"text cut elsewhere", func(q *engine.Request) { q.Messages[1].Text = engine.Text{"where", " is the moss?"} }, "green"},
+		{"another call of the same", func(q *engine.Request) { q.Call, q.Key = 7, "k" }, "green"},
+		{"another model", func(q *engine.Request) { q.Params.Model = "cassette" }, "green"},
+		{"no model", func(q *engine.Request) { q.Params.Model = "" }, "green"},
+		{"a budget leaves less", func(q *engine.Request) { q.Params.MaxOutputTokens, q.Bounded = 9, true }, "green"},
+		{"fewer words wanted", func(q *engine.Request) { q.Params.MaxOutputTokens = 9 }, none + `parameters (recorded "max_output_tokens: 100", now "max_output_tokens: 9")`},
+		{"warmer", func(q *engine.Request) { q.Params.Temperature = &warm }, none + `parameters (recorded nothing, now "temperature: 0.5")`},
+		{"another question", func(q *engine.Request) { q.Messages[1].Text = engine.Text{"where is the fern?"} }, none + `messages (recorded "where is the moss?", now "where is the fern?")`},
+		{"far into a line", func(q *engine.Request) {
+			q.Messages[0].Text = engine.Text{"be brief" + strings.Repeat(" ", 200)}
+		}, none + `messages (recorded "be brief", now "be brief` + strings.Repeat(" ", 72) + `…")`},
+		{"a message more", func(q *engine.Request) {
+			q.Messages = append(q.Messages, engine.Message{Role: engine.Assistant, Text: engine.Text{"hm"}})
+		}, none + `messages (recorded nothing, now "[assistant]")`},
+		{"a tool that changed", func(q *engine.Request) { q.Tools[0].Description = "sees" }, none + `tool look (recorded "looks", now "sees")`},
+		{"another schema", func(q *engine.Request) { q.Schema.Schema = json.RawMessage(`{"type":"array"}`) }, none + `schema of the reply (recorded "\"type\": \"object\"", now "\"type\": \"array\"")`},
+		{"another role", func(q *engine.Request) { q.Role = "judge" }, `differs in its role (recorded "executor", now "judge")`},
+		{"another step", func(q *engine.Request) { q.Step = "lose it" }, `differs in its step (recorded "find it", now "lose it")`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			q := copied(t, was.asked[0])
+			row.change(&q)
+			got := told(t, played(t, path, nil), q)
+			if row.want == "green" && got != row.want || !strings.Contains(strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(row.want), " ")) {
+				t.Errorf("got  %s\nwant %s", got, row.want)
+			}
+			if row.want != "green" && !strings.HasSuffix(got, ": record again with the model itself: pexctl run SPEC --record run.jsonl") {
+				t.Error("no way out:", got)
+			}
+		})
+	}
+}
+
+// copied is a request that shares nothing with another.
+func copied(t testing.TB, q engine.Request) engine.Request {
+	t.Helper()
+	b, err := json.Marshal(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out engine.Request
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestAReplyIsWhole(t *testing.T) {
+	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?")}}, nil, "green")
+	var pieces string
+	got, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], func(d engine.Delta) { pieces += d.Text })
+	want := &engine.Reply{
+		Text: "green", Stop: engine.ToolUse, Model: "real-1", ID: "id-1", Usage: engine.Tokens{Input: 12, Output: 3},
+		Calls: []engine.ToolCall{{ID: "c", Name: "look", Args: json.RawMessage(`{"q":1}`), Opaque: json.RawMessage(`"signed"`)}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil || pieces != "green" {
+		t.Errorf("%v, streamed %q: %s", err, pieces, diff)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := played(t, path, nil).Generate(ctx, &was.asked[0], nil); !errors.Is(err, context.Canceled) {
+		t.Error("a call that nobody waits for:", err)
+	}
+}
+
+func TestARecordedFailureComesBackAsItWas(t *testing.T) {
+	fault := &engine.ModelError{Kind: engine.RateLimited, Status: 429, RetryAfter: 3 * time.Second, Message: "slow down", RequestID: "r-1", Attempts: 4}
+	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?"), question("?")}}, nil, fault, "at last")
+	m := played(t, path, nil)
+	_, err := m.Generate(t.Context(), &was.asked[0], nil)
+	var got *engine.ModelError
+	if !errors.As(err, &got) || cmp.Diff(fault, got) != "" {
+		t.Errorf("%v", cmp.Diff(fault, got))
+	}
+	if got := told(t, m, was.asked[1]); got != "at last" {
+		t.Error(got)
+	}
+}
+
+func TestRepliesToTheSameAreTakenInTheirOrder(t *testing.T) {
+	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?"), question("!"), question("?")}}, nil, "one", "other", "two")
+	m := played(t, path, nil)
+	for range 2 { // each run begins anew
+		run := m.(engine.RunModel).ForRun("r")
+		got := []string{told(t, run, was.asked[2]), told(t, run, was.asked[1]), told(t, run, was.asked[0])}
+		if diff := cmp.Diff([]string{"one", "other", "two"}, got); diff != "" {
+			t.Error(diff)
+		}
+		const want = `no_reply: the cassette run.jsonl has no reply left to the executor's call 1 in step "find it": the same request was recorded 2 times; record again, or write options.repeat: true to get its last reply again`
+		if got := told(t, run, was.asked[0]); got != want {
+			t.Error(got)
+		}
+	}
+	m = played(t, path, func(c *cassette.Config, _ *engine.ModelSettings) { c.Repeat = true })
+	got := []string{told(t, m, was.asked[0]), told(t, m, was.asked[0]), told(t, m, was.asked[0]), told(t, m, was.asked[1]), told(t, m, was.asked[1])}
+	if diff := cmp.Diff([]string{"one", "two", "two", "other", "other"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheNameOfAModelChoosesBetweenModels(t *testing.T) {
+	small := question("?")
+	small.LLM = "other"
+	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?"), small, question("?")}}, nil, "big one", "small one", "big two")
+	for name, want := range map[string][]string{"small": {"small one"}, "big": {"big one", "big two"}, "": {"big one", "small one", "big two"}, "new": {"big one", "small one", "big two"}} {
+		m, q := played(t, path, nil), was.asked[0]
+		q.Params.Model = name
+		var got []string
+		for range want {
+			got = append(got, told(t, m, q))
+		}
+		if diff := cmp.Diff(want, got); diff != "" || !strings.HasPrefix(told(t, m, q), "no_reply") {
+			t.Errorf("%q: %s", name, diff)
+		}
+	}
+}
+
+func TestFilesThatCannotBePlayed(t *testing.T) {
+	path, was := recordCalls(t, asks{calls: []engine.ModelCall{question("?")}}, nil, "green")
+	edited := filepath.Join(t.TempDir(), "edited.jsonl")
+	if err := os.WriteFile(edited, []byte(strings.ReplaceAll(content(t, path), "green", "greed")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link.jsonl")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("links need rights here:", err)
+	}
+	for _, row := range []struct {
+		name, path, want string
+		change           func(*cassette.Config, *engine.ModelSettings)
+	}{
+		{"edited", edited, "the cassette edited.jsonl cannot be played: line 3 was changed", nil},
+		{"none", filepath.Join(filepath.Dir(path), "none.jsonl"), "the cassette none.jsonl cannot be played: it does not exist", nil},
+		{"a folder", filepath.Dir(path), "it is no regular file", nil},
+		{"a link out of the project", link, "path escapes", nil},
+		{"outside", path, "../run.jsonl cannot be played: it lies outside of the project", func(c *cassette.Config, s *engine.ModelSettings) {
+			c.File, s.Dir = "../run.jsonl", filepath.Join(s.Dir, "specs")
+		}},
+		{"absolute, outside", path, "it lies outside of the project: move it there, or open its folder with --allow-path", func(c *cassette.Config, s *engine.ModelSettings) {
+			c.File, s.Dir = path, t.TempDir()
+		}},
+		{"outside of the spec's folder, in the project", path, "green", func(c *cassette.Config, s *engine.ModelSettings) {
+			c.File, s.Root, s.Dir = "../run.jsonl", s.Dir, filepath.Join(s.Dir, "specs")
+		}},
+		{"opened", path, "green", func(c *cassette.Config, s *engine.ModelSettings) {
+			c.File, s.Dir, s.Allow = path, t.TempDir(), []string{filepath.Dir(path)}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := told(t, played(t, row.path, row.change), was.asked[0]); !strings.Contains(got, row.want) {
+				t.Error(got)
+			}
+		})
+	}
+	if _, err := cassette.Build(&cassette.Config{}, engine.ModelSettings{}); err == nil || !strings.Contains(err.Error(), "options.file") {
+		t.Error(err)
+	}
+}
+
+// Wherever a run is cut, it goes on with the replies that it has not had.
+func TestACutRunUsesUpTheSameReplies(t *testing.T) {
+	node := asks{beside: 3, calls: []engine.ModelCall{question("?"), question("!"), question("?")}}
+	path, was := recordCalls(t, node, nil, "a", "b", &engine.ModelError{Kind: engine.ServerError}, "d", "e", "f")
+	whole := &journal.Memory{}
+	m := played(t, path, nil)
+	res := running(whole, node, m, nil)
+	if res.Status != engine.Completed || res.Response != was.said {
+		t.Fatalf("%s: %q %s", res.Status, res.Response, res.Error)
+	}
+	for n := range whole.Records {
+		cut := &journal.Memory{Records: append([]journal.Record(nil), whole.Records[:n]...)}
+		if again := running(cut, node, m, nil); again.Response != res.Response {
+			t.Errorf("cut behind record %d: %q %s", n, again.Response, again.Error)
+		}
+	}
+}
+
+func TestManyMayAskAtOnce(t *testing.T) {
+	calls := make([]engine.ModelCall, 20)
+	answers := make([]any, len(calls))
+	for i := range calls {
+		calls[i], answers[i] = question("?"), string(rune('a'+i))
+	}
+	path, was := recordCalls(t, asks{calls: calls}, nil, answers...)
+	m := played(t, path, nil)
+	got := make([]string, len(calls))
+	var wait sync.WaitGroup
+	for i := range got {
+		wait.Go(func() { got[i] = told(t, m, was.asked[0]) })
+	}
+	wait.Wait()
+	seen := map[string]bool{}
+	for _, s := range got {
+		seen[s] = true
+	}
+	if len(seen) != len(calls) {
+		t.Errorf("not each once: %q", got)
+	}
+}
+
+func FuzzPlayed(f *testing.F) {
+	path, was := recordCalls(f, asks{calls: []engine.ModelCall{question("?")}}, nil, "green")
+	f.Add([]byte(content(f, path)))
+	f.Add([]byte("{}\n"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(dir, "fuzzed.jsonl")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		reply, err := played(t, path, nil).Generate(t.Context(), &was.asked[0], nil)
+		if (reply == nil) == (err == nil) {
+			t.Error(reply, err)
+		}
+	})
+}
