@@ -20,8 +20,8 @@ func (c *compiler) checkUse(named []string) {
 	if max := c.doc.Limits.MaxCost; max > 0 {
 		for _, m := range c.models {
 			if slices.Contains(used, m.Name) && m.Cost == nil {
-				c.report.error(diag.NoCost, c.llmValues[m.Name].place, "limits.max_cost cannot hold: the llm %s has no cost", m.Name).
-					Hint = "add cost: {input: 0.4, output: 1.6} with the provider's prices in USD per million tokens"
+				c.report.error(diag.NoCost, c.llmValues[m.Name].place, "limits.max_cost cannot hold: the llm %s has no price", m.Name).
+					Hint = "add cost: {input: 0.4, output: 1.6} with the provider's prices in USD per million tokens (0 where it is free), or name a file of prices by --prices"
 			}
 		}
 	}

@@ -101,9 +101,9 @@ func (c *compiler) kind() bool {
 	switch {
 	case e == nil || c.doc.Kind == kindAgent || c.doc.Kind == kindLibrary:
 		return true
-	case c.doc.Kind == kindTests || c.doc.Kind == kindSuite:
-		command := map[string]string{kindTests: "test", kindSuite: "eval"}[c.doc.Kind]
-		c.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no agent", c.doc.Kind).Hint = "run it by pexctl " + command
+	case c.doc.Kind == kindTests || c.doc.Kind == kindSuite || c.doc.Kind == kindPrices:
+		hint := map[string]string{kindTests: "run it by pexctl test", kindSuite: "run it by pexctl eval", kindPrices: "commands that read specs take it as --prices"}
+		c.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no agent", c.doc.Kind).Hint = hint[c.doc.Kind]
 		return false
 	}
 	c.report.error(diag.WrongKind, e.val.place, "there is no kind %s", quoted(e.val.text)).

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -90,10 +91,22 @@ func (c *compiler) text(v *value, path string, tag reflect.StructTag, to reflect
 		return
 	}
 	if words := tag.Get("enum"); words != "" && !has(words, v.text) {
-		c.report.error(diag.NotAllowed, v.place, "%s cannot be %s", path, quoted(v.text)).Hint = meant(v.text, strings.Split(words, "|"))
+		c.report.error(diag.NotAllowed, v.place, "%s cannot be %s", path, quoted(v.text)).Hint = cmp.Or(gone(tag, v.text), meant(v.text, strings.Split(words, "|")))
 		return
 	}
 	to.SetString(v.text)
+	if tag.Get("path") != "" {
+		c.filePath(v)
+	}
+}
+
+// gone is the way out for a word that is no more: gone:"word: what to do".
+func gone(tag reflect.StructTag, word string) string {
+	hint, found := strings.CutPrefix(tag.Get("gone"), word+": ")
+	if !found {
+		return ""
+	}
+	return hint
 }
 
 func has(words, word string) bool {

@@ -145,6 +145,8 @@ func orderOf(root *yaml.Node) keyOrder {
 		return testsOrder()
 	case kindSuite:
 		return suiteOrder()
+	case kindPrices:
+		return pricesOrder()
 	}
 	return keyOrder{first: []string{"apiVersion", "kind", "metadata"}}
 }

@@ -19,9 +19,10 @@ const (
 	kindLibrary = "Library"
 	kindTests   = "Tests"
 	kindSuite   = "Suite"
+	kindPrices  = "Prices"
 )
 
-var kinds = []string{kindAgent, kindLibrary, kindTests, kindSuite}
+var kinds = []string{kindAgent, kindLibrary, kindTests, kindSuite, kindPrices}
 
 // The files that folders stand for.
 const (
@@ -29,7 +30,7 @@ const (
 	suiteFile = "suite.yaml"
 )
 
-// Kind is the kind of a file, Agent, Library, Tests or Suite, by a look at its
+// Kind is the kind of a file, Agent, Library, Tests, Suite or Prices, by a look at its
 // top; "" = it is none of ours. A case.yaml is Tests whether it says so or not.
 // A file may name a kind and still be broken: loading it tells.
 func Kind(path string) (string, error) {

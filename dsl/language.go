@@ -3,6 +3,7 @@ package dsl
 import (
 	"time"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
 
@@ -13,7 +14,7 @@ const apiVersion = "pex/v1"
 // component's Config decodes, are kept as values.
 type document struct {
 	APIVersion     string   `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
-	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, Library for shared llms, tools and prompts, Tests, or Suite."`
+	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, Library for shared llms, tools and prompts, Tests, Suite, or Prices."`
 	Metadata       metadata `yaml:"metadata" doc:"What the agent is called."`
 	Include        []string `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
 	Parameters     *value   `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
@@ -51,7 +52,7 @@ type limits struct {
 	MaxToolCalls                int           `yaml:"max_tool_calls" min:"1" doc:"Tool calls in all."`
 	MaxConsecutiveToolCalls     int           `yaml:"max_consecutive_tool_calls" min:"1" doc:"Calls of the same tool with the same arguments in a row."`
 	MaxTokens                   int           `yaml:"max_tokens" min:"1" doc:"Tokens of all model calls, in and out."`
-	MaxCost                     float64       `yaml:"max_cost" min:"0" doc:"US dollars; every llm then needs its cost."`
+	MaxCost                     float64       `yaml:"max_cost" min:"0" doc:"US dollars; the price of every llm must then be known."`
 	MaxDuration                 time.Duration `yaml:"max_duration" min:"0s" doc:"Active time of the run."`
 }
 
@@ -68,7 +69,7 @@ type llm struct {
 	Provider        string              `yaml:"provider" required:"true" doc:"Who serves the model."`
 	Model           string              `yaml:"model" doc:"The provider's name of the model."`
 	BaseURL         component.Template  `yaml:"base_url" vars:"env,parameters" doc:"Where the provider is, when it is not where it usually is."`
-	APIKeyEnv       string              `yaml:"api_key_env" doc:"The environment variable that holds the key."`
+	APIKeyEnv       string              `yaml:"api_key_env" doc:"The environment variable that holds the key; each provider has one of its own by default, such as OPENAI_API_KEY."`
 	Temperature     *float64            `yaml:"temperature" min:"0" max:"2" doc:"How freely the model chooses; the provider's default when unset."`
 	TopP            *float64            `yaml:"top_p" min:"0" max:"1" doc:"The share of likely tokens it chooses from."`
 	Seed            *int64              `yaml:"seed" doc:"Makes sampling repeatable where the provider can."`
@@ -76,10 +77,10 @@ type llm struct {
 	Stop            []string            `yaml:"stop" doc:"Texts that end a reply."`
 	SystemPrompt    component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"The system prompt of roles that have none of their own."`
 	Timeout         time.Duration       `yaml:"timeout" min:"0s" doc:"How long one call may take."`
-	Retry           retry               `yaml:"retry" doc:"How failed calls are repeated."`
+	Retry           retry               `yaml:"retry" doc:"How failed calls are repeated. A run repeats at most 10 and a tenth of its calls; a server that has failed 5 times in a row is left alone for a second, or as long as it asks, and then tried by one call; each failure doubles the time, up to 30 seconds."`
 	RateLimit       rateLimit           `yaml:"rate_limit" doc:"What this process asks of the llm at most."`
-	Fallback        []string            `yaml:"fallback" doc:"Other llms, tried in order when this one fails."`
-	Cost            *cost               `yaml:"cost" doc:"Prices in USD per million tokens."`
+	Fallback        []string            `yaml:"fallback" doc:"Other llms, tried in order when this one fails, and at once while its server is left alone."`
+	Cost            *cost               `yaml:"cost" doc:"Prices in USD per million tokens; those of well-known models are known without."`
 	Options         *value              `yaml:"options" doc:"What this provider alone has."`
 }
 
@@ -100,6 +101,27 @@ type cost struct {
 	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
 	Output      float64 `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
 	CachedInput float64 `yaml:"cached_input" min:"0" doc:"USD per million input tokens from the cache; the input price by default."`
+	CacheWrite  float64 `yaml:"cache_write" min:"0" doc:"USD per million input tokens that go into the cache; the input price by default."`
+
+	Above *costAbove `yaml:"above" doc:"Prices of a whole request whose input is longer."`
+}
+
+type costAbove struct {
+	Tokens      int     `yaml:"tokens" required:"true" min:"1" doc:"Input tokens beyond which they hold."`
+	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
+	Output      float64 `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
+	CachedInput float64 `yaml:"cached_input" min:"0" doc:"USD per million input tokens from the cache; the input price by default."`
+	CacheWrite  float64 `yaml:"cache_write" min:"0" doc:"USD per million input tokens that go into the cache; the input price by default."`
+}
+
+// price is the cost as runs account it.
+func (c *cost) price() *engine.Cost {
+	out := &engine.Cost{Input: c.Input, Output: c.Output, CachedInput: c.CachedInput, CacheWrite: c.CacheWrite}
+	if c.Above != nil {
+		above := engine.CostAbove(*c.Above)
+		out.Above = &above
+	}
+	return out
 }
 
 func defaultLLM() llm {

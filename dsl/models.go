@@ -41,7 +41,7 @@ func (c *compiler) addModel(name string, v *value, path string) {
 	if v.kind == null {
 		*v = value{place: v.place, kind: dict}
 	}
-	k := defaultLLM()
+	k, before := defaultLLM(), len(c.report.list)
 	c.decode(v, path, &k)
 	m := engine.ModelSpec{
 		Name: name, Provider: k.Provider, BaseURL: k.BaseURL, APIKeyEnv: k.APIKeyEnv, SystemPrompt: k.SystemPrompt,
@@ -52,10 +52,15 @@ func (c *compiler) addModel(name string, v *value, path string) {
 		Timeout: k.Timeout, Retry: engine.RetryPolicy(k.Retry), RateLimit: engine.RateLimit(k.RateLimit), Fallback: k.Fallback,
 	}
 	if k.Cost != nil {
-		m.Cost = &engine.Cost{Input: k.Cost.Input, Output: k.Cost.Output, CachedInput: k.Cost.CachedInput}
+		m.Cost = k.Cost.price()
+	} else {
+		c.price(&m, v, path)
 	}
 	c.checkModel(v, path, &k)
 	m.Config = c.options(v, k.Provider, path)
+	if !c.report.failedSince(before) {
+		c.checkProvider(v, &m)
+	}
 	c.models = append(c.models, m)
 }
 

@@ -129,7 +129,7 @@ func (c *compiler) add(b built, take engine.Take) {
 	}
 	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Take: take})
 	if err != nil {
-		c.report.error(diag.BadConfig, b.value.place, "the node %s cannot be made: %v", b.id, err)
+		c.refused(b.value, b.value.place, "the node "+b.id, err)
 		return
 	}
 	c.program.Nodes[b.id] = n

@@ -12,14 +12,15 @@ func (s *schemer) byKind(agent *value) *value {
 	s.defs.set("case_file", place{}, s.oneCase(&caseKeys{}, &caseFileKeys{}))
 	s.defs.set("tests", place{}, s.testsFile())
 	s.defs.set("suite", place{}, s.suite())
+	s.defs.set("prices", place{}, s.structOf(&pricesKeys{}))
 	is := func(kind string) *value {
 		return object("properties", object("kind", object("const", word(kind))), "required", texts("kind"))
 	}
 	oneCase := object("anyOf", array(object("required", texts("render")), object("required", texts("run"))))
 	headless := object("not", object("required", texts("kind")), "anyOf", oneCase.get("anyOf"))
-	return choose(is(kindSuite), refTo("suite"),
+	return choose(is(kindSuite), refTo("suite"), choose(is(kindPrices), refTo("prices"),
 		choose(is(kindTests), choose(oneCase, refTo("case_file"), refTo("tests")),
-			choose(headless, refTo("case_file"), refTo("agent"))))
+			choose(headless, refTo("case_file"), refTo("agent")))))
 }
 
 func choose(condition, then, otherwise *value) *value {

@@ -23,6 +23,8 @@ type Options struct {
 	Environ []string
 	// AllowPaths are folders outside Root that tools may use.
 	AllowPaths []string
+	// Prices are what llms cost whose spec does not say it; nil knows none.
+	Prices *Prices
 	// Programs are the specs that tests and suites are of, compiled; nil = each
 	// call compiles its own.
 	Programs *Programs

@@ -235,13 +235,13 @@ func (b *suiter) limits() {
 			continue
 		}
 		for _, name := range s.Unpriced() {
-			b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s of %s has no cost", name, b.files.name(s.File)).
-				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name)
+			b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.files.name(s.File)).
+				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name) + ", or name a file of prices by --prices"
 		}
 	}
 	if j := b.suite.Judge; j != nil && j.Model.Cost == nil && j.Model.Name != "" {
-		b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s that judges has no cost", j.Model.Name).
-			Hint = "add cost: {input: 0.4, output: 1.6} to it"
+		b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s that judges has no price", j.Model.Name).
+			Hint = "add cost: {input: 0.4, output: 1.6} to it, or name a file of prices by --prices"
 	}
 }
 

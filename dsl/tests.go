@@ -71,6 +71,10 @@ func (l *loader) wrongKind(tree *value, want string) {
 	d := l.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no %s", e.val.text, want)
 	switch e.val.text {
 	case kindAgent:
+		if want == kindPrices {
+			d.Hint = "give it as the spec; --prices names a file of kind: Prices"
+			return
+		}
 		d.Hint = "a suite names it by spec: " + tree.place.src.name + "; pexctl run runs it"
 	case kindLibrary:
 		d.Hint = "agents include it: include: [" + tree.place.src.name + "]"
@@ -78,6 +82,8 @@ func (l *loader) wrongKind(tree *value, want string) {
 		d.Hint = "run it by pexctl test"
 	case kindSuite:
 		d.Hint = "run it by pexctl eval"
+	case kindPrices:
+		d.Hint = "commands that read specs take it as --prices"
 	default:
 		d.Message = "there is no kind " + quoted(e.val.text)
 		d.Hint = meant(e.val.text, kinds)

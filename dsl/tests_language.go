@@ -29,7 +29,7 @@ type caseKeys struct {
 	Render      *value       `yaml:"render" takes:"text, or list of text" doc:"The nodes whose prompts are compared with golden files: a name, a list, or all."`
 	Given       *value       `yaml:"given" doc:"The state to render in, in the shape of a result, all optional; or {file: path}."`
 	Golden      string       `yaml:"golden" doc:"The folder of the golden files; golden in a case's folder, else tests/<case>/golden where something is rendered, by default. The .md file of the one prompt, where one node is rendered."`
-	Run         *runKeys     `yaml:"run" doc:"Runs the agent offline; {} with the llms of the spec, which are then scripted."`
+	Run         *runKeys     `yaml:"run" doc:"Runs the agent offline; {} with the llms of the spec, which are then scripted or played from cassettes."`
 	Inject      []injectKeys `yaml:"inject" doc:"Faults put in the way of calls."`
 	Expect      []*value     `yaml:"expect" takes:"list of expression" doc:"Expressions over output, trace and parameters that must hold."`
 	Trajectory  *value       `yaml:"trajectory" doc:"The tool calls that are expected: the keys of the check trajectory."`

@@ -117,7 +117,7 @@ func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory) {
 	built, err := c.build(f, t)
 	switch {
 	case err != nil && !c.report.list.Failed():
-		c.report.error(diag.BadConfig, e.place, "the tool %s cannot be made: %v", t.Name, err)
+		c.refused(e.val, e.place, "the tool "+t.Name, err)
 	case err == nil && effect == "":
 		effect = built.Info().Effect
 	}

@@ -22,6 +22,10 @@ func Vet(path string, o Options) ([]Origin, diag.List) {
 		l := newLoader(o)
 		_, tree, defaults := l.loadSuite(path)
 		return origins(tree, defaults), l.report.list.Sort()
+	case kindPrices:
+		l := newLoader(o)
+		_, tree := l.loadPrices(path)
+		return origins(tree, nil), l.report.list.Sort()
 	}
 	s, found := Load(path, o)
 	if s == nil {

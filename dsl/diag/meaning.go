@@ -40,7 +40,7 @@ var codes = []Meaning{
 	{BadGraph, "a graph that cannot be walked", "Every node is reached from the start; every edge leads to a node or end; a node's last edge has no guard."},
 	{UnknownNode, "an unknown node", "The graph of the spec has no node of this name, or the node has no prompt."},
 	{Secret, "a secret in the spec", "Specs are kept in git. Name the environment variable instead: api_key_env, or ${env.NAME} where templates take it."},
-	{NoCost, "a cost limit without prices", "max_cost cannot hold for an llm whose cost is unknown. Give it cost: {input, output} in USD per million tokens."},
+	{NoCost, "a cost limit without prices", "max_cost cannot hold for an llm whose price is not known. Give it cost: {input, output} in USD per million tokens, or name a file of prices by --prices."},
 	{RetryWrite, "a write that would be repeated", "A tool that writes is never called again by itself: the first call may have worked. Remove retry, or declare effect: idempotent if that is true."},
 	{UnapprovedTool, "a write nobody approves", "The model may call this tool without anyone looking. Set approval: always or an expression, or write approval: never to say that this is meant."},
 	{Unused, "nothing uses this", "The entry has no effect."},

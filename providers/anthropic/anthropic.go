@@ -1,13 +1,10 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -48,32 +45,19 @@ func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
 func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
-	base := strings.TrimSuffix(strings.TrimRight(cmp.Or(s.BaseURL, defaultBaseURL), "/"), "/v1")
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("base_url is no http or https address; it looks like https://host, and /v1/messages is added to it")
-	}
+	u, _ := address(s.BaseURL)
+	base := u.String()
 	headers := s.FromEnv(c.Headers)
 	secrets := wire.SecretHeaders(headers)
-	w := wire.Settings{
-		UserAgent: s.UserAgent,
-		Secrets:   append(secrets, s.APIKey),
-		Retry:     wire.Retry(s.Retry),
-		Limiter:   wire.Shared(base+" "+s.Model, wire.Limits(s.RateLimit)),
-		FirstByte: s.Timeout,
-		Total:     s.Timeout,
-	}
-	if pass, ok := u.User.Password(); ok {
-		w.Secrets = append(w.Secrets, pass)
-	}
-	if change != nil {
-		change(&w)
+	w, err := call.Connect(s, base, secrets, change)
+	if err != nil {
+		return nil, err
 	}
 	m := &model{config: *c, name: s.Model, base: base}
-	m.calls = call.Caller{Wire: wire.New(w), Model: m.name, Type: m.typed}
+	m.calls = call.Caller{Wire: w, Model: m.name, Type: m.typed}
 	m.keyless = s.APIKey == "" && base == defaultBaseURL && len(secrets) == 0
 	m.options = options(m, s, headers)
 	return m, nil

@@ -19,9 +19,8 @@
 // bear that, is left out with it until the next user message. Thinking before an
 // answer without tool calls is not kept: the API does not need it.
 //
-// What the API has no means for: seed is not sent (there is none), there is no
-// idempotency key, and the price of writing the prompt cache is not in
-// engine.Tokens. Images, documents and the API's own tools are out of scope.
+// What the API has no means for: seed is not sent (there is none), and there is
+// no idempotency key. Images, documents and the API's own tools are out of scope.
 //
 // It must not know specs, runs, or any other provider.
 package anthropic

@@ -73,7 +73,8 @@ func requestID(body []byte) string {
 
 // reported types an error that came with status 200: in a stream, or in place of a reply.
 func reported(body []byte) *engine.ModelError {
-	e := &engine.ModelError{Kind: engine.ServerError, Message: wire.Explain(body), RequestID: requestID(body)}
+	e := call.Bad("%s", call.Said(body))
+	e.Kind, e.RequestID = engine.ServerError, requestID(body)
 	if kind := named(body); kind != "" {
 		e.Kind = kind
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -47,18 +47,22 @@ type usage struct{ input, read, written, output, thought int64 }
 func (a *ask) answer(body []byte) (*engine.Reply, error) {
 	var c sdk.Message
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, call.Bad("the server's answer is no JSON: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, reported(body)
 	}
 	if !c.JSON.Content.Valid() {
-		return nil, call.Bad("the server's answer has no content: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer has no content: %s", call.Said(body))
 	}
 	d := draft{id: c.ID, model: c.Model, stop: string(c.StopReason), why: c.StopDetails.Explanation, usage: counted(c.Usage)}
 	for _, b := range c.Content {
 		out := block{kind: b.Type, text: b.Text, signature: b.Signature, data: b.Data, id: b.ID, name: b.Name}
 		switch b.Type {
+		case typeText:
+			if !isText(b.JSON.Text) {
+				return nil, call.Bad("the text of a block is none: %.100s", b.JSON.Text.Raw())
+			}
 		case typeThinking:
 			out.text = b.Thinking
 		case typeCall:
@@ -67,6 +71,12 @@ func (a *ask) answer(body []byte) (*engine.Reply, error) {
 		d.blocks = append(d.blocks, out)
 	}
 	return d.reply(a)
+}
+
+// isText says that a field, where there is one, holds a string: the SDK takes
+// numbers and objects for text.
+func isText(f respjson.Field) bool {
+	return f.Raw() == "" || f.Raw() == "null" || strings.HasPrefix(f.Raw(), `"`)
 }
 
 // reply makes the engine's reply of a draft.
@@ -168,6 +178,7 @@ func (u usage) tokens() engine.Tokens {
 		}
 	}
 	return engine.Tokens{
-		Input: int(u.input + u.read + u.written), Output: int(u.output), Cached: int(u.read), Reasoning: int(min(u.thought, u.output)),
+		Input: int(u.input + u.read + u.written), Output: int(u.output), Cached: int(u.read), CacheWrite: int(u.written),
+		Reasoning: int(min(u.thought, u.output)),
 	}
 }

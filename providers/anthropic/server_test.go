@@ -77,6 +77,7 @@ func at(t testing.TB, base string, c anthropic.Config, set engine.ModelSettings)
 	t.Helper()
 	set.BaseURL = base
 	m, err := anthropic.New(&c, set, func(s *wire.Settings) {
+		s.Breaker = nil // each server is a test's own
 		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	})
 	if err != nil {

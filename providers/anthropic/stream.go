@@ -22,6 +22,7 @@ type gather struct {
 	seen    bool // an event came
 	done    bool // the last one came
 	draft   draft
+	heard   call.Heard
 	open    []*partial
 	byIndex map[int64]*partial
 	first   time.Duration
@@ -101,8 +102,15 @@ func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 	if p == nil {
 		return call.Bad("a piece came of block %d, which was not begun", e.Index)
 	}
-	switch d := e.Delta; d.Type {
+	d := e.Delta
+	if err := g.heard.More(len(d.Text) + len(d.Thinking) + len(d.Signature) + len(d.PartialJSON)); err != nil {
+		return err
+	}
+	switch d.Type {
 	case "text_delta":
+		if !isText(d.JSON.Text) {
+			return call.Bad("a piece of text is none: %.100s", d.JSON.Text.Raw())
+		}
 		p.text.WriteString(d.Text)
 		g.tell(engine.Delta{Text: d.Text})
 	case "thinking_delta":

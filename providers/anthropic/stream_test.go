@@ -80,7 +80,7 @@ func TestRecordedStreams(t *testing.T) {
 			ID: "msg_01", Model: sonnet, Stop: engine.ToolUse, Usage: engine.Tokens{Input: 25, Output: 5},
 			Calls: calls("toolu_01", "find", `{"n":12345678901234567891}`),
 		}, ""},
-		{"cache", engine.Reply{ID: "msg_01", Model: sonnet, Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1034, Output: 1, Cached: 1000}}, ""},
+		{"cache", engine.Reply{ID: "msg_01", Model: sonnet, Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1034, Output: 1, Cached: 1000, CacheWrite: 30}}, ""},
 		{"refusal", engine.Reply{ID: "msg_01", Model: sonnet, Text: "I", Stop: engine.Refusal, Usage: engine.Tokens{Input: 25, Output: 3}}, ""},
 		{"stop_sequence", engine.Reply{ID: "msg_01", Model: sonnet, Text: "up to", Stop: engine.StopSequence, Usage: engine.Tokens{Input: 25, Output: 3}}, ""},
 		{"context_full", engine.Reply{ID: "msg_01", Model: sonnet, Text: "and so", Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 25, Output: 3}}, ""},

@@ -19,6 +19,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/secret"
 )
 
 // access is where requests go and who signs them.
@@ -72,10 +73,8 @@ func (a *access) secrets() []string {
 func (a *access) hide(text string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, s := range a.found {
-		text = strings.ReplaceAll(text, s, "[redacted]")
-	}
-	return text
+	clean, _ := secret.Unnamed(a.found).Text(text)
+	return clean
 }
 
 // where names the place that requests go to.
@@ -155,7 +154,7 @@ func (f finder) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()
 	for _, s := range []string{c.SecretAccessKey, c.SessionToken, c.AccessKeyID} {
-		if len(s) >= 4 && !slices.Contains(f.of.found, s) {
+		if !slices.Contains(f.of.found, s) {
 			f.of.found = append(f.of.found, s)
 		}
 	}

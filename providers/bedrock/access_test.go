@@ -217,9 +217,9 @@ func TestMachineIsSearchedWhenTheSpecSaysSo(t *testing.T) {
 	if got := r.Header.Get("Authorization"); !strings.Contains(got, "Credential=AKIDWORK/") || r.URL.Host != "bedrock-runtime.eu-north-1.amazonaws.com" {
 		t.Errorf("asked %s, authorization %q", r.URL.Host, got)
 	}
-	base, _ := refusing(t, http.StatusForbidden, "AccessDeniedException", `{"message":"no: secret-of-work, token-of-work"}`)
+	base, _ := refusing(t, http.StatusForbidden, "AccessDeniedException", `{"message":"no: secret-of-work, token-of-work, c2VjcmV0LW9mLXdvcms="}`)
 	_, err = at(t, base, c, engine.ModelSettings{}).Generate(t.Context(), question, nil)
-	if err == nil || strings.Contains(err.Error(), "of-work") || !strings.Contains(err.Error(), "[redacted]") {
+	if err == nil || strings.Contains(err.Error(), "of-work") || strings.Contains(err.Error(), "c2VjcmV0") || !strings.Contains(err.Error(), "[redacted]") {
 		t.Errorf("error %v", err)
 	}
 }

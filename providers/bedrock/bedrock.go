@@ -3,8 +3,6 @@ package bedrock
 import (
 	"cmp"
 	"context"
-	"errors"
-	"net/url"
 	"strings"
 	"time"
 
@@ -31,6 +29,10 @@ type model struct {
 
 var _ engine.Model = (*model)(nil)
 
+// maxAnswer is the bytes of a whole answer at most: twice what a streamed reply
+// may say, for what JSON puts around it. The SDK holds it several times over.
+const maxAnswer = 2 * call.MaxReply
+
 // Build makes a model with the process's transport.
 func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
 	return New(c, s, nil)
@@ -39,30 +41,22 @@ func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
 func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
 	base := strings.TrimSuffix(s.BaseURL, "/")
-	if base != "" {
-		u, err := url.Parse(base)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, errors.New("base_url is no http or https address; it looks like https://bedrock-runtime.eu-west-1.amazonaws.com, and is needed for other endpoints than the region's own only")
-		}
-	}
 	a := newAccess(c, s, base)
-	w := wire.Settings{
-		UserAgent: s.UserAgent,
-		Secrets:   a.secrets(),
-		Retry:     wire.Retry(s.Retry),
-		Limiter:   wire.Shared("bedrock "+cmp.Or(base, a.region)+" "+s.Model, wire.Limits(s.RateLimit)),
-		FirstByte: s.Timeout,
-		Total:     s.Timeout,
-	}
-	if change != nil {
-		change(&w)
+	w, err := call.Connect(s, cmp.Or(base, "bedrock "+a.region), a.secrets(), func(w *wire.Settings) {
+		w.MaxBody = maxAnswer
+		if change != nil {
+			change(w)
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	m := &model{config: *c, name: s.Model, access: a}
-	m.calls = call.Caller{Wire: wire.New(w), Model: m.name, Type: m.typed, Tell: m.tell}
+	m.calls = call.Caller{Wire: w, Model: m.name, Type: m.typed, Tell: m.tell}
 	a.http = m.calls.Wire.HTTP()
 	return m, nil
 }

@@ -1,13 +1,13 @@
 package bedrock
 
 import (
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // Bedrock is the provider `bedrock`.
@@ -53,12 +53,21 @@ type Config struct {
 	Extra            map[string]any `yaml:"extra" doc:"Fields of the model's own (additionalModelRequestFields), such as top_k; they replace ours of the same name."`
 }
 
-// check finds settings that contradict each other.
-func (c *Config) check() error {
-	if c.Profile != "" && c.Credentials != defaultChain {
-		return errors.New("options.profile is a profile of the shared AWS files, which are read with options.credentials: default only")
+var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+
+// Check implements component.Checker.
+func (c *Config) Check(s engine.ModelSettings) (out component.Faults) {
+	if s.BaseURL != "" {
+		_, out = call.Bare(s.BaseURL, "https://bedrock-runtime.eu-west-1.amazonaws.com, and is needed for other endpoints than the region's own only")
 	}
-	return nil
+	out = append(out, call.CheckModel(s)...)
+	if c.Profile != "" && c.Credentials != defaultChain {
+		out = append(out, component.Fault{
+			At: call.At("profile"), Message: "options.profile is a profile of the shared AWS files, which are not read",
+			Hint: "write options.credentials: default",
+		})
+	}
+	return out
 }
 
 // base is the id that tells what a model knows.

@@ -16,6 +16,11 @@ func frame(kind, name string, payload any) []byte {
 	if err != nil {
 		panic(err)
 	}
+	return rawFrame(kind, name, text)
+}
+
+// rawFrame is one whose payload need be no JSON.
+func rawFrame(kind, name string, text []byte) []byte {
 	m := eventstream.Message{Payload: text}
 	m.Headers.Set(":"+kind+"-type", eventstream.StringValue(name))
 	m.Headers.Set(":content-type", eventstream.StringValue("application/json"))

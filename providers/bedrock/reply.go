@@ -118,10 +118,10 @@ func tokens(u *types.TokenUsage) engine.Tokens {
 			return engine.Tokens{}
 		}
 	}
-	if within := total == in+out && read <= in; !within {
+	if within := total == in+out && read+written <= in; !within {
 		in += read + written
 	}
-	return engine.Tokens{Input: in, Output: out, Cached: read}
+	return engine.Tokens{Input: in, Output: out, Cached: read, CacheWrite: written}
 }
 
 func number(n *int32) int {

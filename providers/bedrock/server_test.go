@@ -40,6 +40,7 @@ func at(t testing.TB, base string, c bedrock.Config, set engine.ModelSettings) e
 		set.Model = "m"
 	}
 	m, err := bedrock.New(&c, set, func(s *wire.Settings) {
+		s.Breaker = nil // each server is a test's own
 		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ type gather struct {
 	deltas  func(engine.Delta)
 	started time.Time
 	first   time.Duration
+	heard   call.Heard
 
 	parts   []*part
 	current map[int32]*part
@@ -124,6 +125,9 @@ func (g *gather) delta(e types.ContentBlockDeltaEvent) error {
 
 func (g *gather) words(i *int32, s string) error {
 	p, err := g.at(i, textPart)
+	if err == nil {
+		err = g.heard.More(len(s))
+	}
 	if err != nil {
 		return err
 	}
@@ -135,6 +139,9 @@ func (g *gather) words(i *int32, s string) error {
 // args continues the arguments of a call, or the reply where that is one.
 func (g *gather) args(i *int32, s string) error {
 	p, err := g.at(i, callPart)
+	if err == nil {
+		err = g.heard.More(len(s))
+	}
 	if err != nil {
 		return err
 	}
@@ -155,10 +162,13 @@ func (g *gather) thought(i *int32, d types.ReasoningContentBlockDelta) error {
 	case *types.ReasoningContentBlockDeltaMemberText:
 		p.text.WriteString(d.Value)
 		g.tell(engine.Delta{Reasoning: d.Value})
+		return g.heard.More(len(d.Value))
 	case *types.ReasoningContentBlockDeltaMemberSignature:
 		p.signature.WriteString(d.Value)
+		return g.heard.More(len(d.Value))
 	case *types.ReasoningContentBlockDeltaMemberRedactedContent:
 		p.redacted = append(p.redacted, d.Value...)
+		return g.heard.More(len(d.Value))
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func TestStreams(t *testing.T) {
 		want      engine.Reply
 		reasoning string
 	}{
-		{"text", engine.Reply{Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 139, Output: 4, Cached: 100}}, ""},
+		{"text", engine.Reply{Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 139, Output: 4, Cached: 100, CacheWrite: 20}}, ""},
 		{"tools", engine.Reply{
 			Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 300, Output: 50},
 			Calls: []engine.ToolCall{call("tooluse_a", "f", `{"x": 1}`), call("tooluse_b", "now", `{}`)},
@@ -146,7 +146,7 @@ func TestWholeAnswers(t *testing.T) {
 		file string
 		want engine.Reply
 	}{
-		{"text", engine.Reply{Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 139, Output: 4, Cached: 100}}},
+		{"text", engine.Reply{Text: "Moss is green.", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 139, Output: 4, Cached: 100, CacheWrite: 20}}},
 		{"thinking", engine.Reply{
 			Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 10, Output: 32},
 			Calls: []engine.ToolCall{call("a", "f", `{"a":"<b>","n":12345678901234567890,"z":1.50}`, keptThoughts), call("b", "g", `{}`)},

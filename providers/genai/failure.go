@@ -49,12 +49,13 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 // reported types an error that came with status 200: in a stream, or in place of a reply.
 func reported(body []byte) *engine.ModelError {
 	f, text := explained(body)
+	e := &engine.ModelError{Message: text}
 	if text == "" {
-		text = wire.Explain(body)
+		e = call.Bad("%s", call.Said(body))
 	}
-	e := &engine.ModelError{Kind: engine.ServerError, Message: text}
+	e.Kind = engine.ServerError
 	if wait := min(f.delay(), wire.MaxRetryAfter); wait > 0 {
-		e.RetryAfter, e.Err = wait, &wire.Error{RetryAfter: wait, Message: text}
+		e.RetryAfter, e.Err = wait, &wire.Error{RetryAfter: wait, Message: e.Message}
 	}
 	if code := f.Error.Code; code >= 400 && code < 600 {
 		e.Status, e.Kind = code, engine.ErrorKind(wire.KindOf(code))

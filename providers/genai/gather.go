@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -31,6 +30,7 @@ type gather struct {
 	finish  string
 	why     string // what the API says of the finish
 	blocked string // the prompt was
+	heard   call.Heard
 	text    strings.Builder
 	tools   []engine.ToolCall
 	first   time.Duration
@@ -57,7 +57,7 @@ func (g *gather) add(raw json.RawMessage) error {
 	g.seen = true
 	var a *answer
 	if err := json.Unmarshal(raw, &a); err != nil || a == nil {
-		return call.Bad("the server's answer cannot be read: %s", wire.Explain(raw))
+		return call.Bad("the server's answer cannot be read: %s", call.Said(raw))
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
 		return reported(raw)
@@ -107,6 +107,9 @@ func (g *gather) parts(parts []part) error {
 	g.text.WriteString(out.Text)
 	if g.deltas == nil {
 		return nil
+	}
+	if err := g.heard.More(len(out.Text)); err != nil {
+		return err
 	}
 	if g.first == 0 && (out != engine.Delta{} || len(g.tools) > 0) {
 		g.first = max(time.Since(g.started), 1)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -41,35 +42,22 @@ func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
 func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
-	base, err := address(s.BaseURL)
-	if err != nil {
-		return nil, err
-	}
+	base, _ := address(s.BaseURL)
 	headers := s.FromEnv(c.Headers)
 	secrets := wire.SecretHeaders(headers)
-	w := wire.Settings{
-		UserAgent: s.UserAgent,
-		Secrets:   append(secrets, s.APIKey),
-		Retry:     wire.Retry(s.Retry),
-		Limiter:   wire.Shared(base.String()+" "+s.Model, wire.Limits(s.RateLimit)),
-		FirstByte: s.Timeout,
-		Total:     s.Timeout,
-	}
-	if pass, ok := base.User.Password(); ok {
-		w.Secrets = append(w.Secrets, pass)
-	}
-	if change != nil {
-		change(&w)
+	w, err := call.Connect(s, base.String(), secrets, change)
+	if err != nil {
+		return nil, err
 	}
 	m := &model{
 		config: *c, name: s.Model, base: base, header: header(s.APIKey, headers),
 		keyless: s.APIKey == "" && base.String() == defaultBaseURL && len(secrets) == 0,
 	}
 	m.calls = call.Caller{
-		Wire: wire.New(w), Model: m.name, Type: m.typed,
+		Wire: w, Model: m.name, Type: m.typed,
 		Again: func(err error) bool { return errors.Is(err, errUnlucky) },
 	}
 	return m, nil
@@ -78,10 +66,10 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 var version = regexp.MustCompile(`(^|/)v\d+[a-z]*\d*(/|$)`)
 
 // address is where the models are: base, with the API's version where it names none.
-func address(base string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimSuffix(cmp.Or(base, defaultBaseURL), "/"))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("base_url is no http or https address; it looks like https://host/v1beta")
+func address(base string) (*url.URL, component.Faults) {
+	u, wrong := call.Address(cmp.Or(base, defaultBaseURL), "https://host/v1beta")
+	if wrong != nil {
+		return nil, wrong
 	}
 	if !version.MatchString(u.Path) {
 		u = u.JoinPath("v1beta")
@@ -90,10 +78,9 @@ func address(base string) (*url.URL, error) {
 }
 
 // header is sent with each request; the author's headers go last. The key is
-// never part of an address. The empty idempotency key is not sent: it lets a
-// request be repeated that met a connection the server had just closed.
+// never part of an address.
 func header(key string, own map[string]string) http.Header {
-	h := http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {}}
+	h := http.Header{"Content-Type": {"application/json"}}
 	if key != "" {
 		h.Set("X-Goog-Api-Key", key)
 	}

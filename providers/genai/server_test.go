@@ -85,6 +85,7 @@ func at(t testing.TB, base string, c genai.Config, set engine.ModelSettings) eng
 	t.Helper()
 	set.BaseURL = base
 	m, err := genai.New(&c, set, func(s *wire.Settings) {
+		s.Breaker = nil // each server is a test's own
 		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	})
 	if err != nil {

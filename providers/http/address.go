@@ -3,7 +3,6 @@ package http
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"maps"
 	nethttp "net/http"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/wire"
 )
@@ -94,6 +92,8 @@ func (e *environment) unset(t component.Template) []string {
 	})
 }
 
+const addressLike = "https://host/path"
+
 // address is where a request goes.
 func (m *model) address(values map[string]any) (string, error) {
 	if len(m.lacks) > 0 {
@@ -109,82 +109,9 @@ func (m *model) address(values map[string]any) (string, error) {
 	}
 	u, err := url.Parse(where)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", errors.New("options.url, with base_url, is no http or https address: it looks like https://host/path")
+		return "", errors.New("options.url, with base_url, is no http or https address: it looks like " + addressLike)
 	}
 	return where, nil
-}
-
-// check says what is wrong with the options, as far as they alone tell.
-func (m *model) check(s engine.ModelSettings) error {
-	c := &m.config
-	m.base = strings.TrimSuffix(s.BaseURL, "/")
-	if u, err := url.Parse(m.base); err == nil {
-		if pass, ok := u.User.Password(); ok {
-			m.env.secrets = append(m.env.secrets, pass)
-		}
-	}
-	if c.Method == "" {
-		c.Method = nethttp.MethodPost
-	}
-	if c.Auth == "" && s.APIKey != "" {
-		c.Auth = "bearer"
-	}
-	if m.base == "" && (c.URL.Text == "" || strings.HasPrefix(c.URL.Text, "/")) {
-		return errors.New("the http provider asks nobody: write options.url, or base_url")
-	}
-	m.env.study(func(look component.Lookup) { c.URL.Render(look) })
-	if m.lacks = m.env.unset(c.URL); len(m.lacks) == 0 { // else the call says so: specs are also built where nobody is asked
-		if _, err := m.address(map[string]any{"model": s.Model}); err != nil {
-			return err
-		}
-	}
-	if m.template == nil && c.LLMInterface == "" && c.Method != nethttp.MethodGet {
-		return errors.New("nothing says what is sent: write options.request_body, or options.llm_interface")
-	}
-	if m.template != nil && c.Method == nethttp.MethodGet {
-		return errors.New("method GET sends no body: put what is sent into options.url, or leave out options.method")
-	}
-	return m.checkReferences()
-}
-
-// checkReferences wants names that exist, and a body that asks something.
-func (m *model) checkReferences() error {
-	all := names(func(look component.Lookup) { m.config.URL.Render(look) })
-	if m.template != nil {
-		render := func(look component.Lookup) { m.template.value.Render(look) }
-		all = append(all, names(render)...)
-		m.env.study(render)
-	}
-	for _, name := range all {
-		if !slices.Contains(references, name) {
-			return fmt.Errorf("there is no ${args.%s}: there are %s", name, strings.Join(references, ", "))
-		}
-		m.uses[name] = true
-	}
-	if m.template == nil && m.config.LLMInterface != "" {
-		return nil
-	}
-	if !m.uses["prompt"] && !m.uses["messages"] {
-		return errors.New("the model would be asked nothing: options.request_body names neither ${args.prompt} nor ${args.messages}")
-	}
-	if m.template == nil {
-		return nil
-	}
-	for _, sample := range []map[string]any{{}, samples()} {
-		if _, err := m.template.fill(m.env.lookup(sample, nil)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// samples are values for all names.
-func samples() map[string]any {
-	out := make(map[string]any, len(references))
-	for _, name := range references {
-		out[name] = "a \"quoted\"\nword"
-	}
-	return out
 }
 
 func (m *model) authorize(r *nethttp.Request) {

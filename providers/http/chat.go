@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -19,7 +18,7 @@ func (chat) path(string) string { return "/chat/completions" }
 func (chat) traits() traits { return traits{calls: true, schema: true} }
 
 func (chat) values(req *engine.Request, apart bool, to map[string]any) {
-	system, rest := parted(req.Messages)
+	system, rest := call.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = strings.Join(system, "\n\n")
 	}
@@ -82,7 +81,7 @@ func chatMessage(m engine.Message) map[string]any {
 	var calls []any
 	for _, c := range m.Calls {
 		calls = append(calls, map[string]any{
-			"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(object(c.Args))},
+			"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(call.Object(c.Args))},
 		})
 	}
 	if calls != nil {
@@ -152,7 +151,7 @@ func (chat) read(_ *engine.Request, body []byte) (*draft, error) {
 		return nil, reported(body)
 	}
 	if len(a.Choices) == 0 {
-		return nil, call.Bad("the endpoint's answer has no choices: %s", wire.Explain(body))
+		return nil, call.Bad("the endpoint's answer has no choices: %s", call.Said(body))
 	}
 	choice := a.Choices[0]
 	text, err := chatText(choice.Message.Content)

@@ -22,7 +22,7 @@ func (converse) path(model string) string { return "/model/" + url.PathEscape(mo
 func (converse) traits() traits { return traits{calls: true} }
 
 func (converse) values(req *engine.Request, _ bool, to map[string]any) {
-	system, rest := parted(req.Messages)
+	system, rest := call.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = blocks(system)
 	}
@@ -109,7 +109,7 @@ func converseBlocks(m engine.Message, model string) []any {
 	}
 	out := append(thoughtsBefore(m, model), blocks([]string{text})...)
 	for _, c := range m.Calls {
-		out = append(out, map[string]any{"toolUse": map[string]any{"toolUseId": c.ID, "name": c.Name, "input": object(c.Args)}})
+		out = append(out, map[string]any{"toolUse": map[string]any{"toolUseId": c.ID, "name": c.Name, "input": call.Object(c.Args)}})
 	}
 	if len(out) == 0 {
 		return blocks([]string{empty})
@@ -253,6 +253,7 @@ func converseUsage(raw json.RawMessage) engine.Tokens {
 		return engine.Tokens{}
 	}
 	return engine.Tokens{
-		Input: u.InputTokens + u.CacheReadInputTokens + u.CacheWriteInputTokens, Output: u.OutputTokens, Cached: u.CacheReadInputTokens,
+		Input: u.InputTokens + u.CacheReadInputTokens + u.CacheWriteInputTokens, Output: u.OutputTokens,
+		Cached: u.CacheReadInputTokens, CacheWrite: u.CacheWriteInputTokens,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // dialect is one llm_interface: how a conversation is put to an endpoint, and
@@ -58,28 +59,6 @@ func (m *model) native() bool {
 	return m.dialect.traits().schema || m.uses["schema"] || m.uses["response_format"]
 }
 
-// instructed is a request whose schema is asked for in the system prompt.
-func (m *model) instructed(req *engine.Request) *engine.Request {
-	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
-	out := withInstruction(req, words)
-	out.Schema = nil
-	return out
-}
-
-// withInstruction is a request with one more system message, behind those that
-// stand at its front.
-func withInstruction(req *engine.Request, words string) *engine.Request {
-	out := *req
-	n := 0
-	for n < len(req.Messages) && req.Messages[n].Role == engine.System {
-		n++
-	}
-	out.Messages = append([]engine.Message{}, req.Messages[:n]...)
-	out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{words}})
-	out.Messages = append(out.Messages, req.Messages[n:]...)
-	return &out
-}
-
 // oneCall is said where a dialect has no field for parallel_tool_calls: false.
 const oneCall = "Call at most one tool in each reply."
 
@@ -102,7 +81,7 @@ func (m *model) values(req *engine.Request) (map[string]any, error) {
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		out["parallel_tool_calls"] = false
 	}
-	out["prompt"] = prompt(req.Messages, !m.uses["system"])
+	out["prompt"] = call.Transcript(req.Messages, !m.uses["system"])
 	m.dialect.values(req, m.uses["system"], out)
 	return out, nil
 }
@@ -141,80 +120,10 @@ func put(body, values map[string]any, pairs ...string) {
 	}
 }
 
-// parted are the texts of the system messages, and the other messages.
-func parted(messages []engine.Message) (system []string, rest []engine.Message) {
-	for _, m := range messages {
-		if m.Role == engine.System {
-			system = append(system, m.Text.String())
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	return system, rest
-}
-
 func list(texts []string) []any {
 	out := make([]any, len(texts))
 	for i, t := range texts {
 		out[i] = t
 	}
 	return out
-}
-
-// prompt is all that was said as one text: the one message there is, else a
-// dialogue with names.
-func prompt(messages []engine.Message, withSystem bool) string {
-	system, rest := parted(messages)
-	var parts []string
-	if withSystem {
-		parts = system
-	}
-	for _, m := range rest {
-		text := spoken(m)
-		if len(rest) > 1 {
-			who := "User: "
-			if m.Role == engine.Assistant {
-				who = "Assistant: "
-			}
-			text = who + text
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "\n\n")
-}
-
-// spoken is a message as text: calls and results of tools are put into words.
-func spoken(m engine.Message) string {
-	text := m.Text.String()
-	if m.Role == engine.ToolRole {
-		what := "Result of "
-		if m.IsError {
-			what = "Error of "
-		}
-		return what + "the tool " + m.Tool + ":\n" + text
-	}
-	for _, c := range m.Calls {
-		if text != "" {
-			text += "\n"
-		}
-		text += fmt.Sprintf("(calls the tool %s with %s)", c.Name, object(c.Args))
-	}
-	return text
-}
-
-// object is a call's arguments as a JSON object; what is none is shown to the
-// model as the text it wrote.
-func object(args json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if len(args) == 0 {
-		return json.RawMessage("{}")
-	}
-	if json.Unmarshal(args, &fields) == nil && fields != nil {
-		return args
-	}
-	text, err := encode(map[string]string{"not_an_object": string(args)})
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return text
 }

@@ -48,7 +48,8 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 
 // reported types an error that came with status 200 in place of a reply.
 func reported(body []byte) *engine.ModelError {
-	e := &engine.ModelError{Kind: engine.ServerError, Message: wire.Explain(body)}
+	e := call.Bad("%s", call.Said(body))
+	e.Kind = engine.ServerError
 	var shape struct {
 		Error struct{ Code, Status json.RawMessage }
 	}
@@ -123,5 +124,5 @@ func askedToWait(body []byte) time.Duration {
 
 // unlike is the error of an answer that another protocol has.
 func unlike(protocol string, body []byte) *engine.ModelError {
-	return call.Bad("the endpoint's answer is none of %s: %s", protocol, wire.Explain(body))
+	return call.Bad("the endpoint's answer is none of %s: %s", protocol, call.Said(body))
 }

@@ -1,25 +1,11 @@
 package http_test
 
 import (
-	"bytes"
-	"compress/gzip"
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	nethttp "net/http"
-	"net/http/httptest"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -120,161 +106,6 @@ func TestFilterOfAnInterface(t *testing.T) {
 	base, _ = serving(t, 200, "application/json", []byte(`{"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}}]}`))
 	if got, err = at(t, base, c, engine.ModelSettings{Model: "m"}).Generate(t.Context(), question, nil); err != nil || len(got.Calls) != 1 {
 		t.Errorf("reply %+v, error %v: calls have no text to find", got, err)
-	}
-}
-
-// chaos fails in the way that the request's text names: "once", or "always".
-type chaos struct {
-	faults []func(w nethttp.ResponseWriter, r *nethttp.Request)
-	mu     sync.Mutex
-	seen   map[string]bool
-}
-
-const chaosWhole = `{"choices":[{"index":0,"message":{"role":"assistant","content":"moss, in a chaos of servers"},"finish_reason":"stop"}]}`
-
-func (c *chaos) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
-	raw, _ := io.ReadAll(r.Body)
-	_, text, _ := strings.Cut(string(raw), `"content":"`)
-	text, _, _ = strings.Cut(text, `"`)
-	var call, n int
-	var how string
-	if _, err := fmt.Sscanf(text, "%d %d %s", &call, &n, &how); err != nil {
-		panic(err)
-	}
-	c.mu.Lock()
-	again := c.seen[text]
-	c.seen[text] = true
-	c.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	if how == "always" || !again {
-		c.faults[n](w, r)
-		return
-	}
-	_, _ = io.WriteString(w, chaosWhole)
-}
-
-func status(code int, wait string) func(nethttp.ResponseWriter, *nethttp.Request) {
-	return func(w nethttp.ResponseWriter, _ *nethttp.Request) {
-		if wait != "" {
-			w.Header().Set("Retry-After", wait)
-		}
-		w.WriteHeader(code)
-		_, _ = io.WriteString(w, `{"error":{"message":"chaos"}}`)
-	}
-}
-
-func chaosFaults() []func(w nethttp.ResponseWriter, r *nethttp.Request) {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	_, _ = z.Write(make([]byte, 4<<20))
-	_ = z.Close()
-	return []func(w nethttp.ResponseWriter, r *nethttp.Request){
-		status(429, "1000000000"), status(500, ""), status(529, ""),
-		func(nethttp.ResponseWriter, *nethttp.Request) { panic(nethttp.ErrAbortHandler) },
-		func(w nethttp.ResponseWriter, _ *nethttp.Request) { // half a body
-			w.Header().Set("Content-Length", strconv.Itoa(len(chaosWhole)))
-			_, _ = io.WriteString(w, chaosWhole[:40])
-			_ = nethttp.NewResponseController(w).Flush()
-			panic(nethttp.ErrAbortHandler)
-		},
-		func(w nethttp.ResponseWriter, _ *nethttp.Request) { _, _ = io.WriteString(w, chaosWhole[:40]) },
-		func(w nethttp.ResponseWriter, _ *nethttp.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(bomb.Bytes())
-		},
-		func(w nethttp.ResponseWriter, r *nethttp.Request) { // endless
-			for r.Context().Err() == nil {
-				if _, err := io.WriteString(w, strings.Repeat(" ", 4096)); err != nil {
-					return
-				}
-			}
-		},
-		func(w nethttp.ResponseWriter, r *nethttp.Request) {
-			nethttp.Redirect(w, r, "http://elsewhere.example/", nethttp.StatusTemporaryRedirect)
-		},
-	}
-}
-
-func TestChaosEndsInTheAnswerOrATypedError(t *testing.T) {
-	const total = 180
-	before := runtime.NumGoroutine()
-	c := &chaos{faults: chaosFaults(), seen: map[string]bool{}}
-	s := httptest.NewServer(c)
-	transport := &nethttp.Transport{MaxIdleConnsPerHost: 8}
-	var naps atomic.Int64
-	config := of("openai/v1/chat/completions")
-	m, err := http.New(&config, engine.ModelSettings{BaseURL: s.URL, Retry: engine.RetryPolicy{MaxAttempts: 3}}, func(w *wire.Settings) {
-		w.Base, w.MaxBody = transport, 256<<10
-		w.Sleep = func(ctx context.Context, d time.Duration) error {
-			naps.Store(max(naps.Load(), int64(d)))
-			return ctx.Err()
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	for i := range total {
-		all.Go(func() { c.check(t, m, i) })
-	}
-	all.Wait()
-	if longest := time.Duration(naps.Load()); longest != wire.MaxRetryAfter {
-		t.Errorf("the longest wait was %v", longest)
-	}
-	transport.CloseIdleConnections()
-	s.Close()
-	for range 1_000_000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.Gosched()
-	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
-}
-
-func (c *chaos) check(t *testing.T, m engine.Model, i int) {
-	n, how := i%len(c.faults), []string{"once", "always"}[i/len(c.faults)%2]
-	req := &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{fmt.Sprintf("%d %d %s", i, n, how)}}}}
-	got, err := m.Generate(t.Context(), req, nil)
-	kinds := [][]engine.ErrorKind{
-		{engine.RateLimited},
-		{engine.ServerError},
-		{engine.Overloaded},
-		{engine.NetworkError},
-		{engine.Truncated},
-		{engine.BadReply},
-		{engine.BadReply},
-		{engine.BadReply},
-		{engine.BadRequest},
-	}[n]
-	var e *engine.ModelError
-	switch {
-	case err == nil && got.Text == "moss, in a chaos of servers" && how == "once":
-	case got == nil && errors.As(err, &e) && slices.Contains(kinds, e.Kind) && (how == "always" || !e.Retryable()):
-	default:
-		t.Errorf("fault %d %s: reply %+v, error %v", n, how, got, err)
-	}
-}
-
-func TestCancelAtAnyByteIsAnError(t *testing.T) {
-	silent := make(chan struct{})
-	n := 0
-	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, chaosWhole[:n])
-		_ = nethttp.NewResponseController(w).Flush()
-		silent <- struct{}{}
-		<-r.Context().Done()
-	}))
-	defer s.Close()
-	m := at(t, s.URL, of("openai/v1/chat/completions"), engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 3}})
-	for ; n <= len(chaosWhole); n += 7 {
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { <-silent; cancel() }()
-		if got, err := m.Generate(ctx, question, nil); got != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("at byte %d: reply %+v, error %v", n, got, err)
-		}
-		cancel()
 	}
 }
 

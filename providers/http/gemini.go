@@ -27,7 +27,7 @@ func (gemini) path(model string) string {
 func (gemini) traits() traits { return traits{calls: true, schema: true} }
 
 func (gemini) values(req *engine.Request, _ bool, to map[string]any) {
-	system, rest := parted(req.Messages)
+	system, rest := call.Parted(req.Messages)
 	if len(req.Tools) > 0 && !req.ParallelTools {
 		system = append(system, oneCall)
 	}
@@ -107,7 +107,7 @@ func (h geminiHistory) parts(m engine.Message) []any {
 
 func (h geminiHistory) call(c engine.ToolCall, first bool) map[string]any {
 	h.names[c.ID] = c.Name
-	call := map[string]any{"name": c.Name, "args": object(c.Args)}
+	call := map[string]any{"name": c.Name, "args": call.Object(c.Args)}
 	if c.ID != "" {
 		call["id"] = c.ID
 	}

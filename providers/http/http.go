@@ -41,32 +41,16 @@ func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
 func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	m := &model{config: *c, name: s.Model, key: s.APIKey, env: &environment{get: s.Env}, uses: map[string]bool{}}
-	var err error
-	if m.dialect, err = interfaceOf(c, s.BaseURL); err != nil {
-		return nil, err
-	}
-	if !c.RequestBody.IsZero() {
-		if m.template, err = newTemplate(c.RequestBody); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.check(s); err != nil {
+	m, faults := settle(c, s)
+	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	m.headers = m.env.headers(c.Headers)
-	w := wire.Settings{
-		UserAgent: s.UserAgent,
-		Secrets:   append(m.env.secrets, secretsOf(c.Auth, s.APIKey)...),
-		Retry:     wire.Retry(s.Retry),
-		Limiter:   wire.Shared(m.base+" "+c.URL.Text+" "+s.Model, wire.Limits(s.RateLimit)),
-		FirstByte: s.Timeout,
-		Total:     s.Timeout,
+	w, err := call.Connect(s, m.base+c.URL.Text, append(m.env.secrets, secretsOf(c.Auth, s.APIKey)...), change)
+	if err != nil {
+		return nil, err
 	}
-	if change != nil {
-		change(&w)
-	}
-	m.calls = call.Caller{Wire: wire.New(w), Model: cmp.Or(m.name, "of the http provider"), Type: m.typed}
+	m.calls = call.Caller{Wire: w, Model: cmp.Or(m.name, "of the http provider"), Type: m.typed}
 	return m, nil
 }
 
@@ -143,7 +127,7 @@ func (m *model) write(req *engine.Request) (where string, body []byte, err error
 		return "", nil, badRequest(fmt.Errorf("reply schema %s is no JSON", s.Name))
 	}
 	if !m.native() && req.Schema != nil {
-		req = m.instructed(req)
+		req = call.AskForJSON(req)
 	}
 	values, err := m.values(req)
 	if err != nil {

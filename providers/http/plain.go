@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -16,7 +15,7 @@ func (plain) path(string) string { return "" }
 func (plain) traits() traits { return traits{} }
 
 func (plain) values(req *engine.Request, apart bool, to map[string]any) {
-	system, rest := parted(req.Messages)
+	system, rest := call.Parted(req.Messages)
 	if len(system) > 0 {
 		to["system"] = strings.Join(system, "\n\n")
 	}
@@ -31,7 +30,7 @@ func (plain) values(req *engine.Request, apart bool, to map[string]any) {
 		if m.Role == engine.Assistant {
 			role = "assistant"
 		}
-		messages = append(messages, map[string]any{"role": role, "content": spoken(m)})
+		messages = append(messages, map[string]any{"role": role, "content": call.Spoken(m)})
 	}
 	to["messages"] = messages
 }
@@ -43,14 +42,14 @@ func (plain) body(map[string]any) map[string]any { return map[string]any{} }
 func (plain) read(_ *engine.Request, text []byte) (*draft, error) {
 	var v any
 	if err := decode(text, &v); err != nil {
-		return nil, call.Bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
+		return nil, call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))
 	}
 	if o, ok := v.(map[string]any); ok {
 		v = o["response"]
 	}
 	s, ok := v.(string)
 	if !ok {
-		return nil, call.Bad("where the text stands in the endpoint's answer is not known: set options.response_filter: %s", wire.Explain(text))
+		return nil, call.Bad("where the text stands in the endpoint's answer is not known: set options.response_filter: %s", call.Said(text))
 	}
 	return &draft{text: s}, nil
 }
@@ -79,14 +78,14 @@ func (m *model) read(req *engine.Request, kind string, text []byte) (*draft, err
 func (m *model) filter(text []byte, into *draft) error {
 	var v any
 	if err := decode(text, &v); err != nil {
-		return call.Bad("the endpoint's answer is no JSON: %s", wire.Explain(text))
+		return call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))
 	}
 	found, err := m.config.ResponseFilter.Apply(v)
 	if err != nil {
 		return call.Bad("options.response_filter %s: %s", m.config.ResponseFilter.Source, err)
 	}
 	if len(found) == 0 {
-		return call.Bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, wire.Explain(text))
+		return call.Bad("options.response_filter %s finds nothing in the endpoint's answer: %s", m.config.ResponseFilter.Source, call.Said(text))
 	}
 	into.text = ""
 	for _, f := range found {

@@ -26,7 +26,7 @@ What a tool gave comes back as {"tool_call_id": "the id", "tool_result": "what i
 `
 
 func (prompted) values(req *engine.Request, _ bool, to map[string]any) {
-	system, rest := parted(req.Messages)
+	system, rest := call.Parted(req.Messages)
 	if len(req.Tools) > 0 {
 		system = append(system, toolProtocol+strings.Join(toolLines(req.Tools), "\n"))
 		if !req.ParallelTools {
@@ -80,7 +80,7 @@ func promptedBlocks(m engine.Message) []any {
 			said.Message = json.RawMessage(plainText(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
 		}
 		for _, c := range m.Calls {
-			said.Calls = append(said.Calls, spokenCall{c.ID, c.Name, object(c.Args)})
+			said.Calls = append(said.Calls, spokenCall{c.ID, c.Name, call.Object(c.Args)})
 		}
 		text = plainText(said)
 	}

@@ -107,7 +107,7 @@ func TestRecordedReplies(t *testing.T) {
 		{"chat_reasoning.json", engine.Reply{ID: "chatcmpl-1", Model: "deepseek-reasoner", Text: moss, Stop: engine.EndTurn, Usage: thirty}, "Green or brown?"},
 		{"chat_parts.json", engine.Reply{ID: "chatcmpl-2", Model: "m", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 8, Output: 4}, Estimated: true}, ""},
 		{"chat_tools.json", engine.Reply{ID: "chatcmpl-3", Model: "m", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calls("call_a", "find", `{"q":"moss"}`, "call_b", "find", `{"q":"fern"}`)}, ""},
-		{"converse_text.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 2119, Output: 41, Cached: 2000}}, "I need the finder."},
+		{"converse_text.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 2119, Output: 41, Cached: 2000, CacheWrite: 100}}, "I need the finder."},
 		{"converse_thinking_tools.json", engine.Reply{
 			ID: "q-1", Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 419, Output: 101},
 			Calls: carrying(calls("tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "find", `{"q":"moss"}`, "tooluse_2yPz", "clock", `{}`),

@@ -74,7 +74,7 @@ func (d *draft) stopped(calls bool) engine.StopKind {
 // believed are counts; nonsense counts as missing.
 func believed(t engine.Tokens) engine.Tokens {
 	const most = 1 << 40
-	for _, n := range []int{t.Input, t.Output, t.Cached, t.Reasoning} {
+	for _, n := range []int{t.Input, t.Output, t.Cached, t.CacheWrite, t.Reasoning} {
 		if n < 0 || n > most {
 			return engine.Tokens{}
 		}

@@ -44,6 +44,7 @@ func newServer(t *testing.T, script *enginetest.ModelScript, p protocol) string 
 }
 
 func noWaits(s *wire.Settings) {
+	s.Breaker = nil // each server is a test's own
 	s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 }
 

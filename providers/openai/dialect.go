@@ -1,9 +1,7 @@
 package openai
 
 import (
-	"errors"
 	"net/url"
-	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -23,15 +21,6 @@ type dialect struct {
 
 	adapt func(*sdk.ChatCompletionNewParams)              // the last change to a request, nil = none
 	hint  func(e *engine.ModelError, model string) string // the way out of an error, "" = none is known
-}
-
-// address reads a base_url; like is what one looks like.
-func address(base, like string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimSuffix(base, "/"))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("base_url is no http or https address; it looks like " + like)
-	}
-	return u, nil
 }
 
 // withVersion is a base_url with the API's version, which many leave out.

@@ -8,7 +8,6 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -95,7 +94,7 @@ func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
 		Error json.RawMessage
 	}
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, 0, call.Bad("the server's vectors cannot be read: %s", wire.Explain(body))
+		return nil, 0, call.Bad("the server's vectors cannot be read: %s", call.Said(body))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return nil, 0, reported(body)

@@ -151,7 +151,7 @@ func TestEmbeddingEndsWithItsContextAndWantsAKey(t *testing.T) {
 		t.Error(err)
 	}
 	c := defaults()
-	m, err := openai.New(&c, engine.ModelSettings{}, func(*wire.Settings) {})
+	m, err := openai.New(&c, engine.ModelSettings{Model: "e-1"}, func(*wire.Settings) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"maps"
 	"math/big"
+	"net/url"
 	"regexp"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -14,12 +15,13 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // Mistral is the provider `mistral`.
 var Mistral = component.New[MistralConfig, engine.ModelSettings, engine.Model](
 	"mistral",
-	"Mistral's platform, and servers that keep its rules, by base_url.",
+	"Mistral's platform, and servers that keep its rules, by base_url. The key is looked for in MISTRAL_API_KEY unless api_key_env names another variable.",
 	func() MistralConfig { return MistralConfig{StructuredOutput: "json_schema"} },
 	func(c *MistralConfig, s engine.ModelSettings) (engine.Model, error) { return NewMistral(c, s, nil) },
 )
@@ -35,13 +37,26 @@ type MistralConfig struct {
 
 const mistralBaseURL = "https://api.mistral.ai/v1"
 
+var _ component.Checker[engine.ModelSettings] = (*MistralConfig)(nil)
+
+// Check implements component.Checker.
+func (c *MistralConfig) Check(s engine.ModelSettings) component.Faults {
+	_, out := mistralAddress(s.BaseURL)
+	out = append(out, call.CheckModel(s)...)
+	return append(out, call.CheckHeaders(c.Headers)...)
+}
+
+func mistralAddress(base string) (*url.URL, component.Faults) {
+	return call.Bare(cmp.Or(base, mistralBaseURL), mistralBaseURL)
+}
+
 // NewMistral makes a model of Mistral's platform; change, if not nil, may adapt
 // the transport's settings first (tests).
 func NewMistral(c *MistralConfig, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	u, err := address(cmp.Or(s.BaseURL, mistralBaseURL), mistralBaseURL)
-	if err != nil {
+	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
+	u, _ := mistralAddress(s.BaseURL)
 	d := dialect{base: withVersion(u), legacy: true}
 	if d.base == mistralBaseURL {
 		d.wantsKey = noKey("MISTRAL_API_KEY")
@@ -49,7 +64,7 @@ func NewMistral(c *MistralConfig, s engine.ModelSettings, change func(*wire.Sett
 	d.adapt = func(p *sdk.ChatCompletionNewParams) { mistral(c, p) }
 	return connect(Config{
 		ReasoningEffort: c.ReasoningEffort, StructuredOutput: c.StructuredOutput, Headers: c.Headers,
-	}, s, d, change), nil
+	}, s, d, change)
 }
 
 // mistral makes a request one that the platform takes: it refuses unknown

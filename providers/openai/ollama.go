@@ -2,11 +2,13 @@ package openai
 
 import (
 	"cmp"
+	"net/url"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // Ollama is the provider `ollama`.
@@ -29,18 +31,31 @@ type OllamaConfig struct {
 
 const ollamaBaseURL = "http://localhost:11434/v1"
 
+var _ component.Checker[engine.ModelSettings] = (*OllamaConfig)(nil)
+
+// Check implements component.Checker.
+func (c *OllamaConfig) Check(s engine.ModelSettings) component.Faults {
+	_, out := ollamaAddress(s.BaseURL)
+	out = append(out, call.CheckModel(s)...)
+	return append(out, call.CheckHeaders(c.Headers)...)
+}
+
+func ollamaAddress(base string) (*url.URL, component.Faults) {
+	return call.Bare(cmp.Or(base, ollamaBaseURL), ollamaBaseURL)
+}
+
 // NewOllama makes a model that Ollama serves; change, if not nil, may adapt the
 // transport's settings first (tests).
 func NewOllama(c *OllamaConfig, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	u, err := address(cmp.Or(s.BaseURL, ollamaBaseURL), ollamaBaseURL)
-	if err != nil {
+	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
+	u, _ := ollamaAddress(s.BaseURL)
 	d := dialect{base: withVersion(u), legacy: true, hint: ollamaHint(u.Host)}
 	return connect(Config{
 		ReasoningEffort: c.ReasoningEffort, StructuredOutput: c.StructuredOutput, StreamUsage: true,
 		Headers: c.Headers, ExtraBody: c.ExtraBody,
-	}, s, d, change), nil
+	}, s, d, change)
 }
 
 func ollamaHint(host string) func(*engine.ModelError, string) string {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -45,10 +44,10 @@ func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {
 // New makes a model that sends its requests as settings say; change, if not
 // nil, may adapt the transport's settings first (tests).
 func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine.Model, error) {
-	u, err := address(cmp.Or(s.BaseURL, defaultBaseURL), "https://host/v1")
-	if err != nil {
+	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
+	u, _ := address(s.BaseURL)
 	d := dialect{base: u.String(), legacy: u.Hostname() != "api.openai.com"}
 	if d.base == defaultBaseURL {
 		d.wantsKey = noKey("OPENAI_API_KEY")
@@ -62,35 +61,23 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 		}
 		return fmt.Sprintf("asked %s for model %s; base_url usually ends in /v1", d.base, model)
 	}
-	return connect(*c, s, d, change), nil
+	return connect(*c, s, d, change)
 }
 
 // connect makes a model of a server of a dialect.
-func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Settings)) *model {
+func connect(c Config, s engine.ModelSettings, d dialect, change func(*wire.Settings)) (engine.Model, error) {
 	headers := s.FromEnv(c.Headers)
 	secrets := wire.SecretHeaders(headers)
-	w := wire.Settings{
-		UserAgent: s.UserAgent,
-		Secrets:   append(secrets, s.APIKey),
-		Retry:     wire.Retry(s.Retry),
-		Limiter:   wire.Shared(d.base+" "+s.Model, wire.Limits(s.RateLimit)),
-		FirstByte: s.Timeout,
-		Total:     s.Timeout,
-	}
-	if u, err := url.Parse(d.base); err == nil {
-		if pass, ok := u.User.Password(); ok {
-			w.Secrets = append(w.Secrets, pass)
-		}
-	}
-	if change != nil {
-		change(&w)
+	w, err := call.Connect(s, d.base, secrets, change)
+	if err != nil {
+		return nil, err
 	}
 	m := &model{config: c, dialect: d, name: cmp.Or(d.model, s.Model)}
-	m.calls = call.Caller{Wire: wire.New(w), Model: m.name, Type: typed, Tell: m.tell}
+	m.calls = call.Caller{Wire: w, Model: m.name, Type: typed, Tell: m.tell}
 	m.keyless = s.APIKey == "" && d.wantsKey != "" && len(secrets) == 0
 	opts := options(m, s, headers)
 	m.chat, m.embeddings = sdk.NewChatCompletionService(opts...), sdk.NewEmbeddingService(opts...)
-	return m
+	return m, nil
 }
 
 // options are the SDK's: everything it would do on its own account is off.

@@ -9,7 +9,6 @@ import (
 	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -20,13 +19,13 @@ const maxCalls = 128
 func (m *model) answer(req *engine.Request, body []byte) (*engine.Reply, error) {
 	var c sdk.ChatCompletion
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, call.Bad("the server's answer is no JSON: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
 		return nil, reported([]byte(c.RawJSON()))
 	}
 	if len(c.Choices) == 0 {
-		return nil, call.Bad("the server's answer has no choices: %s", wire.Explain(body))
+		return nil, call.Bad("the server's answer has no choices: %s", call.Said(body))
 	}
 	choice := c.Choices[0]
 	text, _, err := content(choice.Message.Content, choice.Message.JSON.Content)
@@ -118,7 +117,7 @@ func (d draft) stop(calls bool) (engine.StopKind, error) {
 // content is a message's text: a string, or the text parts of a list, in which
 // Mistral's models also think.
 func content(s string, raw respjson.Field) (text, thinking string, err error) {
-	if raw.Valid() || raw.Raw() == "" || raw.Raw() == "null" {
+	if strings.HasPrefix(raw.Raw(), `"`) || raw.Raw() == "" || raw.Raw() == "null" { // the SDK takes numbers for text
 		return s, "", nil
 	}
 	var parts []struct {

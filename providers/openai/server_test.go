@@ -97,6 +97,7 @@ func at(t testing.TB, base string, c openai.Config, set engine.ModelSettings) en
 }
 
 func noWaits(s *wire.Settings) {
+	s.Breaker = nil // each server is a test's own
 	s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 }
 

@@ -25,6 +25,7 @@ type gather struct {
 	draft   draft
 	text    strings.Builder
 	refusal strings.Builder
+	heard   call.Heard
 	calls   []*partial
 	byIndex map[int64]*partial
 	first   time.Duration
@@ -66,6 +67,9 @@ func (g *gather) add(c sdk.ChatCompletionChunk) error {
 func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
 	text, thinking, err := content(d.Content, d.JSON.Content)
 	if err != nil {
+		return err
+	}
+	if err := g.heard.More(len(text) + len(d.Refusal)); err != nil {
 		return err
 	}
 	g.text.WriteString(text)
@@ -112,7 +116,7 @@ func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
 		return call.Bad("the name of a tool call is longer than %d bytes", maxName)
 	}
 	p.args.WriteString(d.Function.Arguments)
-	return nil
+	return g.heard.More(len(d.Function.Arguments))
 }
 
 // find gives the call that a piece continues, nil for a new one. The index

@@ -45,6 +45,7 @@ type Usage struct {
 	InputTokens       int `yaml:"input_tokens" min:"0" doc:"Tokens of the prompt, cached ones included."`
 	OutputTokens      int `yaml:"output_tokens" min:"0" doc:"Tokens of the reply, reasoning included."`
 	CachedInputTokens int `yaml:"cached_input_tokens" min:"0" doc:"Tokens of the prompt that came from a cache."`
+	CacheWriteTokens  int `yaml:"cache_write_tokens" min:"0" doc:"Tokens of the prompt that went into a cache."`
 	ReasoningTokens   int `yaml:"reasoning_tokens" min:"0" doc:"Tokens of the reply that are reasoning."`
 }
 

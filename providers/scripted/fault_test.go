@@ -124,3 +124,32 @@ func TestNonsenseIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestAttemptsMadeBeforeCount(t *testing.T) {
+	retry := engine.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}
+	fault := scripted.Reply{Error: &scripted.Failure{Status: 529, Message: "m"}, Times: new(0)}
+	req := &engine.Request{Made: 2}
+	chosen := newModel(t, engine.ModelSettings{Retry: retry}, fault).(engine.SequencedModel).Choose(req)
+	_, err := chosen.Generate(t.Context(), req, nil)
+	if e := engine.AsModelError(err); e == nil || e.Attempts != 2 || chosen.(engine.DelayedModel).Delay() != 4*time.Second {
+		t.Errorf("delay %v: %#v", chosen.(engine.DelayedModel).Delay(), e)
+	}
+}
+
+func TestWhatMayBeBilledIsLeftToABudget(t *testing.T) {
+	for status, want := range map[int]int{0: 1, 529: 2} {
+		m := newModel(t, engine.ModelSettings{Retry: engine.RetryPolicy{MaxAttempts: 3}},
+			scripted.Reply{Error: &scripted.Failure{Status: status, Message: "m"}}, scripted.Reply{Text: "ok"})
+		req := &engine.Request{Metered: true}
+		reply, err := m.(engine.SequencedModel).Choose(req).Generate(t.Context(), req, nil)
+		made := 0
+		if e := (*engine.ModelError)(nil); errors.As(err, &e) {
+			made = e.Attempts
+		} else if err == nil {
+			made = reply.Attempts
+		}
+		if made != want {
+			t.Errorf("HTTP %d: %d attempts, want %d", status, made, want)
+		}
+	}
+}

@@ -66,10 +66,11 @@ func (s *script) Choose(req *engine.Request) engine.Model {
 		a.attempts++
 		a.delay += pause + r.delay
 		a.reply, a.fault = r, r.fault
-		if r.fault == nil || !r.fault.Retryable() || a.attempts >= retry.MaxAttempts {
+		made := req.Made + a.attempts
+		if r.fault == nil || !r.fault.Retryable() || made >= retry.MaxAttempts || req.Metered && r.fault.Billable() {
 			return a
 		}
-		pause = retry.Delay(a.attempts, r.fault.RetryAfter, nil)
+		pause = retry.Delay(made, r.fault.RetryAfter, nil)
 	}
 }
 

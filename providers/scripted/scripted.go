@@ -74,7 +74,7 @@ func compile(r Reply) (reply, error) {
 		}
 	}
 	if u := r.Usage; u != nil {
-		out.usage = &engine.Tokens{Input: u.InputTokens, Output: u.OutputTokens, Cached: u.CachedInputTokens, Reasoning: u.ReasoningTokens}
+		out.usage = &engine.Tokens{Input: u.InputTokens, Output: u.OutputTokens, Cached: u.CachedInputTokens, CacheWrite: u.CacheWriteTokens, Reasoning: u.ReasoningTokens}
 	}
 	if r.Error != nil {
 		out.fault = failure(*r.Error)

@@ -1,0 +1,29 @@
+package anthropic_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/anthropic"
+)
+
+func TestExchanges(t *testing.T) {
+	enginetest.ExchangeSuite(t, enginetest.Subject{
+		Name: "anthropic", Key: "ANTHROPIC_API_KEY", Model: "claude-sonnet-4-5", Thinking: "claude-sonnet-4-5",
+		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+			c := defaults()
+			c.Cache = scenario == "cache"
+			if scenario == "thinking" {
+				c.ThinkingBudget = 1024
+			}
+			return anthropic.New(&c, s, func(w *wire.Settings) {
+				if server != nil {
+					w.Base = server
+				}
+			})
+		},
+	})
+}

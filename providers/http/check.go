@@ -1,0 +1,183 @@
+package http
+
+import (
+	"maps"
+	nethttp "net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/call"
+)
+
+var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
+
+// Check implements component.Checker.
+func (c *Config) Check(s engine.ModelSettings) component.Faults {
+	_, out := settle(c, s)
+	return out
+}
+
+// settle makes what requests are made of, as far as the options and what stands
+// beside them tell. The model sends nothing yet, and is of use only without faults.
+func settle(c *Config, s engine.ModelSettings) (m *model, out component.Faults) {
+	m = &model{
+		config: *c, name: s.Model, key: s.APIKey, base: strings.TrimSuffix(s.BaseURL, "/"),
+		env: &environment{get: s.Env}, uses: map[string]bool{},
+	}
+	if u, err := url.Parse(m.base); err == nil {
+		if pass, ok := u.User.Password(); ok {
+			m.env.secrets = append(m.env.secrets, pass)
+		}
+	}
+	if m.config.Method == "" {
+		m.config.Method = nethttp.MethodPost
+	}
+	if m.config.Auth == "" && s.APIKey != "" {
+		m.config.Auth = "bearer"
+	}
+	out = append(out, m.settleInterface()...)
+	out = append(out, m.checkAddress()...)
+	out = append(out, call.CheckHeaders(c.Headers)...)
+	return m, append(out, m.settleBody()...)
+}
+
+func (m *model) settleInterface() component.Faults {
+	var err error
+	if m.dialect, err = interfaceOf(&m.config, m.base); err != nil {
+		m.dialect = plain{}
+		return component.Faults{{At: call.At("llm_interface"), Message: err.Error()}}
+	}
+	return nil
+}
+
+// checkAddress finds what is wrong with where requests go. What hangs on
+// variables that are not set is told by the call: specs are also built where
+// nobody is asked.
+func (m *model) checkAddress() component.Faults {
+	text := m.config.URL.Text
+	below := text == "" || strings.HasPrefix(text, "/")
+	if m.base == "" && below {
+		return component.Faults{{At: call.AtBaseURL, Message: "the http provider asks nobody", Hint: "write options.url, or base_url"}}
+	}
+	var out component.Faults
+	switch {
+	case m.base == "":
+	case below:
+		_, out = call.Bare(m.base, addressLike)
+	default:
+		_, out = call.Address(m.base, addressLike)
+	}
+	m.env.study(func(look component.Lookup) { m.config.URL.Render(look) })
+	m.lacks = m.env.unset(m.config.URL)
+	if len(m.lacks) > 0 || below && out != nil || text == "" {
+		return out
+	}
+	if _, err := m.address(map[string]any{"model": m.name}); err != nil {
+		out = append(out, component.Fault{At: call.At("url"), Message: err.Error()})
+	}
+	return out
+}
+
+// settleBody makes the template, and finds what would not ask anything.
+func (m *model) settleBody() component.Faults {
+	fault := func(at, message, hint string) component.Faults {
+		return component.Faults{{At: call.At(at), Message: message, Hint: hint}}
+	}
+	switch get, none := m.config.Method == nethttp.MethodGet, m.config.RequestBody.IsZero(); {
+	case !none && get:
+		return fault("method", "method GET sends no body", "put what is sent into options.url, or leave out options.method")
+	case none && !get && m.config.LLMInterface == "":
+		return fault("request_body", "nothing says what is sent", "write options.request_body, or options.llm_interface")
+	case !none:
+		var err error
+		if m.template, err = newTemplate(m.config.RequestBody); err != nil {
+			return fault("request_body", err.Error(), "")
+		}
+	}
+	if out := m.unknown(); out != nil {
+		return out
+	}
+	if m.template == nil && m.config.LLMInterface != "" {
+		return nil
+	}
+	if !m.uses["prompt"] && !m.uses["messages"] {
+		at := "request_body"
+		if m.template == nil {
+			at = "url"
+		}
+		return fault(at, "the model would be asked nothing: options."+at+" names neither ${args.prompt} nor ${args.messages}", "")
+	}
+	if m.template == nil {
+		return nil
+	}
+	for _, sample := range []map[string]any{{}, samples()} {
+		if _, err := m.template.fill(m.env.lookup(sample, nil)); err != nil {
+			return fault("request_body", err.Error(), "")
+		}
+	}
+	return nil
+}
+
+// unknown finds references to names that do not exist, and notes which of the
+// others are used.
+func (m *model) unknown() (out component.Faults) {
+	look := func(at string, written any, render func(component.Lookup)) {
+		for _, name := range slices.Sorted(slices.Values(names(render))) {
+			if m.uses[name] = true; slices.Contains(references, name) {
+				continue
+			}
+			out = append(out, component.Fault{
+				At:      call.At(at) + found(written, regexp.MustCompile(`\bargs\s*\.\s*`+regexp.QuoteMeta(name)+`\b`)),
+				Message: "there is no ${args." + name + "}", Hint: "there are " + strings.Join(references, ", "),
+			})
+		}
+	}
+	look("url", m.config.URL.Text, func(l component.Lookup) { m.config.URL.Render(l) })
+	if m.template != nil {
+		render := func(l component.Lookup) { m.template.value.Render(l) }
+		look("request_body", m.template.written, render)
+		m.env.study(render)
+	}
+	return out
+}
+
+// found is where in a tree the first text stands that matches, as a JSON
+// pointer; "" = the tree is that text, or none is.
+func found(tree any, what *regexp.Regexp) string {
+	at, _ := search(tree, what)
+	return at
+}
+
+func search(tree any, what *regexp.Regexp) (at string, ok bool) {
+	switch t := tree.(type) {
+	case string:
+		return "", what.MatchString(t)
+	case []any:
+		for i, v := range t {
+			if at, ok := search(v, what); ok {
+				return "/" + strconv.Itoa(i) + at, true
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(t)) {
+			if at, ok := search(t[key], what); ok {
+				return call.Key(key) + at, true
+			}
+		}
+	}
+	return "", false
+}
+
+// samples are values for all names.
+func samples() map[string]any {
+	out := make(map[string]any, len(references))
+	for _, name := range references {
+		out[name] = "a \"quoted\"\nword"
+	}
+	return out
+}

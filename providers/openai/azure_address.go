@@ -1,0 +1,81 @@
+package openai
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/call"
+)
+
+const azureLike = "https://NAME.openai.azure.com"
+
+var azureDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$`)
+
+// dated says that the older API is asked, whose versions are dates.
+func (c *AzureConfig) dated() bool { return azureDate.MatchString(c.APIVersion) }
+
+// base is where a resource's API is. A base_url that says more than the
+// endpoint is taken at its word.
+func (c *AzureConfig) base(s engine.ModelSettings) string {
+	u, _ := call.Bare(s.BaseURL, azureLike)
+	if azureV1(u) || azureNamed(u) {
+		return u.String()
+	}
+	if !strings.HasSuffix(u.Path, "/openai") {
+		u = u.JoinPath("openai")
+	}
+	if !c.dated() {
+		return u.JoinPath("v1").String()
+	}
+	return u.JoinPath("deployments", url.PathEscape(cmp.Or(c.Deployment, s.Model))).String()
+}
+
+// azureV1 says that a base_url leads to the API without dated versions.
+func azureV1(u *url.URL) bool { return strings.HasSuffix(u.Path, "/openai/v1") }
+
+// azureNamed says that a base_url names the deployment itself.
+func azureNamed(u *url.URL) bool { return strings.Contains(u.Path, "/deployments/") }
+
+var _ component.Checker[engine.ModelSettings] = (*AzureConfig)(nil)
+
+// Check implements component.Checker.
+func (c *AzureConfig) Check(s engine.ModelSettings) (out component.Faults) {
+	if s.BaseURL == "" {
+		out = append(out, component.Fault{At: call.AtBaseURL, Message: "azure_openai has no base_url", Hint: "write the endpoint of the resource, " + azureLike})
+	} else if u, wrong := call.Bare(s.BaseURL, azureLike); wrong != nil {
+		out = append(out, wrong...)
+	} else {
+		out = append(out, c.clash(u, cmp.Or(c.Deployment, s.Model))...)
+	}
+	if v := c.APIVersion; v != "" && v != "preview" && v != "latest" && !c.dated() {
+		out = append(out, component.Fault{
+			At: call.At("api_version"), Message: fmt.Sprintf("options.api_version %q is no version", v),
+			Hint: "write a date such as 2024-10-21, or preview, or leave it out",
+		})
+	}
+	return append(out, call.CheckHeaders(c.Headers)...)
+}
+
+// clash is a version that a base_url does not go with, or a missing deployment.
+func (c *AzureConfig) clash(u *url.URL, deployment string) component.Faults {
+	switch {
+	case azureV1(u) && c.dated():
+		return component.Faults{{
+			At: call.AtBaseURL, Message: "base_url ends in /openai/v1, the API without dated versions",
+			Hint: "leave out options.api_version, or the end of base_url",
+		}}
+	case azureNamed(u) && !c.dated():
+		return component.Faults{{
+			At: call.AtBaseURL, Message: "base_url leads to a deployment of the older API",
+			Hint: "name a dated options.api_version, or write the endpoint alone: " + azureLike,
+		}}
+	case c.dated() && !azureNamed(u) && deployment == "":
+		return component.Faults{{At: "/model", Message: "azure_openai asks no deployment", Hint: "name it by model, or by options.deployment"}}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package openai_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/openai"
+)
+
+// through makes a transport's settings send through server.
+func through(server http.RoundTripper) func(*wire.Settings) {
+	return func(w *wire.Settings) {
+		if server != nil {
+			w.Base = server
+		}
+	}
+}
+
+func TestExchangesOfOpenAI(t *testing.T) {
+	enginetest.ExchangeSuite(t, enginetest.Subject{
+		Name: "openai", Key: "OPENAI_API_KEY", Model: "gpt-4.1-mini", Thinking: "o4-mini",
+		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+			c := defaults()
+			if scenario == "thinking" {
+				c.ReasoningEffort = "low"
+			}
+			return openai.New(&c, s, through(server))
+		},
+	})
+}
+
+func TestExchangesOfAzure(t *testing.T) {
+	enginetest.ExchangeSuite(t, enginetest.Subject{
+		Name: "azure_openai", BaseURL: "https://resource.openai.azure.com", Key: "AZURE_OPENAI_API_KEY", Model: "gpt-4.1-mini", Thinking: "o4-mini",
+		Build: func(s engine.ModelSettings, server http.RoundTripper, scenario string) (engine.Model, error) {
+			c := azureDefaults()
+			c.APIVersion = "2024-10-21"
+			if scenario == "thinking" {
+				c.ReasoningEffort = "low"
+			}
+			return openai.NewAzure(&c, s, through(server))
+		},
+	})
+}
+
+func TestExchangesOfMistral(t *testing.T) {
+	enginetest.ExchangeSuite(t, enginetest.Subject{
+		Name: "mistral", Key: "MISTRAL_API_KEY", Model: "mistral-small-latest", Thinking: "magistral-small-latest",
+		Build: func(s engine.ModelSettings, server http.RoundTripper, _ string) (engine.Model, error) {
+			c := mistralDefaults()
+			return openai.NewMistral(&c, s, through(server))
+		},
+	})
+}
+
+func TestExchangesOfOllama(t *testing.T) {
+	enginetest.ExchangeSuite(t, enginetest.Subject{
+		Name: "ollama", Model: "qwen3:8b", Thinking: "qwen3:8b",
+		Build: func(s engine.ModelSettings, server http.RoundTripper, _ string) (engine.Model, error) {
+			c := ollamaDefaults()
+			return openai.NewOllama(&c, s, through(server))
+		},
+		Skip: map[string]string{"wrong_key": "Ollama asks for no key"},
+	})
+}
