@@ -7,8 +7,10 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/bedrock"
+	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/providers/genai"
 	"github.com/pexctl/pex/providers/http"
+	"github.com/pexctl/pex/providers/langchain"
 	"github.com/pexctl/pex/providers/openai"
 	"github.com/pexctl/pex/providers/scripted"
 )
@@ -25,7 +27,9 @@ func catalog() engine.Catalog {
 			openai.Mistral,
 			openai.Ollama,
 			http.HTTP,
+			langchain.LangChain,
 			scripted.Scripted,
+			cassette.Cassette,
 		},
 		Tools: tool.All(),
 		Nodes: node.All(),

@@ -111,7 +111,7 @@ func commandParts(b *bytes.Buffer, commands []*cli.Command) {
 func graphPages(c *cli.Context) ([]page, error) {
 	var pages []page
 	for _, path := range c.Args().Tail() {
-		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")})
+		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Prices: dsl.KnownPrices()})
 		if err := show(c, found); err != nil {
 			return nil, err
 		}

@@ -51,6 +51,24 @@ func TestEventsPageHasEveryType(t *testing.T) {
 	}
 }
 
+// Who writes a spec by the reference alone finds where its key goes.
+func TestComponentsPageSaysWhereKeysAreLookedFor(t *testing.T) {
+	_, page, err := languagePages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, provider := range slices.Sorted(maps.Keys(defaultKeyEnv)) {
+		kind, _, _ := strings.Cut(provider, "/")
+		_, part, _ := strings.Cut(string(page), "### `provider: "+kind+"`")
+		part, _, _ = strings.Cut(part, "\n### ")
+		for _, name := range defaultKeyEnv[provider] {
+			if !strings.Contains(part, name) {
+				t.Errorf("%s: nothing is said of %s", provider, name)
+			}
+		}
+	}
+}
+
 func TestExpressionsPageHasEveryPlace(t *testing.T) {
 	if diff := cmp.Diff(guard.Places(), slices.Sorted(maps.Keys(places))); diff != "" {
 		t.Error(diff)

@@ -82,7 +82,7 @@ func (e *evaluation) past() *fold.Report {
 // expect estimates by what the variant took the last time, else by what the
 // least run of the first case takes: one call that answers.
 func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error {
-	if past != nil && past.Stats.Tokens.Mean > 0 {
+	if past != nil && past.Stats.Tokens.Mean > 0 && (pricedIn(past, v.Name) || !e.infos[i].Priced) {
 		tokens, cost, n := 0.0, 0.0, 0
 		for _, c := range past.Cases.All() {
 			if c.Variant == v.Name && c.N > 0 {
@@ -106,6 +106,11 @@ func (e *evaluation) expect(v *estimatedVariant, i int, past *fold.Report) error
 	v.Cost = float64(v.Trials) * cost
 	v.By = "one call of the planner a trial: agents that take steps need more, so run a --sample first"
 	return nil
+}
+
+// pricedIn says whether an evaluation knows what a variant cost.
+func pricedIn(past *fold.Report, variant string) bool {
+	return slices.ContainsFunc(past.Manifest.Variants, func(v fold.VariantInfo) bool { return v.Name == variant && v.Priced })
 }
 
 // ranAs says whether an evaluation ran a variant as it is now.

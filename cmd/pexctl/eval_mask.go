@@ -8,6 +8,8 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -27,6 +29,16 @@ func (s *suite) secrets() []*secret.Values {
 		}
 	}
 	return append(all, secret.New(values))
+}
+
+// earlierSecrets are also those of the programs that an evaluation ran.
+func (s *suite) earlierSecrets(dir string, m fold.Manifest) []*secret.Values {
+	all := s.secrets()
+	for _, v := range m.Variants {
+		source, _ := batch.ProgramSource(dir, v.Spec.Digest) // one that was scored has none any more
+		all = append(all, secretsOf(&engine.Program{Source: source}, engine.Host{Env: environment}))
+	}
+	return all
 }
 
 // variableName is where a suite names a variable of the environment.

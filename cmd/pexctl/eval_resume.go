@@ -78,5 +78,6 @@ func goesOn(c *cli.Context, path string) error {
 			}
 		}
 	}
+	begunWith(c, m.Prices)
 	return nil
 }

@@ -208,7 +208,7 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: shownPath(e.File), Digest: e.Digest, Grading: e.GradingDigest,
 		Dataset: shownPath(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
 		Trials: e.trials(),
-		Filter: e.part(), Flags: e.picked(e.secrets()), Labels: e.Labels, Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
+		Filter: e.part(), Flags: e.picked(e.secrets()), Labels: e.Labels, Prices: prices(e.c).Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
 	}
 	m.Quarantine = fold.Standing(e.Suite, m.Started)
 	if e.Dataset.File != "" {

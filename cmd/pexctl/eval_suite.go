@@ -179,7 +179,7 @@ func (s *suite) graders() error {
 		if !ok {
 			return usage("embed: the provider %s has no embeddings; there are openai (and every compatible server) and scripted", s.Embed.Provider)
 		}
-		settings.Embedder = embedder
+		settings.Embedder, settings.EmbedCost = embedder, s.Embed.Cost
 	}
 	var err error
 	s.checks, err = buildChecks(s.Checks, settings)

@@ -21,8 +21,9 @@ func appHelp(app *cli.App) string {
 	))
 	b.WriteString("\n\nCommands:\n")
 	commandRows(&b, app.Commands)
-	b.WriteString("\npexctl COMMAND --help says more about one.\n")
-	b.WriteString("Exit codes: 0 success, 1 a negative result, 2 usage or spec invalid, 3 provider, store or tool server,\n" +
+	b.WriteString("\npexctl COMMAND --help says more about one.\n\nEnvironment:\n")
+	columns(&b, variables)
+	b.WriteString("\nExit codes: 0 success, 1 a negative result, 2 usage or spec invalid, 3 provider, store or tool server,\n" +
 		"4 stopped by a limit, 5 waiting for a person, 130 suspended.\n")
 	return b.String()
 }
@@ -69,6 +70,11 @@ func flagRows(b *strings.Builder, flags []cli.Flag) {
 		}
 	}
 	rows = append(rows, [2]string{"-h, --help", "show this"})
+	columns(b, rows)
+}
+
+// columns writes rows of two columns.
+func columns(b *strings.Builder, rows [][2]string) {
 	wide := 0
 	for _, r := range rows {
 		wide = max(wide, len(r[0]))

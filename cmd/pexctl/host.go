@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/providers/badger"
+	"github.com/pexctl/pex/providers/langchain"
 )
 
 // hostSettings is where a program's host is built for.
@@ -35,10 +35,11 @@ type hostSettings struct {
 
 // newHost connects a program to live models, tools and memory. It opens
 // nothing: each opens what it needs when it is first used.
-func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
-	h := engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.env}
+func newHost(p *engine.Program, s hostSettings) (h engine.Host, err error) {
+	h = engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.env, Secrets: hidden(p, s.env)}
+	defer func() { err = concealed(err, h.Secrets) }()
 	for i := range p.Models {
-		if s.offline && p.Models[i].Provider != scriptedProvider {
+		if s.offline && !slices.Contains(alone, p.Models[i].Provider) {
 			continue
 		}
 		m, err := newModel(&p.Models[i], s)
@@ -61,12 +62,15 @@ func newHost(p *engine.Program, s hostSettings) (engine.Host, error) {
 		}
 		h.Memory = badger.Open(dir, badger.Options{Tenant: s.tenant, Idle: memoryRest})
 	}
+	outer := h.Secrets
 	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
 		inner := s
 		inner.parameters = parameters
 		inner.dir = filepath.Join(s.dir, filepath.FromSlash(p.Folder))
 		inner.home = "" // an agent within an agent keeps no conversation of its own
-		return newHost(p, inner)
+		host, err := newHost(p, inner)
+		host.Secrets = outer // which are also those of the agents within it
+		return host, err
 	}
 	return h, nil
 }
@@ -78,9 +82,10 @@ func newModel(spec *engine.ModelSpec, s hostSettings) (engine.Model, error) {
 	}
 	settings := engine.ModelSettings{
 		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
-		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(), Env: s.env,
+		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(), Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow), Env: s.env,
+		Certificates: certificates(s.env),
 	}
-	names := defaultKeyEnv[spec.Provider]
+	names := keyEnv(spec)
 	if spec.APIKeyEnv != "" {
 		names = []string{spec.APIKeyEnv}
 	}
@@ -145,10 +150,23 @@ var defaultKeyEnv = map[string][]string{
 	"bedrock":      {"AWS_BEARER_TOKEN_BEDROCK"},
 	"googleai":     {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	"mistral":      {"MISTRAL_API_KEY"},
+
+	"langchain/cloudflare":  {"CLOUDFLARE_API_TOKEN"},
+	"langchain/ernie":       {"ERNIE_ACCESS_TOKEN"},
+	"langchain/huggingface": {"HF_TOKEN"},
+	"langchain/maritaca":    {"MARITACA_API_KEY"},
 }
 
-// ambientSecrets are variables that a provider reads besides its key.
-var ambientSecrets = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
+// keyEnv is where the key of an llm is looked for that names no api_key_env.
+func keyEnv(spec *engine.ModelSpec) []string {
+	if c, ok := spec.Config.(*langchain.Config); ok {
+		return defaultKeyEnv[spec.Provider+"/"+c.Backend]
+	}
+	return defaultKeyEnv[spec.Provider]
+}
+
+// alone are the providers that need nobody: neither a network nor a key.
+var alone = []string{scriptedProvider, "cassette"}
 
 func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	f, ok := s.catalog.Tools.Find(spec.Type)
@@ -184,5 +202,3 @@ func fit(check *schema.Schema, args json.RawMessage) (json.RawMessage, error) {
 	}
 	return json.Marshal(v)
 }
-
-func environment(name string) string { return os.Getenv(name) }

@@ -16,6 +16,7 @@ import (
 func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
 	o := &engine.Origin{
 		Spec: spec.File, Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: overrides(os.Environ()), Tenant: c.String("tenant"), Version: buildVersion(),
+		Prices: prices(c).Used(),
 	}
 	for _, dir := range c.StringSlice("allow-path") {
 		abs, err := filepath.Abs(dir)
@@ -42,5 +43,5 @@ func settingsOf(o *engine.Origin, home string, parameters map[string]any) hostSe
 
 // recompileOptions are those under which a program of that origin is made again.
 func recompileOptions(o *engine.Origin, set ...string) dsl.Options {
-	return dsl.Options{Catalog: catalog(), Root: o.Root, AllowPaths: o.Allow, Set: set}
+	return dsl.Options{Catalog: catalog(), Root: o.Root, AllowPaths: o.Allow, Set: set, Prices: dsl.RecordedPrices(o.Prices, nil)}
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
-	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
@@ -156,26 +153,6 @@ func (s *session) recordTo(path string) error {
 	s.closes = append([]func() error{rec.Close}, s.closes...)
 	return nil
 }
-
-// secretsOf is the values that no cassette may hold: those of the environment
-// variables that the program names.
-func secretsOf(p *engine.Program, h engine.Host) *secret.Values {
-	names := slices.Concat(append(slices.Collect(maps.Values(defaultKeyEnv)), ambientSecrets)...)
-	for _, m := range environmentName.FindAllSubmatch(p.Source, -1) { // of agents within the agent too
-		names = append(names, string(m[1])+string(m[2]))
-	}
-	values := map[string]string{}
-	for _, name := range names {
-		if name != "" && h.Env != nil && h.Env(name) != "" {
-			values[name] = h.Env(name)
-		}
-	}
-	return secret.New(values)
-}
-
-// environmentName is where a resolved spec names a variable of the environment:
-// ${env.NAME} in either spelling ("<" stands escaped in JSON), or api_key_env.
-var environmentName = regexp.MustCompile(`\$(?:\{|<|\\u003c)env\.([A-Za-z_][A-Za-z0-9_]*)|"api_key_env":"([A-Za-z_][A-Za-z0-9_]*)"`)
 
 // unusedNote says which recorded answers nobody asked for.
 func unusedNote(paths []string) string {

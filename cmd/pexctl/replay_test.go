@@ -29,3 +29,26 @@ func TestSecretsAreThoseTheProgramNames(t *testing.T) {
 		}
 	}
 }
+
+// A run may speak of what is surely no secret; a variable that is used for one
+// is.
+func TestWhatNoRunMayShow(t *testing.T) {
+	env := map[string]string{
+		"HOME": "/home/somebody", "WHO": "Jane Smithers", "REGION": "eu-central-1", "WORDS": "correct-horse",
+		"ODD": "x7f3a9c2b1d4", "PATH_LIKE": "/x7f3a9c2b1d4+abc", "USUAL": "/srv/usual",
+	}
+	source, err := json.Marshal(map[string]any{"tools": map[string]any{"a": map[string]any{"env": map[string]string{
+		"GOOGLE_APPLICATION_CREDENTIALS": "${env.HOME}/gcp.json", "GIT_AUTHOR_NAME": "${env.WHO}", "R": "${env.REGION}",
+		"PASSWORD": "${env.WORDS}", "AUTHORIZATION": "Bearer ${ env.PATH_LIKE }", "TOKEN_URL": "$<env.ODD>/x", "D": "${env.USUAL}",
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := hidden(&engine.Program{Source: source}, func(name string) string { return env[name] })
+	for name, value := range env {
+		_, found := secrets.Text("x " + value + " y")
+		if want := name == "WORDS" || name == "ODD" || name == "PATH_LIKE"; found != want {
+			t.Errorf("%s: hidden is %v", name, found)
+		}
+	}
+}

@@ -156,7 +156,7 @@ func (s *session) raise(p *past, res *engine.Result, sets []string) error {
 	if stop := res.StopReason; ended(p.records) && !stop.Raised(engine.LimitsNow(p.program, p.records), raised.Limits) {
 		return usage("run %s was stopped by %s (%s): set that to more than it was", res.RunID, stop.Path, stop.Message)
 	}
-	s.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel}
+	s.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}
 	return nil
 }
 
@@ -171,7 +171,7 @@ func (s *session) sameSpec(p *past) error {
 		return nil
 	}
 	o := recompileOptions(origin, origin.Set...)
-	o.Environ = origin.Environ
+	o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
 	now, _, found := dsl.Compile(origin.Spec, o)
 	run := p.start.Input.RunID
 	if now == nil {

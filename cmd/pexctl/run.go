@@ -58,6 +58,10 @@ func runSpec(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if begun := recordedPrices(homeDir(c, spec), from); len(begun) > 0 {
+		begunWith(c, begun)
+		p, spec, _ = dsl.Compile(c.Args().First(), specOptions(c)) // which found nothing wrong
+	}
 	in, err := input(c, p, recordedParameters(homeDir(c, spec), from, p))
 	if err != nil {
 		return err

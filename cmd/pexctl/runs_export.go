@@ -56,7 +56,7 @@ func runsExport(c *cli.Context) error {
 	}
 	secrets := secretsOf(p.program, p.host)
 	for _, name := range secrets.Short() {
-		fmt.Fprintf(c.App.ErrWriter, "pexctl: the value of %s is too short to be looked for: see that the cassette does not hold it\n", name)
+		fmt.Fprintf(c.App.ErrWriter, "pexctl: the value of %s is too short, or too common, to be looked for: see that the cassette does not hold it\n", name)
 	}
 	if to == "" || to == "-" {
 		return exportError(cassette.Export(c.App.Writer, p.records, secrets))

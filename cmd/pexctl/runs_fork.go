@@ -31,7 +31,7 @@ func runsForkCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
 			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the new run (default: made of the time)"},
 			&cli.BoolFlag{Name: "keep", Usage: "add the answer to the conversation of the run, which a fork leaves alone"},
-			driftFlag(),
+			driftFlag(), pricesFlag(),
 		}, sessionFlags()...),
 		Action: forkRun,
 	}
@@ -112,9 +112,11 @@ func (s *session) forkProgram(parent *past) error {
 	origin.Version = buildVersion()
 	s.input.Origin = &origin
 	sets := s.c.StringSlice("set")
+	begunWith(s.c, origin.Prices)
+	defer func() { origin.Prices = prices(s.c).Used() }()
 	if path := s.c.String("spec"); path != "" {
 		origin.Environ = overrides(os.Environ())
-		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow})
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: prices(s.c)})
 		if err := show(s.c, found); err != nil {
 			return err
 		}
@@ -123,7 +125,9 @@ func (s *session) forkProgram(parent *past) error {
 		return nil
 	}
 	origin.Set = slices.Concat(origin.Set, engine.Raises(parent.records), sets)
-	p, found := dsl.Recompile(parent.start.Program, origin.Dir, recompileOptions(&origin, append(engine.Raises(parent.records), sets...)...))
+	o := recompileOptions(&origin, append(engine.Raises(parent.records), sets...)...)
+	o.Prices = prices(s.c)
+	p, found := dsl.Recompile(parent.start.Program, origin.Dir, o)
 	if err := show(s.c, found); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,23 +19,26 @@ func specFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
 		&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
 		&cli.StringSliceFlag{Name: "allow-path", Usage: "a `DIR` outside the project root that tools may use"},
+		pricesFlag(),
 	}
 }
 
 func specOptions(c *cli.Context) dsl.Options {
 	return dsl.Options{
 		Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Set: c.StringSlice("set"),
-		Environ: os.Environ(), AllowPaths: c.StringSlice("allow-path"),
+		Environ: os.Environ(), AllowPaths: c.StringSlice("allow-path"), Prices: prices(c),
 	}
 }
 
-// compile compiles the spec of a command and shows what is wrong with it.
-func compile(c *cli.Context) (*engine.Program, *dsl.Spec, error) {
+// compile compiles the spec of a command and shows what is wrong with it, but
+// for diagnostics of these codes.
+func compile(c *cli.Context, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
 	path, err := oneSpec(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	p, spec, found := dsl.Compile(path, specOptions(c))
+	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(but, d.Code) })
 	if err := show(c, found); err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -34,27 +35,60 @@ func inColor(stream any) bool {
 }
 
 // table writes rows, the first of them the heading, in columns that are as wide
-// as what they hold; what does not fit into the line is cut off the last.
-func table(w io.Writer, rows [][]string) {
+// as what they hold; what does not fit into the line is cut off the last, which
+// has so much room.
+func table(w io.Writer, rows [][]string) (room int) {
 	columns := columnsOf(w)
+	widths := widthsOf(rows, columns)
+	room = columns
+	for _, wide := range widths[:len(widths)-1] {
+		room -= wide + 2
+	}
+	room = max(room, 10)
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row[:len(row)-1] {
+			cell = tty.OneLine(cell, columns)
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-tty.Width(cell)+2))
+		}
+		line.WriteString(tty.OneLine(row[len(row)-1], room))
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+	return room
+}
+
+// widthsOf are the widths of columns, each cell being cut to so many columns.
+func widthsOf(rows [][]string, most int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = tty.OneLine(cell, columns)
-			widths[i] = max(widths[i], tty.Width(row[i]))
+			widths[i] = max(widths[i], tty.Width(tty.OneLine(cell, most)))
 		}
 	}
-	for _, row := range rows {
-		var line strings.Builder
-		left := columns
-		for i, cell := range row {
-			if i == len(row)-1 {
-				line.WriteString(tty.OneLine(cell, max(left, 10)))
-				break
+	return widths
+}
+
+// tableOrRecords writes a table where lines have room for it, else each row as a
+// record: its first cell, and below it the others that are not "-" by their
+// headings.
+func tableOrRecords(w io.Writer, rows [][]string) {
+	columns, headings := columnsOf(w), rows[0]
+	widths := widthsOf(rows, columns+1)
+	wide := 2 * (len(widths) - 1)
+	for _, width := range widths {
+		wide += width
+	}
+	if wide <= columns {
+		table(w, rows)
+		return
+	}
+	most := slices.Max(widthsOf([][]string{headings}, columns))
+	for _, row := range rows[1:] {
+		fmt.Fprintln(w, tty.Flat(row[0]))
+		for i, cell := range row[1:] {
+			if cell != "-" {
+				fmt.Fprintf(w, "  %-*s  %s\n", most, headings[i+1], tty.Flat(cell))
 			}
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-tty.Width(cell)+2))
-			left -= widths[i] + 2
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 }

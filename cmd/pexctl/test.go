@@ -62,6 +62,7 @@ func testCommand() *cli.Command {
 			&cli.StringFlag{Name: "junit", Usage: "write the results to a JUnit XML `FILE`"},
 			&cli.StringFlag{Name: "markdown", Usage: "write the results to a Markdown `FILE`"},
 			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
+			pricesFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "only what failed"},
 			outputFlag(),
 		},

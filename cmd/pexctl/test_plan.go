@@ -78,7 +78,7 @@ func (p *testPlan) announce() {
 }
 
 func testSpecOptions(c *cli.Context) dsl.Options {
-	o := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root")}
+	o := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Prices: prices(c)}
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o
 }

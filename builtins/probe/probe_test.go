@@ -1,0 +1,388 @@
+package probe_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// model is a fake that answers by what it is asked for.
+type model struct {
+	mu    sync.Mutex
+	asked []engine.Request
+
+	text, stream, schema string
+	estimated            bool
+	stop                 engine.StopKind
+	tools                func(turn int) engine.Reply
+	err                  func(*engine.Request, bool) error
+	delay                time.Duration
+}
+
+// able is one that can do everything.
+func able() *model {
+	return &model{
+		text: "pong", stream: "1 2 3", schema: `{"spot":"Oslo","letters":4,"side":"north"}`, stop: engine.EndTurn,
+		tools: func(turn int) engine.Reply {
+			if turn == 1 {
+				return calling(`{"name":"alpha"}`, `{"name":"beta"}`)
+			}
+			return engine.Reply{Text: "7341 and 2958"}
+		},
+	}
+}
+
+func calling(args ...string) engine.Reply {
+	r := engine.Reply{Stop: engine.ToolUse}
+	for i, a := range args {
+		r.Calls = append(r.Calls, engine.ToolCall{ID: fmt.Sprint("c", i), Name: "lookup_code", Args: json.RawMessage(a)})
+	}
+	return r
+}
+
+func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	m.mu.Lock()
+	m.asked = append(m.asked, *req)
+	m.mu.Unlock()
+	if m.delay > 0 {
+		select {
+		case <-time.After(m.delay):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if m.err != nil {
+		if err := m.err(req, stream != nil); err != nil {
+			return nil, err
+		}
+	}
+	r := engine.Reply{Text: m.text}
+	switch {
+	case len(req.Tools) > 0:
+		r = m.tools(req.Call)
+	case req.Schema != nil:
+		r.Text = m.schema
+	case stream != nil:
+		r.Text = m.stream
+		for _, word := range strings.SplitAfter(m.stream, " ") {
+			stream(engine.Delta{Text: word})
+		}
+	}
+	if r.Stop == "" {
+		r.Stop = m.stop
+	}
+	r.Usage, r.Estimated = engine.Tokens{Input: 50, Output: 10}, m.estimated
+	return &r, nil
+}
+
+// told is findings as a person would note them.
+func told(found []probe.Finding) string {
+	var b strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&b, "%s %s calls=%d tokens=%d", f.Check, f.Works, f.Calls, f.Tokens.Total())
+		if f.Note != "" {
+			fmt.Fprintf(&b, " note=%s", f.Note)
+		}
+		if f.Error != nil {
+			fmt.Fprintf(&b, " error=%s", f.Error)
+		}
+		if f.WayOut != "" {
+			fmt.Fprintf(&b, " out=%s", f.WayOut)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func target(m engine.Model) probe.Target {
+	return probe.Target{Model: m, Path: "llms.main", Address: "llms.main.base_url", Params: engine.Params{Model: "m"}, KeyEnvs: []string{"THE_KEY"}}
+}
+
+func TestFindings(t *testing.T) {
+	refusing := func(kind engine.ErrorKind, only func(*engine.Request, bool) bool) func(*engine.Request, bool) error {
+		return func(r *engine.Request, streamed bool) error {
+			if only == nil || only(r, streamed) {
+				return &engine.ModelError{Kind: kind, Status: 400, Message: "the server says no"}
+			}
+			return nil
+		}
+	}
+	tests := []struct {
+		name   string
+		change func(*model)
+	}{
+		{"able", func(*model) {}},
+		{"not counted", func(m *model) { m.estimated = true }},
+		{"thinks away its tokens", func(m *model) {
+			m.text, m.stream, m.schema, m.stop = "", "", "", engine.MaxTokens
+			m.tools = func(int) engine.Reply { return engine.Reply{} }
+		}},
+		{"says nothing", func(m *model) { m.text = " \n" }},
+		{"declines", func(m *model) { m.text, m.stop = "", engine.Refusal }},
+		{"declines in words", func(m *model) { m.text = "I'm sorry, but I can't help with that." }},
+		{"in one piece", func(m *model) { m.stream = "123" }},
+		{"calls one by one", func(m *model) {
+			m.tools = func(turn int) engine.Reply {
+				return []engine.Reply{{}, calling(`{"name":"alpha"}`), calling(`{"name":"beta"}`), {Text: "7341 2958"}}[turn]
+			}
+		}},
+		{"calls for ever", func(m *model) { m.tools = func(int) engine.Reply { return calling(`{"name":"alpha"}`) } }},
+		{"calls nothing", func(m *model) {
+			m.tools = func(int) engine.Reply { return engine.Reply{Text: "I would look them up."} }
+		}},
+		{"calls with text", func(m *model) {
+			m.tools = func(turn int) engine.Reply {
+				return []engine.Reply{{}, calling(`alpha`), {Text: "7341 2958"}}[turn]
+			}
+		}},
+		{"calls what there is not", func(m *model) {
+			m.tools = func(int) engine.Reply { return engine.Reply{Calls: []engine.ToolCall{{ID: "x", Name: "search"}}} }
+		}},
+		{"does not read results", func(m *model) {
+			m.tools = func(turn int) engine.Reply {
+				return []engine.Reply{{}, calling(`{"name":"alpha"}`, `{"name":"beta"}`), {Text: "They are 1 and 2."}}[turn]
+			}
+		}},
+		{"results refused", func(m *model) {
+			m.err = refusing(engine.BadRequest, func(r *engine.Request, _ bool) bool { return len(r.Messages) > 1 })
+		}},
+		{"tools refused", func(m *model) {
+			m.err = refusing(engine.BadRequest, func(r *engine.Request, _ bool) bool { return len(r.Tools) > 0 })
+		}},
+		{"schema refused", func(m *model) {
+			m.err = refusing(engine.BadRequest, func(r *engine.Request, _ bool) bool { return r.Schema != nil })
+		}},
+		{"schema ignored", func(m *model) { m.schema = "Oslo is a city." }},
+		{"schema in a fence", func(m *model) { m.schema = "```json\n" + m.schema + "\n```" }},
+		{"schema of its own", func(m *model) { m.schema = `{"name":"Oslo","population":700000}` }},
+		{"stream cut", func(m *model) {
+			m.err = refusing(engine.Truncated, func(_ *engine.Request, streamed bool) bool { return streamed })
+		}},
+		{"no key", func(m *model) { m.err = refusing(engine.AuthError, nil) }},
+		{"no server", func(m *model) { m.err = func(*engine.Request, bool) error { return errors.New("connection refused") } }},
+		{"no such model", func(m *model) { m.err = refusing(engine.NotFound, nil) }},
+		{"no API", func(m *model) { m.err = refusing(engine.BadReply, nil) }},
+	}
+	a := golden.Txtar(t, "testdata/findings.txtar")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := able()
+			tt.change(m)
+			a.Want(t, strings.ReplaceAll(tt.name, " ", "_"), told(probe.Ask(t.Context(), target(m), probe.Options{})))
+		})
+	}
+}
+
+// What the spec does not say is no way out.
+func TestWaysOutNameNoAddressThatTheSpecHasNot(t *testing.T) {
+	for kind, want := range map[engine.ErrorKind]string{
+		engine.NotFound:     "see that llms.main.model is one the server has",
+		engine.BadReply:     "see that the provider is the right one",
+		engine.NetworkError: "see that the server runs and that this machine reaches it: HTTPS_PROXY names a proxy, PEX_CA_FILE the certificate of your own CA",
+	} {
+		m := able()
+		m.err = func(*engine.Request, bool) error { return &engine.ModelError{Kind: kind, Message: "no"} }
+		tg := target(m)
+		tg.Address = ""
+		if got := probe.Ask(t.Context(), tg, probe.Options{})[0].WayOut; got != want {
+			t.Errorf("%s: %s", kind, got)
+		}
+	}
+}
+
+// A schema that only the prompt's words bring about is told as such.
+func TestSchemaByPrompt(t *testing.T) {
+	m := able()
+	byPrompt := modelFunc(func(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+		if r.Schema != nil && !strings.Contains(r.Messages[0].Text.String(), "JSON Schema") {
+			return &engine.Reply{Text: `{"city":"Oslo"}`, Stop: engine.EndTurn}, nil
+		}
+		return m.Generate(ctx, r, stream)
+	})
+	f := probe.Ask(t.Context(), target(byPrompt), probe.Options{})[4]
+	if f.Works != probe.Yes || f.Calls != 2 || !strings.HasPrefix(f.Note, "by prompt") {
+		t.Errorf("%+v", f)
+	}
+}
+
+type modelFunc func(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error)
+
+func (f modelFunc) Generate(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	return f(ctx, r, stream)
+}
+
+func TestAServerThatIsNotThereIsAskedOnce(t *testing.T) {
+	m := able()
+	m.err = func(*engine.Request, bool) error {
+		return &engine.ModelError{Kind: engine.NetworkError, Message: "refused"}
+	}
+	found := probe.Ask(t.Context(), target(m), probe.Options{})
+	if len(m.asked) != 1 || len(found) != 6 {
+		t.Errorf("%d requests, %d findings", len(m.asked), len(found))
+	}
+}
+
+func TestChecksAreMadeSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := able()
+		m.delay = time.Second
+		began := time.Now()
+		found := probe.Ask(t.Context(), target(m), probe.Options{})
+		if took := time.Since(began); took != 3*time.Second { // the text, then the two turns of the tools
+			t.Errorf("took %s", took)
+		}
+		if found[0].Latency != time.Second || found[1].FirstToken != time.Second || found[2].Latency != 2*time.Second {
+			t.Errorf("latencies %s, %s, %s", found[0].Latency, found[1].FirstToken, found[2].Latency)
+		}
+	})
+}
+
+func TestATimeoutIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := able()
+		m.delay = time.Minute
+		f := probe.Ask(t.Context(), target(m), probe.Options{Timeout: 5 * time.Second})[0]
+		want := "timeout: no answer within 5s"
+		if f.Works != probe.No || f.Error.Error() != want || f.Latency != 5*time.Second || f.Attempts != 1 {
+			t.Errorf("%+v", f)
+		}
+	})
+}
+
+func TestACancelledPingEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := able()
+		m.delay = time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(1500*time.Millisecond, cancel)
+		began := time.Now()
+		found := probe.Ask(ctx, target(m), probe.Options{Timeout: time.Hour})
+		if took := time.Since(began); took != 1500*time.Millisecond {
+			t.Errorf("took %s", took)
+		}
+		if found[0].Works != probe.Yes || found[1].Works != probe.Unasked || found[2].Error != nil {
+			t.Errorf("%+v", found)
+		}
+	})
+}
+
+// However dear a model is, and however much it says, the worst case of what is
+// asked stays below a cent.
+func TestAPingStaysBelowACent(t *testing.T) {
+	for _, price := range []engine.Cost{{Input: 0.1, Output: 0.4}, {Input: 5, Output: 25}, {Input: 15, Output: 75}, {Input: 30, Output: 180}, {Input: 5000, Output: 5000}} {
+		m := able()
+		m.schema = "no" // so that it is asked twice
+		greedy := modelFunc(func(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+			reply, err := m.Generate(ctx, r, stream)
+			if err == nil {
+				reply.Usage = engine.Tokens{Input: 2*r.Estimate() + 100, Output: r.Params.MaxOutputTokens}
+			}
+			return reply, err
+		})
+		tg := target(greedy)
+		tg.Cost = &price
+		spent := 0.0
+		for _, f := range probe.Ask(t.Context(), tg, probe.Options{}) {
+			spent += f.Cost
+		}
+		if spent >= 0.01 {
+			t.Errorf("$%v/$%v: a ping cost $%.4f", price.Input, price.Output, spent)
+		}
+		for _, r := range m.asked {
+			if n := r.Params.MaxOutputTokens; n < 16 || n > 512 || !r.Bounded || !r.Metered {
+				t.Errorf("$%v: asked for %d tokens, bounded %v, metered %v", price.Output, n, r.Bounded, r.Metered)
+			}
+		}
+	}
+}
+
+// A reply that was lost on its way may have been billed.
+func TestALostReplyIsPaidFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := able()
+		m.schema = "no" // so that it is asked twice
+		m.tools = func(int) engine.Reply { return calling(`{"name":"alpha"}`) }
+		spent := make(chan int, 16)
+		lossy := modelFunc(func(ctx context.Context, r *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+			spent <- r.Params.MaxOutputTokens
+			if stream != nil {
+				return nil, &engine.ModelError{Kind: engine.Truncated, Message: "cut"}
+			}
+			time.Sleep(time.Second)
+			reply, err := m.Generate(ctx, r, stream)
+			reply.Usage = engine.Tokens{Output: r.Params.MaxOutputTokens}
+			return reply, err
+		})
+		tg := target(lossy)
+		tg.Cost = &engine.Cost{Output: 25}
+		probe.Ask(t.Context(), tg, probe.Options{})
+		close(spent)
+		tokens := 0
+		for n := range spent {
+			tokens += n
+		}
+		if cost := tg.Cost.Of(engine.Tokens{Output: tokens}); cost >= 0.01 {
+			t.Errorf("a ping may have cost $%.4f", cost)
+		}
+	})
+}
+
+// A ping finds out now what there is: it does not wait until a server that is
+// left alone is tried again.
+func TestAPingDoesNotWaitForAServerThatIsLeftAlone(t *testing.T) {
+	m := able()
+	probe.Ask(t.Context(), target(m), probe.Options{})
+	for _, r := range m.asked {
+		if !r.Fallback {
+			t.Errorf("call %d waits", r.Call)
+		}
+	}
+}
+
+func TestWhatIsTooDearIsNotAsked(t *testing.T) {
+	m := able()
+	tg := target(m)
+	tg.Cost = &engine.Cost{Input: 5000, Output: 5000}
+	found := probe.Ask(t.Context(), tg, probe.Options{})
+	if len(m.asked) != 0 || found[0].Works != probe.Unasked || !strings.Contains(found[0].Note, "a cent") {
+		t.Errorf("%d requests: %+v", len(m.asked), found[0])
+	}
+}
+
+func TestTheSpecsOwnParametersAreUsed(t *testing.T) {
+	m := able()
+	tg := target(m)
+	zero := 0.0
+	tg.Params = engine.Params{Model: "m", Temperature: &zero, MaxOutputTokens: 64}
+	probe.Ask(t.Context(), tg, probe.Options{})
+	for _, r := range m.asked {
+		if diff := cmp.Diff(tg.Params, r.Params); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestProgressIsTold(t *testing.T) {
+	var mu sync.Mutex
+	began, ended := map[probe.Check]int{}, map[probe.Check]int{}
+	probe.Ask(t.Context(), target(able()), probe.Options{
+		Began: func(c probe.Check) { mu.Lock(); began[c]++; mu.Unlock() },
+		Ended: func(f probe.Finding) { mu.Lock(); ended[f.Check]++; mu.Unlock() },
+	})
+	want := map[probe.Check]int{probe.Text: 1, probe.Stream: 1, probe.Tools: 1, probe.Schema: 1}
+	if diff := cmp.Diff(want, began) + cmp.Diff(want, ended); diff != "" {
+		t.Error(diff)
+	}
+}

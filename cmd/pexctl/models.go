@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/providers/http"
+)
+
+func modelsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "models", Usage: "the llms of a spec: what they are, and what works",
+		Description: examples(
+			"pexctl models ls spec.yaml       # provider, key, price, who asks it; asks nobody",
+			"pexctl models ping spec.yaml     # asks each llm: text, stream, tools, schema",
+		),
+		Subcommands: []*cli.Command{modelsLsCommand(), modelsPingCommand()},
+	}
+}
+
+// use is what a spec does with one of its llms.
+type use struct {
+	by     []string // roles, nodes of the graph, "fallback of X"
+	tools  bool     // its replies call tools
+	schema bool     // its replies are JSON of a schema
+}
+
+// usesOf says what each llm of a program is for, in the program's order of nodes.
+func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
+	uses := map[string]use{}
+	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	for _, name := range given.Nodes(p) {
+		c, err := given.Call(v, name)
+		if err != nil || name == given.WithHistory || c.LLM == "" {
+			continue
+		}
+		u := uses[c.LLM]
+		u.by = append(u.by, name)
+		u.tools = u.tools || c.Role == "executor" && len(p.Tools) > 0 && callsFunctions(spec)
+		u.schema = u.schema || c.Schema != nil
+		uses[c.LLM] = u
+	}
+	if s := p.Memory.Compaction.Summarize; s != nil {
+		u := uses[s.LLM]
+		u.by = append(u.by, "summarizer")
+		uses[s.LLM] = u
+	}
+	for i := range p.Models {
+		fallBack(&p.Models[i], uses)
+	}
+	return uses
+}
+
+// fallBack gives the fallbacks of an llm its uses. A role's override of an
+// entry has the entry's fallbacks: told once.
+func fallBack(m *engine.ModelSpec, uses map[string]use) {
+	of := uses[m.Name]
+	if of.by == nil {
+		return
+	}
+	entry, _, _ := strings.Cut(m.Name, "+")
+	for _, other := range m.Fallback {
+		u := uses[other]
+		if by := "fallback of " + entry; !slices.Contains(u.by, by) {
+			u.by = append(u.by, by)
+		}
+		u.tools, u.schema = u.tools || of.tools, u.schema || of.schema
+		uses[other] = u
+	}
+}
+
+// callsFunctions says whether the executor needs tool calls of its model.
+func callsFunctions(spec *dsl.Spec) bool {
+	return !slices.ContainsFunc(spec.Explain(), func(o dsl.Origin) bool {
+		return o.Path == "executor.mode" && o.Value != "function_calling"
+	})
+}
+
+// defaults are the parameters that need nobody to give them.
+func defaults(p *engine.Program) map[string]any {
+	out := map[string]any{}
+	for _, parameter := range p.Parameters {
+		if parameter.Default != nil {
+			out[parameter.Name] = parameter.Default
+		}
+	}
+	return out
+}
+
+// llmKey is where an llm's key is looked for.
+type llmKey struct {
+	Env []string `json:"env"` // the first that is set counts
+	Set string   `json:"set"` // the one that is, "" = none
+}
+
+func keyOf(m *engine.ModelSpec) llmKey {
+	k := llmKey{Env: slices.Clone(keyEnv(m))}
+	switch {
+	case m.APIKeyEnv != "":
+		k.Env = []string{m.APIKeyEnv}
+	case m.Provider == "bedrock":
+		k.Env = append(k.Env, "AWS_ACCESS_KEY_ID")
+	}
+	for _, name := range k.Env {
+		if environment(name) != "" {
+			k.Set = cmp.Or(k.Set, name)
+		}
+	}
+	return k
+}
+
+var credentials = regexp.MustCompile(`//[^/@\s]*@|\?[^$]*$`)
+
+// addressOf is where an llm is asked, as the spec has it: what references
+// stand for is not shown, nor is a password in it.
+func addressOf(m *engine.ModelSpec) string {
+	text := m.BaseURL.Text
+	if c, ok := m.Config.(*http.Config); ok && (text == "" || !strings.HasPrefix(c.URL.Text, "/")) {
+		text = cmp.Or(c.URL.Text, text)
+	}
+	return credentials.ReplaceAllStringFunc(text, func(s string) string {
+		if s[0] == '?' {
+			return "?..."
+		}
+		return "//...@"
+	})
+}
+
+// addressPath is where the spec has the address of an llm's server, "" = it has
+// none: the provider's own counts.
+func addressPath(m *engine.ModelSpec) string {
+	if c, ok := m.Config.(*http.Config); ok && c.URL.Text != "" {
+		return pathOf(m) + ".options.url"
+	}
+	if m.BaseURL.Text == "" {
+		return ""
+	}
+	return pathOf(m) + ".base_url"
+}
+
+// pathOf is where the spec has an llm: its entry, or the role whose keys made it.
+func pathOf(m *engine.ModelSpec) string {
+	if _, role, derived := strings.Cut(m.Name, "+"); derived {
+		return strings.Trim(role, "+")
+	}
+	return "llms." + m.Name
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+func modelsLsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list the llms of a spec, with what roles override; asks nobody", ArgsUsage: "SPEC",
+		Description: examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
+		Flags:       append(specFlags(), outputFlag()),
+		Action:      modelsLs,
+	}
+}
+
+// listedModel is an llm as it is listed.
+type listedModel struct {
+	Name     string        `json:"name"`
+	Path     string        `json:"path"` // in the spec
+	Provider string        `json:"provider"`
+	Model    string        `json:"model,omitempty"`
+	UsedBy   []string      `json:"used_by"`
+	BaseURL  string        `json:"base_url,omitempty"` // "" = the provider's own
+	Unset    []string      `json:"base_url_unset,omitempty"`
+	Key      llmKey        `json:"key"`
+	Fallback []string      `json:"fallback"`
+	Cost     *engine.Cost  `json:"cost"` // USD per million tokens; null = unknown
+	CostFrom string        `json:"cost_from,omitempty"`
+	Limits   listedLimits  `json:"limits"`
+	Params   engine.Params `json:"params"`
+
+	known bool // the price is not the spec's own
+}
+
+// listedLimits bound the calls of an llm; zero is left out.
+type listedLimits struct {
+	RequestsPerMinute int   `json:"requests_per_minute,omitempty"`
+	TokensPerMinute   int   `json:"tokens_per_minute,omitempty"`
+	MaxConcurrent     int   `json:"max_concurrent,omitempty"`
+	TimeoutMS         int64 `json:"timeout_ms,omitempty"`
+	MaxAttempts       int   `json:"max_attempts,omitempty"`
+}
+
+func modelsLs(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	p, spec, err := compile(c, diag.Unused) // which llms nothing uses is in the table
+	if err != nil {
+		return err
+	}
+	uses := usesOf(p, spec)
+	all := make([]listedModel, len(p.Models))
+	for i := range p.Models {
+		all[i] = listedOf(&p.Models[i], uses, hostSettings{env: environment, parameters: defaults(p)})
+		all[i].CostFrom, all[i].known = costFrom(spec, &p.Models[i])
+	}
+	if wantJSON {
+		return printJSON(c, struct {
+			LLMs []listedModel `json:"llms"`
+		}{all})
+	}
+	printModels(c, all)
+	return nil
+}
+
+func printModels(c *cli.Context, all []listedModel) {
+	rows := [][]string{{"LLM", "PROVIDER", "MODEL", "USED BY", "KEY", "$/M IN, OUT", "FALLBACK", "LIMITS", "BASE URL"}}
+	for _, m := range all {
+		rows = append(rows, []string{
+			m.Name, m.Provider, cmp.Or(m.Model, "-"), joined(m.UsedBy), keyText(m.Key), m.priceText(), joined(m.Fallback),
+			limitsText(m.Limits), addressText(m),
+		})
+	}
+	tableOrRecords(c.App.Writer, withoutEmpty(rows))
+}
+
+// withoutEmpty leaves out the columns that say nothing in any row.
+func withoutEmpty(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for column := range rows[0] {
+		if !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "-" }) {
+			continue
+		}
+		for i := range rows {
+			out[i] = append(out[i], rows[i][column])
+		}
+	}
+	return out
+}
+
+func listedOf(m *engine.ModelSpec, uses map[string]use, s hostSettings) listedModel {
+	out := listedModel{
+		Name: m.Name, Path: pathOf(m), Provider: m.Provider, Model: m.Params.Model, Key: keyOf(m),
+		UsedBy: append([]string{}, uses[m.Name].by...), Fallback: append([]string{}, m.Fallback...),
+		BaseURL: addressOf(m), Params: m.Params, Cost: m.Cost,
+		Limits: listedLimits{
+			m.RateLimit.RequestsPerMinute, m.RateLimit.TokensPerMinute, m.RateLimit.MaxConcurrent,
+			m.Timeout.Milliseconds(), m.Retry.MaxAttempts,
+		},
+	}
+	m.BaseURL.Render(s.address(&out.Unset))
+	return out
+}
+
+func joined(words []string) string { return cmp.Or(strings.Join(words, ", "), "-") }
+
+func keyText(k llmKey) string {
+	switch {
+	case k.Set != "":
+		return k.Set + " (set)"
+	case len(k.Env) > 0:
+		return k.Env[0] + " (not set)"
+	}
+	return "-"
+}
+
+// priceText is a price in and out, in USD per million tokens.
+func (m listedModel) priceText() string {
+	usd := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	switch {
+	case m.Cost != nil && m.known:
+		return usd(m.Cost.Input) + ", " + usd(m.Cost.Output) + " (table)"
+	case m.Cost != nil:
+		return usd(m.Cost.Input) + ", " + usd(m.Cost.Output)
+	case slices.Contains(alone, m.Provider):
+		return "-"
+	}
+	return "unknown"
+}
+
+// costFrom is where the price of an llm is written; known says that this is a
+// table of prices, and not the spec.
+func costFrom(spec *dsl.Spec, m *engine.ModelSpec) (where string, known bool) {
+	entry, _, _ := strings.Cut(m.Name, "+")
+	origins := spec.Explain()
+	for _, path := range []string{pathOf(m) + ".cost", "llms." + entry + ".cost"} {
+		for _, o := range origins {
+			if o.Path == path || o.Path == path+".input" {
+				return o.Origin, o.Path == path
+			}
+		}
+	}
+	return "", false
+}
+
+// limitsText leaves out the time limit, which every llm has.
+func limitsText(l listedLimits) string {
+	var out []string
+	add := func(n int, format string) {
+		if n > 0 {
+			out = append(out, fmt.Sprintf(format, tty.Amount(n)))
+		}
+	}
+	add(l.RequestsPerMinute, "%s requests/min")
+	add(l.TokensPerMinute, "%s tokens/min")
+	add(l.MaxConcurrent, "%s at once")
+	return joined(out)
+}
+
+func addressText(m listedModel) string {
+	if len(m.Unset) > 0 {
+		return m.BaseURL + " (not set)"
+	}
+	return cmp.Or(m.BaseURL, "-")
+}

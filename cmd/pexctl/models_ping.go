@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/secret"
+)
+
+func modelsPingCommand() *cli.Command {
+	return &cli.Command{
+		Name: "ping", Usage: "ask each llm for text, a stream, tool calls, JSON of a schema; for less than a cent", ArgsUsage: "SPEC",
+		Description: examples(
+			"pexctl models ping spec.yaml",
+			"pexctl models ping spec.yaml --llm main --timeout 2m     # one that has to be loaded first",
+			"pexctl models ping spec.yaml -o json | jq '.llms[] | select(.ok | not)'",
+		) + "\n\nExits with 3 if what the spec needs of an llm does not work; llms that no role uses are told of, no more.",
+		Flags: append(
+			specFlags(),
+			&cli.StringSliceFlag{Name: "llm", Usage: "only the llm of this `NAME`"},
+			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
+			outputFlag(),
+		),
+		Action: modelsPing,
+	}
+}
+
+// ping is one go at asking the llms of a spec.
+type ping struct {
+	c       *cli.Context
+	program *engine.Program
+	host    hostSettings
+	secrets *secret.Values
+	asked   []pinged
+	watch   *pingWatch
+}
+
+// pinged is an llm and what was found.
+type pinged struct {
+	spec  *engine.ModelSpec
+	use   use
+	needs []probe.Check
+	found []probe.Finding // none where nobody is to be asked
+	note  string
+}
+
+func modelsPing(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	if c.Duration("timeout") <= 0 || c.Int("jobs") <= 0 {
+		return usage("--timeout and -j are more than 0")
+	}
+	p, err := newPing(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := onSignal(c.Context, func() {})
+	defer stop()
+	p.run(ctx)
+	switch {
+	case errors.Is(context.Cause(ctx), errTerminated):
+		return &exitError{exitTerminated, nil}
+	case ctx.Err() != nil:
+		return &exitError{exitInterrupted, nil}
+	}
+	if wantJSON {
+		err = p.json()
+	} else {
+		p.print()
+	}
+	if err != nil {
+		return err
+	}
+	return p.verdict()
+}
+
+func newPing(c *cli.Context) (*ping, error) {
+	program, spec, err := compile(c, diag.Unused) // a llm that nothing uses may be asked all the same
+	if err != nil {
+		return nil, err
+	}
+	host, err := pingHost(c, program, spec)
+	if err != nil {
+		return nil, err
+	}
+	p := &ping{c: c, program: program, host: host, secrets: hidden(program, host.env), watch: newPingWatch(c)}
+	uses, names := usesOf(program, spec), c.StringSlice("llm")
+	for _, name := range names {
+		if model(program, name) == nil {
+			return nil, unknownModel(program, name)
+		}
+	}
+	for i := range program.Models {
+		m := &program.Models[i]
+		if len(names) == 0 || slices.Contains(names, m.Name) {
+			p.asked = append(p.asked, pinged{spec: m, use: uses[m.Name], needs: needsOf(uses[m.Name], slices.Contains(names, m.Name))})
+		}
+	}
+	return p, nil
+}
+
+// pingHost is where models are built for. Parameters need be given only as far
+// as addresses refer to them.
+func pingHost(c *cli.Context, p *engine.Program, spec *dsl.Spec) (hostSettings, error) {
+	params := defaults(p)
+	for _, flag := range c.StringSlice("param") {
+		name, value, ok := strings.Cut(flag, "=")
+		if !ok {
+			return hostSettings{}, usage("-p %s: write NAME=VALUE", flag)
+		}
+		if !slices.ContainsFunc(p.Parameters, func(known engine.Parameter) bool { return known.Name == name }) {
+			return hostSettings{}, usage("-p %s: the spec has no parameter %q", flag, name)
+		}
+		params[name] = value
+	}
+	return hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: environment, parameters: params}, nil
+}
+
+func unknownModel(p *engine.Program, name string) error {
+	var names []string
+	for i := range p.Models {
+		names = append(names, p.Models[i].Name)
+	}
+	if near := nearest(name, names); near != "" {
+		return usage("--llm %s: did you mean %s?", name, near)
+	}
+	return usage("--llm %s: the spec has %s", name, listed(names))
+}
+
+// needsOf is what must work of an llm: text and streams, which runs ask for by
+// default, and what its roles need beyond. Of one that no role uses it is
+// nothing, unless it was asked for by name.
+func needsOf(u use, named bool) []probe.Check {
+	if u.by == nil && !named {
+		return nil
+	}
+	needs := []probe.Check{probe.Text, probe.Stream}
+	if u.tools {
+		needs = append(needs, probe.Tools)
+	}
+	if u.schema {
+		needs = append(needs, probe.Schema)
+	}
+	return needs
+}
+
+// run asks the llms, a few at once.
+func (p *ping) run(ctx context.Context) {
+	var all sync.WaitGroup
+	free := make(chan struct{}, p.c.Int("jobs"))
+	for i := range p.asked {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			p.ask(ctx, &p.asked[i])
+		})
+	}
+	all.Wait()
+	p.watch.close()
+}
+
+func (p *ping) ask(ctx context.Context, a *pinged) {
+	if slices.Contains(alone, a.spec.Provider) {
+		a.note = a.spec.Provider + ": needs nobody"
+		return
+	}
+	m, err := newModel(a.spec, p.host)
+	if err != nil {
+		m = misbuilt{err}
+	}
+	key := keyOf(a.spec)
+	a.found = probe.Ask(ctx, probe.Target{
+		Model: m, Params: a.spec.Params, Cost: a.spec.Cost, RateLimit: a.spec.RateLimit,
+		Path: pathOf(a.spec), Address: addressPath(a.spec), KeyEnvs: key.Env, KeySet: key.Set,
+	}, probe.Options{
+		Timeout: p.c.Duration("timeout"),
+		Began:   func(c probe.Check) { p.watch.began(a.spec.Name, c) },
+		Ended:   func(f probe.Finding) { p.watch.ended(a.spec.Name, f) },
+	})
+	for i := range a.found {
+		p.conceal(&a.found[i])
+	}
+}
+
+// conceal takes secrets out of what servers and models said.
+func (p *ping) conceal(f *probe.Finding) {
+	f.Note, _ = p.secrets.Text(f.Note)
+	if f.Error != nil {
+		clean := *f.Error
+		clean.Message, _ = p.secrets.Text(clean.Message)
+		f.Error = &clean
+	}
+}
+
+// misbuilt is an llm that its provider refuses to build: the others are asked
+// all the same.
+type misbuilt struct{ err error }
+
+var _ engine.Model = misbuilt{}
+
+// Generate says why.
+func (m misbuilt) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	return nil, &engine.ModelError{Kind: engine.BadRequest, Message: m.err.Error(), Err: m.err}
+}
+
+// lacks is what the spec needs of an llm and does not get.
+func (a *pinged) lacks() (out []string) {
+	for _, f := range a.found {
+		if slices.Contains(a.needs, f.Check) && (f.Works == probe.No || f.Works == probe.Unasked && f.Check == probe.Text) {
+			out = append(out, string(f.Check))
+		}
+	}
+	return out
+}
+
+// verdict is the exit code, and whose fault it is.
+func (p *ping) verdict() error {
+	var bad []string
+	for i := range p.asked {
+		if lacks := p.asked[i].lacks(); len(lacks) > 0 {
+			bad = append(bad, p.asked[i].spec.Name+" ("+strings.Join(lacks, ", ")+")")
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return infra(fmt.Errorf("what the spec needs does not work: %s", strings.Join(bad, "; ")))
+}
