@@ -1,7 +1,7 @@
 # Housekeeping. `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test check lint format arch contract golden generate bench fuzz e2e faults faults-nightly
+.PHONY: help build test check lint format arch contract golden record generate bench sizes fuzz e2e faults faults-nightly
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -50,6 +50,12 @@ golden: ## rewrite the golden files of all tests; read the diff as code
 	env -u CI PEX_GOLDEN=update $(GO) test -count=1 ./...
 	@git status --short | grep -E 'testdata|golden' || echo "no golden changed"
 
+record: ## record the HTTP exchanges of a provider again: make record PROVIDER=openai, with its key, or FROM=aimock or ollama
+	@[ -n "$(PROVIDER)" ] || { echo 'make record PROVIDER=openai [FROM=aimock|ollama]'; exit 2; }
+	@[ -z "$(FROM)" ] || internal/e2e/setup.sh $(FROM) >/dev/null
+	PEX_RECORD=$(PROVIDER) FROM=$(FROM) $(GO) test -count=1 -tags e2e -run '^TestRecord$$' -timeout 20m -v ./internal/e2e
+	@git status --short -uall providers | grep /exchanges/ || echo "no recording changed"
+
 generate: ## rewrite the reference pages, the editor schema and the graph pictures
 	@mkdir -p bin
 	$(GO) run ./cmd/pexctl docs docs/reference specs/*/
@@ -59,6 +65,9 @@ bench: ## all benchmarks, then those that docs/performance.md names
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchmem ./... | tee bin/bench.txt
 	@internal/tools/named-benchmarks docs/performance.md bin/bench.txt
+
+sizes: ## the binary without each provider family, and its cold start
+	internal/tools/sizes
 
 fuzz: ## every fuzz target for FUZZTIME (60s) each
 	@GO='$(GO)' internal/tools/fuzz-all $(FUZZTIME)

@@ -256,11 +256,11 @@ func TestSimilarity(t *testing.T) {
 		{"gone", "Paris", embedder{e.vectors, &engine.ModelError{Kind: engine.NetworkError, Message: "gone"}}, expect{err: "embed: network: gone"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := check(t, made(t, assertion.Similarity, trial.CheckSettings{Embedder: c.embedder}, func(k *assertion.SimilarityConfig) {
+			m := check(t, made(t, assertion.Similarity, trial.CheckSettings{Embedder: c.embedder, EmbedCost: &engine.Cost{Input: 2}}, func(k *assertion.SimilarityConfig) {
 				k.Value, k.Min = template(t, "${case.answer}"), 0.7
 			}), answered(c.response), c.want)
-			if c.want.pass && m.Tokens != 7 {
-				t.Errorf("%d tokens", m.Tokens)
+			if c.want.pass && (m.Tokens != 7 || m.Cost != 14e-6) {
+				t.Errorf("%d tokens, $%v", m.Tokens, m.Cost)
 			}
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/assertion/measure"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -38,20 +37,21 @@ func newSimilarity(c *SimilarityConfig, s trial.CheckSettings) (trial.Check, err
 		if strings.TrimSpace(text) == "" {
 			return says(false, expected, text, "the answer is empty"), nil
 		}
-		return c.mark(ctx, s.Embedder, expected, text)
+		return c.mark(ctx, &s, expected, text)
 	}}, nil
 }
 
-func (c *SimilarityConfig) mark(ctx context.Context, e engine.Embedder, expected, text string) (trial.Mark, error) {
-	vectors, used, err := e.Embed(ctx, []string{expected, text})
+func (c *SimilarityConfig) mark(ctx context.Context, s *trial.CheckSettings, expected, text string) (trial.Mark, error) {
+	vectors, used, err := s.Embedder.Embed(ctx, []string{expected, text})
 	if err != nil {
 		return trial.Mark{}, fmt.Errorf("embed: %w", err)
 	}
+	spent := trial.Mark{Tokens: used.Total(), Cost: s.EmbedCost.Of(used)}
 	if len(vectors) != 2 || len(vectors[0]) != len(vectors[1]) {
-		return trial.Mark{}, errors.New("embed: the model did not give two vectors of one length")
+		return spent, errors.New("embed: the model did not give two vectors of one length")
 	}
 	cosine := measure.Cosine(vectors[0], vectors[1])
 	m := scored(cosine >= c.Min, cosine, expected, text, "the similarity is "+figure(cosine)+", the least is "+figure(c.Min))
-	m.Tokens = used.Total()
+	m.Tokens, m.Cost = spent.Tokens, spent.Cost
 	return m, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // Regrade makes an evaluation in dir of rows that were graded before: see
 // Rescore. m says what it is of; after an error nothing is left of it.
-func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m fold.Manifest, graders int) (err error) {
+func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, m fold.Manifest, graders int, mask func(*trial.Row)) (err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("grade anew: %w", err)
 	}
@@ -22,7 +22,7 @@ func Regrade(ctx context.Context, rows trial.Rows, checks []Graded, dir string, 
 			_ = os.RemoveAll(dir)
 		}
 	}()
-	if err := Rescore(ctx, rows, checks, filepath.Join(dir, rowsFile), graders); err != nil {
+	if err := Rescore(ctx, rows, checks, filepath.Join(dir, rowsFile), graders, mask); err != nil {
 		return err
 	}
 	b, err := json.MarshalIndent(m, "", "  ")

@@ -16,9 +16,10 @@ import (
 // Rescore grades rows anew and writes them to a new file, rows as those it was
 // given: no agent runs, though a judge may be asked. Rows of trials that could
 // not be graded for another reason than their grader are taken as they are.
-// graders is how many rows are graded at once. When ctx ends, so does it, with
+// graders is how many rows are graded at once; mask takes secrets out of each
+// before it is written, nil = there are none. When ctx ends, so does it, with
 // its error, and the file is taken away.
-func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, graders int) (err error) {
+func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, graders int, mask func(*trial.Row)) (err error) {
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", out, fs.ErrExist)
 	}
@@ -31,7 +32,7 @@ func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, 
 			_ = os.Remove(out)
 		}
 	}()
-	r := rescoring{checks: checks, log: log, rivals: map[trial.Key]*trial.Subject{}}
+	r := rescoring{checks: checks, log: log, mask: mask, rivals: map[trial.Key]*trial.Subject{}}
 	if err := r.findRivals(rows); err != nil {
 		return err
 	}
@@ -41,6 +42,7 @@ func Rescore(ctx context.Context, rows trial.Rows, checks []Graded, out string, 
 type rescoring struct {
 	checks []Graded
 	log    *journal.Log
+	mask   func(*trial.Row)
 	rivals map[trial.Key]*trial.Subject // of the variants that checks compare with
 	mu     sync.Mutex
 	err    error
@@ -122,6 +124,9 @@ func (r *rescoring) one(ctx context.Context, row *trial.Row) error {
 			return err
 		}
 		row.At = time.Now().UTC().Round(time.Millisecond)
+		if r.mask != nil {
+			r.mask(row)
+		}
 	}
 	return appendRow(r.log, row)
 }

@@ -131,7 +131,7 @@ func TestRescoreGradesWhatWasAnswered(t *testing.T) {
 		return mark(strings.Contains(s.Output.(string), "more")), nil
 	})
 	out := filepath.Join(t.TempDir(), "again.jsonl")
-	if err := batch.Rescore(t.Context(), all, []batch.Graded{again, better("small")}, out, 3); err != nil {
+	if err := batch.Rescore(t.Context(), all, []batch.Graded{again, better("small")}, out, 3, nil); err != nil {
 		t.Fatal(err)
 	}
 	rescored, err := batch.ReadRows(out)
@@ -154,13 +154,13 @@ func TestRescoreGradesWhatWasAnswered(t *testing.T) {
 	if len(got) != 6 || small.total()+large.total() != calls || parameters.Load() != 5 {
 		t.Fatal(got, parameters.Load())
 	}
-	if err := batch.Rescore(t.Context(), all, nil, out, 1); !errors.Is(err, fs.ErrExist) {
+	if err := batch.Rescore(t.Context(), all, nil, out, 1, nil); !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	half := filepath.Join(t.TempDir(), "half.jsonl")
-	if err := batch.Rescore(ctx, all, nil, half, 1); !errors.Is(err, context.Canceled) {
+	if err := batch.Rescore(ctx, all, nil, half, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if _, err := batch.ReadRows(half); !errors.Is(err, fs.ErrNotExist) {

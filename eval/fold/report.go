@@ -27,11 +27,16 @@ type Manifest struct {
 	Filter      string              `json:"filter,omitempty"` // in words; "" = all cases
 	Flags       map[string][]string `json:"flags,omitempty"`  // of the command that say what is run: it is gone on with them
 	Labels      map[string]string   `json:"labels,omitempty"`
-	Quarantine  []string            `json:"quarantine,omitempty"` // ids and patterns that stood when it began; for those who have no suite
-	Started     time.Time           `json:"started_at"`
-	Version     string              `json:"version"`              // of pexctl
-	Commit      string              `json:"git_commit,omitempty"` // "" = no repository
-	Dirty       bool                `json:"git_dirty,omitempty"`
+
+	// Prices are what llms cost whose spec does not say it, as the trials are
+	// accounted.
+	Prices map[string]engine.Cost `json:"prices,omitempty"`
+
+	Quarantine []string  `json:"quarantine,omitempty"` // ids and patterns that stood when it began; for those who have no suite
+	Started    time.Time `json:"started_at"`
+	Version    string    `json:"version"`              // of pexctl
+	Commit     string    `json:"git_commit,omitempty"` // "" = no repository
+	Dirty      bool      `json:"git_dirty,omitempty"`
 }
 
 // VariantInfo is one way the cases were run.

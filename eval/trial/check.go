@@ -43,6 +43,7 @@ type CheckSettings struct {
 	Judge     Grader              // the suite's judge; nil = it has none
 	Rubric    component.PromptRef // the judge's rubric, where the check has none of its own
 	Embedder  engine.Embedder     // nil = the suite names no llm that embeds
+	EmbedCost *engine.Cost        // nil = its price is not known
 	// Guard is that of engine.ToolSettings.
 	Guard func(mark string) (watch func(leader int) (release func()))
 }

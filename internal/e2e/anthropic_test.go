@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -122,23 +121,5 @@ func TestE2EAnthropicChaosGivesNoWrongAnswer(t *testing.T) {
 	t.Logf("%d right, errors %v", answered, kinds)
 	if answered < n/3 || len(kinds) < 2 {
 		t.Errorf("%d of %d right, errors %v: was there chaos at all?", answered, n, kinds)
-	}
-}
-
-// Ollama speaks the protocol too, without holding its models to a schema.
-func TestE2EAnthropicProtocolOfOllama(t *testing.T) {
-	base := e2e.Ollama(t, "../../testdata/models/tiny.gguf")
-	config := anthropic.Anthropic.Config().(*anthropic.Config)
-	m, err := anthropic.Anthropic.Build(config, engine.ModelSettings{Model: "tiny", BaseURL: strings.TrimSuffix(base, "/v1"), Timeout: 30 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, streamed := range []bool{false, true} {
-		req := ask("Say something.")
-		req.Params.MaxOutputTokens = 20
-		r, err := generate(t, m, req, streamed)
-		if err != nil || r.Usage.Output == 0 || r.Usage.Input == 0 || r.Estimated || r.Stop != engine.MaxTokens && r.Stop != engine.EndTurn {
-			t.Errorf("streamed %v: reply %+v, error %v", streamed, r, err)
-		}
 	}
 }

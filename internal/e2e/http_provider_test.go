@@ -24,8 +24,8 @@ import (
 	provider "github.com/pexctl/pex/providers/http"
 )
 
-// compiled is the model of an llm entry, as the language compiles it.
-func compiled(t *testing.T, entry, base string, env func(string) string) (engine.Model, string) {
+// options are those of an llm entry, as the language compiles them.
+func options(t *testing.T, entry string) (config any, wrong string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "spec.yaml")
 	spec := "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: x}\nllms:\n  main:\n    provider: http\n    model: mock\n" + indented(entry) + "tools: {clock: {}}\n"
@@ -35,14 +35,24 @@ func compiled(t *testing.T, entry, base string, env func(string) string) (engine
 	p, _, found := dsl.Compile(path, dsl.Options{Catalog: engine.Catalog{
 		Models: component.Set[engine.ModelSettings, engine.Model]{provider.HTTP}, Tools: tool.All(), Nodes: node.All(),
 	}})
-	if p == nil {
-		var told []string
-		for _, d := range found {
-			told = append(told, d.Message)
-		}
-		return nil, strings.Join(told, "\n")
+	if p != nil {
+		return p.Models[0].Config, ""
 	}
-	m, err := provider.HTTP.Build(p.Models[0].Config, engine.ModelSettings{
+	var told []string
+	for _, d := range found {
+		told = append(told, d.Message)
+	}
+	return nil, strings.Join(told, "\n")
+}
+
+// compiled is the model of an llm entry.
+func compiled(t *testing.T, entry, base string, env func(string) string) (engine.Model, string) {
+	t.Helper()
+	config, wrong := options(t, entry+"base_url: "+base+"\n")
+	if wrong != "" {
+		return nil, wrong
+	}
+	m, err := provider.HTTP.Build(config, engine.ModelSettings{
 		Name: "main", Model: "mock", BaseURL: base, APIKey: "of-nothing", Timeout: 30 * time.Second, Env: env,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -101,4 +102,15 @@ func (b *logBuffer) tail() string {
 	defer b.mu.Unlock()
 	s := b.buf.String()
 	return s[max(0, len(s)-2000):]
+}
+
+// Version is that of a server which setup.sh got: "aimock" or "ollama".
+func Version(t testing.TB, server string) string {
+	t.Helper()
+	where := map[string]string{"aimock": "aimock/version", "ollama": "bin/ollama.version"}[server]
+	text, err := os.ReadFile(cached(t, where))
+	if err != nil {
+		t.Fatalf("%v: internal/e2e/setup.sh %s gets it", err, server)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(text)), "v")
 }
