@@ -20,7 +20,7 @@ type document struct {
 	Parameters     *value   `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
 	InjectDatetime bool     `yaml:"inject_datetime" doc:"Puts the start time of the run, in UTC, into the system prompts of planner and executor."`
 	DatetimeFormat string   `yaml:"datetime_format" doc:"How that time is written, in strftime directives."`
-	LLMs           *value   `yaml:"llms" doc:"The language models, by name."`
+	LLMs           *value   `yaml:"llms" doc:"The language models, by name. Text, tool calls and JSON go in and out; images, sound and files do not."`
 	Tools          *value   `yaml:"tools" doc:"The tools, by name. A builtin needs no type: clock: {}."`
 	Prompts        *value   `yaml:"prompts" doc:"Named texts, for {use: name} wherever a prompt is expected."`
 	Planner        *value   `yaml:"planner" doc:"The role that makes the plan."`
