@@ -91,6 +91,7 @@ func newCage(t *testing.T) *cage {
 	base := strings.Replace(c.server.URL, "://", "://me:"+url.PathEscape(canaries["CANARY_PASSWORD"])+"@", 1)
 	t.Setenv("CANARY_BASE", base)
 	t.Setenv("PEX_HOME", filepath.Join(c.dir, "home"))
+	t.Setenv("CI", "") // goldens and cassettes are written
 	t.Chdir(c.dir)
 	return c
 }
