@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/pexctl/pex/internal/wire"
 )
 
 // T is the part of *testing.T that a player needs.
@@ -86,13 +88,29 @@ func Diff(want, got Request) string {
 // shown is a request in its one form.
 func shown(r Request) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s\n", r.Method, r.Path)
+	fmt.Fprintf(&b, "%s %s\n", r.Method, keyless(r.Path))
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(r.Header[name], ", "))
 	}
 	b.WriteString("\n")
 	b.Write(normal(r.Body))
 	return b.Bytes()
+}
+
+// keyless is an address without the values of keys in its query: which key it
+// was says no file.
+func keyless(address string) string {
+	path, query, found := strings.Cut(address, "?")
+	if !found {
+		return address
+	}
+	fields := strings.Split(query, "&")
+	for i, field := range fields {
+		if name, _, _ := strings.Cut(field, "="); wire.SecretName(name) {
+			fields[i] = name + "=[key]"
+		}
+	}
+	return path + "?" + strings.Join(fields, "&")
 }
 
 // normal is JSON in its one form: indented, names in order, numbers as they

@@ -196,6 +196,30 @@ func TestAPlayerIsStrict(t *testing.T) {
 	}
 }
 
+// A key in the query is one whatever it is, as it is in a header; the rest of
+// the query counts.
+func TestAKeyInTheQueryIsAnyKey(t *testing.T) {
+	recorder := server(t)
+	if _, err := post(t, recorder, "/v1/chat?access_token=sk-1234567&beta=1", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := recorder.Recording(exchange.Recording{Origin: "a test"}, map[string]string{"key": "sk-1234567"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, said := range map[string]string{
+		"/v1/chat?access_token=of-nobody&beta=1": "",
+		"/v1/chat?access_token=of-nobody&beta=2": "+POST /v1/chat?access_token=[key]&beta=2\n",
+		"/v1/chat?beta=1":                        "+POST /v1/chat?beta=1\n",
+	} {
+		s := &spy{}
+		_, err := post(t, exchange.NewPlayer(s, r), path, "{}")
+		if (err == nil) != (said == "") || !strings.Contains(s.said, said) || strings.Contains(s.said, "of-nobody") {
+			t.Errorf("%s: %v, said %s", path, err, s.said)
+		}
+	}
+}
+
 // broken is a server whose answers end early.
 type broken struct{}
 
