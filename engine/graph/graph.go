@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 )
 
 // End is the id of the implied last node.
@@ -30,22 +31,25 @@ type Graph[G any] struct {
 	Start string
 	Nodes []Node
 	Edges []Edge[G]
-	from  map[string][]Edge[G]
+	from  atomic.Pointer[map[string][]Edge[G]] // nil = not indexed yet
 }
 
 // From returns the edges of a node in the order written.
 func (g *Graph[G]) From(id string) []Edge[G] {
-	if g.from == nil {
-		g.index()
+	from := g.from.Load()
+	if from == nil {
+		from = g.index() // runs side by side may each do it
 	}
-	return g.from[id]
+	return (*from)[id]
 }
 
-func (g *Graph[G]) index() {
-	g.from = make(map[string][]Edge[G], len(g.Nodes))
+func (g *Graph[G]) index() *map[string][]Edge[G] {
+	from := make(map[string][]Edge[G], len(g.Nodes))
 	for _, e := range g.Edges {
-		g.from[e.From] = append(g.from[e.From], e)
+		from[e.From] = append(from[e.From], e)
 	}
+	g.from.Store(&from)
+	return &from
 }
 
 // Has says whether a node exists; End always does.
@@ -80,7 +84,7 @@ func (g *Graph[G]) Check() error {
 }
 
 func (g *Graph[G]) checkEdges(id string) []error {
-	edges := g.from[id]
+	edges := g.From(id)
 	if len(edges) == 0 {
 		return nil // it ends the walk
 	}
@@ -100,7 +104,7 @@ func (g *Graph[G]) checkEdges(id string) []error {
 func (g *Graph[G]) reach() map[string]bool {
 	seen := map[string]bool{g.Start: true}
 	for todo := []string{g.Start}; len(todo) > 0; todo = todo[1:] {
-		for _, e := range g.from[todo[0]] {
+		for _, e := range g.From(todo[0]) {
 			if !seen[e.To] {
 				seen[e.To] = true
 				todo = append(todo, e.To)
