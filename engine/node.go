@@ -22,6 +22,12 @@ type Caller interface {
 	Call(v View) ModelCall
 }
 
+// Equipped is a capability of a Node that deals with tools: those that it
+// calls, offers to its model or tells it of, in spec order.
+type Equipped interface {
+	Tools(v View) []ToolInfo
+}
+
 // NodeSettings is what the compiler passes to a node's factory.
 type NodeSettings struct {
 	ID   string

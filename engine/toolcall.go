@@ -124,7 +124,7 @@ func (c *toolRun) approved() (bool, error) {
 	name := c.name + ".approval"
 	q := Question{
 		Kind: AskApproval, Tool: c.rec.Tool, Args: c.rec.Args,
-		Question: fmt.Sprintf("May step %s call %s?", c.u.StepID, c.rec.Tool),
+		Question: c.may(),
 	}
 	may := q.Question
 	for n := 2; ; n++ {
@@ -148,6 +148,14 @@ func (c *toolRun) approved() (bool, error) {
 		name = fmt.Sprintf("%s.approval.%d", c.name, n)
 		q.Question = fmt.Sprintf("%s The edit cannot be used: %v", may, err)
 	}
+}
+
+// may is what a person is asked before a call.
+func (c *toolRun) may() string {
+	if c.u.StepID == "" {
+		return fmt.Sprintf("May %s be called?", c.rec.Tool)
+	}
+	return fmt.Sprintf("May step %s call %s?", c.u.StepID, c.rec.Tool)
 }
 
 // mayAsk says whether any call of the tool may need an approval.

@@ -21,7 +21,7 @@ func newApp(io streams) *cli.App {
 		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 		Commands: []*cli.Command{
 			runCommand(), resumeCommand(), runsCommand(), vetCommand(), explainCommand(), fmtCommand(), graphCommand(), renderCommand(), testCommand(), evalCommand(),
-			memoryCommand(), storeCommand(), modelsCommand(), listCommand(), schemaCommand(), completionCommand(), versionCommand(), docsCommand(), guardCommand(),
+			memoryCommand(), storeCommand(), modelsCommand(), toolsCommand(), listCommand(), schemaCommand(), completionCommand(), versionCommand(), docsCommand(), guardCommand(),
 		},
 	}
 	app.CustomAppHelpTemplate = verbatim(appHelp(app))

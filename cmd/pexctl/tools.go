@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+func toolsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "tools", Usage: "the tools of a spec: who may call them, and what they do",
+		Description: examples(
+			"pexctl tools ls spec.yaml                       # effect, approval, who may call it; calls nothing",
+			`pexctl tools call spec.yaml clock --args '{}'   # one call, as a run would make it`,
+		),
+		Subcommands: []*cli.Command{toolsLsCommand(), toolsCallCommand()},
+	}
+}
+
+// toolsOnly is a program's copy without llms: nobody is asked. Names leave of
+// the tools only those, none = all.
+func toolsOnly(p *engine.Program, names ...string) *engine.Program {
+	out := *p
+	out.Models = nil
+	if len(names) > 0 {
+		out.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t engine.ToolSpec) bool { return !slices.Contains(names, t.Name) })
+	}
+	return &out
+}
+
+// toolNamed finds a tool of the spec, or says which there are.
+func toolNamed(p *engine.Program, name string) (*engine.ToolSpec, error) {
+	all := make([]string, len(p.Tools))
+	for i := range p.Tools {
+		if all[i] = p.Tools[i].Name; all[i] == name {
+			return &p.Tools[i], nil
+		}
+	}
+	near := nearest(name, all)
+	switch {
+	case len(all) == 0:
+		return nil, usage("the spec has no tools")
+	case name == "":
+		return nil, usage("no tool given; the spec has %s", listed(all))
+	case near != "":
+		return nil, usage("there is no tool %q; did you mean %s?", name, near)
+	}
+	return nil, usage("there is no tool %q; the spec has %s", name, listed(all))
+}
+
+// toolParameters is the parameters for a call of one tool: only those that its
+// definition, or a guard, refers to have to be given.
+func toolParameters(p *engine.Program, tool string, flags []string) (map[string]any, error) {
+	var source struct {
+		Tools  map[string]json.RawMessage `json:"tools"`
+		Guards json.RawMessage            `json:"guards"`
+	}
+	_ = json.Unmarshal(p.Source, &source) // the compiler wrote it
+	text := string(source.Tools[tool]) + string(source.Guards)
+	relaxed := *p
+	relaxed.Parameters = slices.Clone(p.Parameters)
+	for i := range relaxed.Parameters {
+		q := &relaxed.Parameters[i]
+		q.Required = q.Required && refersTo(text, q.Name) && q.Name != "question"
+	}
+	params, err := dsl.Inputs(&relaxed, "", flags, nil)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	if _, asked := params["question"]; !asked && refersTo(text, "question") {
+		return nil, usage("the tool %s, or a guard, refers to the question (pass -p question=...)", tool)
+	}
+	return params, nil
+}
+
+// refersTo says whether a text of the spec, as JSON, refers to a parameter.
+func refersTo(text, name string) bool {
+	found, err := regexp.MatchString(`parameters\s*(\??\.\s*|\[\s*(\\"|'))`+regexp.QuoteMeta(name)+`\b`, text)
+	return found || err != nil
+}

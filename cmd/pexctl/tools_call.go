@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+func toolsCallCommand() *cli.Command {
+	return &cli.Command{
+		Name: "call", Usage: "call one tool as a run would, and keep nothing; a write is asked about first", ArgsUsage: "SPEC NAME",
+		Description: examples(
+			`pexctl tools call spec.yaml calculator --args '{"expression": "17 * 3"}'`,
+			"pexctl tools call spec.yaml restart --args @arguments.json -p service=checkout",
+			"echo '{\"path\": \"notes.md\"}' | pexctl tools call spec.yaml read_file --args - -o json",
+		) + "\n\nExits with 1 if the tool fails or the call is denied, with 2 if the arguments do not fit.",
+		Flags: append(
+			specFlags(),
+			&cli.StringFlag{Name: "args", Value: "{}", Usage: "arguments: `JSON`, @FILE, or - for stdin (default: {})"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
+			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
+			tenantFlag(), homeFlag(), outputFlag(),
+		),
+		Action: toolsCall,
+	}
+}
+
+// toolCall is one call of a tool from the command line.
+type toolCall struct {
+	c       *cli.Context
+	json    bool
+	program *engine.Program
+	host    engine.Host
+	input   engine.Input
+}
+
+func toolsCall(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 2); err != nil {
+		return err
+	}
+	t := &toolCall{c: c, json: wantJSON}
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	args, err := argumentsOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := onSignal(c.Context, func() {})
+	defer stop()
+	rec, res, err := engine.CallTool(ctx, t.program, t.input, t.host,
+		engine.Options{Grace: grace, Version: buildVersion()}, engine.Invocation{Tool: c.Args().Get(1), Args: args})
+	if memory, ok := t.host.Memory.(io.Closer); ok {
+		err = errors.Join(err, memory.Close())
+	}
+	if unfit, ok := errors.AsType[*engine.ArgumentsError](err); ok {
+		return usage("%w\npexctl tools ls %s --schema shows what it takes", concealed(unfit, t.host.Secrets), quoted(c.Args().First()))
+	}
+	if err != nil {
+		return infra(err)
+	}
+	return t.tell(ctx, rec, res)
+}
+
+// prepare builds the host for the one tool.
+func (t *toolCall) prepare() error {
+	c := t.c
+	p, spec, err := compile(c, diag.UnapprovedTool) // it is asked about here
+	if err != nil {
+		return err
+	}
+	tool, err := toolNamed(p, c.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	params, err := toolParameters(p, tool.Name, c.StringSlice("param"))
+	if err != nil {
+		return err
+	}
+	o, err := originOf(c, spec)
+	if err != nil {
+		return err
+	}
+	home := ""
+	if c.String("memory-id") != "" {
+		home = homeDir(c, spec)
+	}
+	t.program = toolsOnly(p, tool.Name)
+	t.input = engine.Input{RunID: newRunID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
+	if t.host, err = newHost(t.program, settingsOf(o, home, params)); err != nil {
+		return usage("%w", err)
+	}
+	t.host.Secrets = hidden(p, environment) // of the whole spec
+	t.host.People = callPeople(c)
+	t.host.Sinks = []engine.Sink{&callSink{c}}
+	t.askAboutWrites()
+	return nil
+}
+
+// askAboutWrites has a person approve what may change the world, whatever the
+// spec says of calls that an agent makes.
+func (t *toolCall) askAboutWrites() {
+	for i, info := range t.host.ToolInfos() {
+		if info.Effect == engine.WriteEffect {
+			careful := *t.host.Tools[i].Spec
+			careful.Approval = component.GuardRef{Source: "always"}
+			t.host.Tools[i].Spec = &careful
+		}
+	}
+}
+
+// mostArguments bounds what is read of a file or of stdin.
+const mostArguments = 16 << 20
+
+// argumentsOf reads --args.
+func argumentsOf(c *cli.Context) (json.RawMessage, error) {
+	given := c.String("args")
+	from := c.App.Reader
+	switch name, isFile := strings.CutPrefix(given, "@"); {
+	case isFile:
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, usage("--args: %w", err)
+		}
+		defer f.Close()
+		from = f
+	case given != "-":
+		return json.RawMessage(given), nil
+	}
+	b, err := io.ReadAll(io.LimitReader(from, mostArguments+1))
+	switch {
+	case err != nil:
+		return nil, usage("--args %s: %w", given, err)
+	case len(b) > mostArguments:
+		return nil, usage("--args %s: arguments have at most %d bytes", given, mostArguments)
+	}
+	return b, nil
+}
+
+// tell prints what the tool gave, or why it gave nothing, and gives the exit code.
+func (t *toolCall) tell(ctx context.Context, rec engine.ToolRecord, res *engine.Result) error {
+	switch {
+	case ctx.Err() != nil:
+		return stoppedBy(ctx, errors.New("stopped: it is not known what the call did"))
+	case len(res.Interrupts) > 0:
+		return t.unanswered(res.Interrupts[0])
+	}
+	rec.Args, _ = t.host.Secrets.JSON(rec.Args)
+	if t.json {
+		if err := t.printJSON(rec, res); err != nil {
+			return infra(err)
+		}
+	} else {
+		t.print(rec, res)
+	}
+	if code := res.StopReason.ExitCode(res.Status); code != exitOK {
+		return &exitError{code, nil}
+	}
+	if rec.Status != engine.CallOK {
+		return &exitError{exitNegative, nil}
+	}
+	return nil
+}
+
+// unanswered refuses a call that waits for a person who is not there: nothing
+// keeps it until somebody comes.
+func (t *toolCall) unanswered(q engine.Question) error {
+	name := t.c.Args().Get(1)
+	if q.Kind == engine.AskApproval {
+		return usage("%s was not called: without a terminal to ask at, --yes is needed to approve it", name)
+	}
+	return usage("%s asks a person (%s), and nobody answered: call it at a terminal", name, q.Question)
+}
+
+// calledTool is a call as -o json shows it.
+type calledTool struct {
+	engine.ToolRecord
+	Effect     engine.Effect      `json:"effect"`
+	Warnings   []string           `json:"warnings"`
+	StopReason *engine.StopReason `json:"stop_reason,omitempty"` // of a guard or limit
+}
+
+func (t *toolCall) printJSON(rec engine.ToolRecord, res *engine.Result) error {
+	out := calledTool{ToolRecord: rec, Effect: t.host.ToolInfos()[0].Effect, Warnings: res.Warnings}
+	if res.StopReason.Code != engine.StopAnswered {
+		out.StopReason = &res.StopReason
+	}
+	return printJSON(t.c, out)
+}
+
+// print puts what a model would read on stdout, and on stderr why there is
+// nothing to read.
+func (t *toolCall) print(rec engine.ToolRecord, res *engine.Result) {
+	if rec.Status == engine.CallOK {
+		fmt.Fprintln(t.c.App.Writer, strings.TrimRight(fitFor(t.c.App.Writer, rec.Text()), "\n"))
+	} else if rec.Status != "" {
+		fmt.Fprintf(t.c.App.ErrWriter, "%s: %s\n", rec.Status, fitFor(t.c.App.ErrWriter, rec.Text()))
+	}
+	if res.StopReason.Code != engine.StopAnswered {
+		fmt.Fprintf(t.c.App.ErrWriter, "%s: %s\n", res.Status, fitFor(t.c.App.ErrWriter, reasonText(res)))
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/given"
+)
+
+func toolsLsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "ls", Usage: "list the tools of a spec, and which nodes call them or are told of them; calls nothing", ArgsUsage: "SPEC",
+		Description: examples(
+			"pexctl tools ls spec.yaml",
+			"pexctl tools ls spec.yaml --schema   # and what arguments they take",
+			"pexctl tools ls spec.yaml -o json | jq '.tools[] | select(.effect == \"write\")'",
+		),
+		Flags:  append(specFlags(), &cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"}, outputFlag()),
+		Action: toolsLs,
+	}
+}
+
+// listedTool is a tool as it is listed.
+type listedTool struct {
+	Name           string          `json:"name"`
+	Type           string          `json:"type"`
+	Effect         engine.Effect   `json:"effect"`
+	Approval       string          `json:"approval"` // never, always or an expression
+	CalledBy       []string        `json:"called_by"`
+	ToldTo         []string        `json:"told_to"`
+	TimeoutMS      int64           `json:"timeout_ms"`
+	MaxAttempts    int             `json:"max_attempts"`
+	MaxOutputBytes int             `json:"max_output_bytes"`
+	OutputFilter   string          `json:"output_filter,omitempty"`
+	Fixed          []fixedArgument `json:"with"`
+	Description    string          `json:"description"`
+	Schema         json.RawMessage `json:"input_schema"` // as models are told
+}
+
+// fixedArgument is an argument that the spec gives: a value, or a template.
+type fixedArgument struct {
+	Name     string          `json:"name"`
+	Value    json.RawMessage `json:"value,omitempty"`
+	Template string          `json:"template,omitempty"`
+}
+
+func toolsLs(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	p, spec, err := compile(c, diag.UnapprovedTool) // which is in the table
+	if err != nil {
+		return err
+	}
+	o, err := originOf(c, spec)
+	if err != nil {
+		return err
+	}
+	host, err := newHost(toolsOnly(p), settingsOf(o, "", defaults(p)))
+	if err != nil {
+		return usage("%w", err)
+	}
+	all := toolsOf(p, &host)
+	switch {
+	case wantJSON:
+		return printJSON(c, struct {
+			Tools []listedTool `json:"tools"`
+		}{all})
+	case len(all) == 0:
+		fmt.Fprintln(c.App.ErrWriter, "the spec has no tools: steps are reasoning")
+	default:
+		printTools(c, all)
+	}
+	return nil
+}
+
+// toolsOf lists the tools that a program has, with the nodes that see them.
+func toolsOf(p *engine.Program, host *engine.Host) []listedTool {
+	infos := host.ToolInfos()
+	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	v.Tools = infos
+	calls, told := seenBy(p, v)
+	all := make([]listedTool, len(infos))
+	for i, info := range infos {
+		t := host.Tools[i].Spec
+		all[i] = listedTool{
+			Name: info.Name, Type: t.Type, Effect: info.Effect, Approval: cmp.Or(t.Approval.Source, "never"),
+			CalledBy: append([]string{}, calls[info.Name]...), ToldTo: append([]string{}, told[info.Name]...),
+			TimeoutMS: cmp.Or(t.Timeout, engine.DefaultToolTimeout).Milliseconds(), MaxAttempts: 1,
+			MaxOutputBytes: cmp.Or(t.MaxOutputBytes, engine.DefaultToolOutput), OutputFilter: t.OutputFilter.Source,
+			Fixed: fixedOf(t), Description: info.Description, Schema: info.Input,
+		}
+		if info.Effect != engine.WriteEffect {
+			all[i].MaxAttempts = max(1, t.Retry.MaxAttempts)
+		}
+	}
+	return all
+}
+
+// seenBy says which nodes call each tool, and which only prompt with it; the
+// nodes of the graph in its order.
+func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) {
+	calls, told = map[string][]string{}, map[string][]string{}
+	for _, n := range p.Graph.Nodes {
+		node, ok := p.Nodes[n.ID].(engine.Equipped)
+		if !ok {
+			continue
+		}
+		seen := told
+		if n.Type == "executor" || n.Type == "tool" {
+			seen = calls
+		}
+		for _, t := range node.Tools(v) {
+			seen[t.Name] = append(seen[t.Name], n.ID)
+		}
+	}
+	return calls, told
+}
+
+func fixedOf(t *engine.ToolSpec) []fixedArgument {
+	out := []fixedArgument{}
+	for _, f := range t.With {
+		each := fixedArgument{Name: f.Name, Value: f.Value}
+		if f.Template != nil {
+			each.Template = f.Template.Text
+		}
+		out = append(out, each)
+	}
+	return out
+}
+
+func printTools(c *cli.Context, all []listedTool) {
+	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "TOLD TO", "TIMEOUT", "ATTEMPTS", "FIXED"}}
+	for _, t := range all {
+		attempts := "-"
+		if t.MaxAttempts > 1 {
+			attempts = fmt.Sprint(t.MaxAttempts)
+		}
+		rows = append(rows, []string{
+			t.Name, t.Type, string(t.Effect), t.Approval, joined(t.CalledBy), joined(t.ToldTo),
+			tty.Span(time.Duration(t.TimeoutMS) * time.Millisecond), attempts, fixedText(t.Fixed),
+		})
+	}
+	tableOrRecords(c.App.Writer, withoutEmpty(rows))
+	if !c.Bool("schema") {
+		return
+	}
+	for _, t := range all {
+		var indented bytes.Buffer
+		if json.Indent(&indented, t.Schema, "", "  ") != nil {
+			indented.Reset()
+			indented.Write(t.Schema)
+		}
+		text := fmt.Sprintf("\n%s: %s\n%s\n", t.Name, strings.TrimSpace(t.Description), indented.String())
+		fmt.Fprint(c.App.Writer, fitFor(c.App.Writer, text))
+	}
+}
+
+func fixedText(fixed []fixedArgument) string {
+	var out []string
+	for _, f := range fixed {
+		value := f.Template
+		if value == "" {
+			value = string(f.Value)
+		}
+		out = append(out, f.Name+"="+value)
+	}
+	slices.Sort(out)
+	return joined(out)
+}

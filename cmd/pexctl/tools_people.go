@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// callPeople answers what a call asks: --yes approves, the rest is asked at the
+// terminal. Where there is none the question stays open.
+func callPeople(c *cli.Context) engine.People {
+	var at engine.People
+	in, reads := terminal(c.App.Reader)
+	out, shows := terminal(c.App.ErrWriter)
+	if reads && shows && c.String("args") != "-" {
+		at = &person{in: bufio.NewReader(in), out: out, pause: func(ask func()) { ask() }}
+	}
+	if c.Bool("yes") {
+		return consenting{at}
+	}
+	return at
+}
+
+// consenting approves calls, and leaves all other questions to a person.
+type consenting struct{ person engine.People } // nil = there is none
+
+var _ engine.People = consenting{}
+
+// Ask implements engine.People.
+func (y consenting) Ask(ctx context.Context, q engine.Question) (json.RawMessage, error) {
+	switch {
+	case q.Kind == engine.AskApproval:
+		return json.Marshal(engine.Decision{Do: "approve"})
+	case y.person == nil:
+		return nil, errors.New("there is no terminal to ask at")
+	}
+	return y.person.Ask(ctx, q)
+}
+
+// callSink shows what a call tells while it is under way.
+type callSink struct{ c *cli.Context }
+
+var _ engine.Sink = (*callSink)(nil)
+
+// Send implements engine.Sink.
+func (s *callSink) Send(ev engine.Event) {
+	text := ev.Text
+	switch ev.Type {
+	case engine.ToolProgress:
+	case engine.Warning:
+		text = "warning: " + text
+	default:
+		return
+	}
+	fmt.Fprintln(s.c.App.ErrWriter, fitFor(s.c.App.ErrWriter, text))
+}
