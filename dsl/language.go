@@ -138,7 +138,7 @@ type tool struct {
 	Timeout        time.Duration       `yaml:"timeout" min:"0s" doc:"How long a call may take; 60s by default."`
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"How much of the output the model sees; 65536 by default."`
 	Retry          *retry              `yaml:"retry" doc:"How failed calls are repeated; never for a tool that writes."`
-	With           *value              `yaml:"with" doc:"Argument values that a model can never override."`
+	With           *value              `yaml:"with" doc:"Argument values that a model can never override, and is not told of."`
 	OutputFilter   component.FilterRef `yaml:"output_filter" doc:"JSONPath applied to the output."`
 	IncludeOutput  bool                `yaml:"include_output_in_agent_response" doc:"The output becomes part of the agent's response."`
 }

@@ -11,14 +11,15 @@ import (
 )
 
 // info is what models and guards know of a bound tool: the author's words
-// stand before the tool's own, under the name the spec gave it.
+// stand before the tool's own, under the name the spec gave it, and what the
+// author fixed is no argument.
 func (t *HostTool) info() ToolInfo {
 	i := t.Tool.Info()
 	i.Effect = t.effect()
 	if t.Spec == nil {
 		return i
 	}
-	i.Name = t.Spec.Name
+	i.Name, i.Input = t.Spec.Name, settable(i.Input, t.Spec.With)
 	if t.Spec.Description != "" {
 		i.Description = t.Spec.Description
 	}

@@ -1,0 +1,57 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// form is a tool with a schema, and nothing else.
+type form string
+
+func (f form) Info() engine.ToolInfo {
+	return engine.ToolInfo{Name: "form", Input: json.RawMessage(f)}
+}
+
+func (form) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+	return &engine.ToolOutput{}, nil
+}
+
+func TestModelsAreNotToldOfFixedArguments(t *testing.T) {
+	with := func(names ...string) (out []engine.Fixed) {
+		for _, name := range names {
+			out = append(out, engine.Fixed{Name: name, Value: json.RawMessage("1")})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name, schema string
+		with         []engine.Fixed
+		want         string
+	}{
+		{"nothing fixed", `{"type": "object", "properties": {"a": {}}}`, nil, `{"type": "object", "properties": {"a": {}}}`},
+		{
+			"one of three, the order kept", `{"type":"object","properties":{"c":{"type":"string"},"b":{},"a":{"enum":[1]}},"required":["c","b"],"additionalProperties":false}`, with("b"),
+			`{"type":"object","properties":{"c":{"type":"string"},"a":{"enum":[1]}},"required":["c"],"additionalProperties":false}`,
+		},
+		{"all", `{"properties":{"a":{},"b":{}},"required":["b"]}`, with("a", "b"), `{"properties":{},"required":[]}`},
+		{"one that the schema does not know", `{"properties":{"a":{}}}`, with("z"), `{"properties":{"a":{}}}`},
+		{"only names of arguments", `{"properties":{"o":{"properties":{"a":{}},"required":["a"]}}}`, with("a"), `{"properties":{"o":{"properties":{"a":{}},"required":["a"]}}}`},
+		{"a name that needs quoting", `{"properties":{"\"x\"":{},"a":{}}}`, with("a"), `{"properties":{"\"x\"":{}}}`},
+		{"odd shapes", `{"properties":true,"required":"a"}`, with("a"), `{"properties":true,"required":"a"}`},
+		{"no object", `true`, with("a"), `true`},
+		{"cut short", `{"properties":{"a":`, with("a"), `{"properties":{"a":`},
+		{"none", ``, with("a"), ``},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := engine.Host{Tools: []engine.HostTool{{Spec: &engine.ToolSpec{Name: "form", With: tt.with}, Tool: form(tt.schema)}}}
+			if d := cmp.Diff(tt.want, string(h.ToolInfos()[0].Input)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
