@@ -10,7 +10,7 @@ func All() component.Set[engine.ToolSettings, engine.Tool] {
 	return component.Set[engine.ToolSettings, engine.Tool]{
 		Clock, Calculator,
 		ReadFile, WriteFile, ListFiles, SearchFiles, JSONQuery,
-		HTTPGet, Command,
+		HTTPGet, HTTPRequest, HTTP, Command,
 		Notepad, Variables, AskUser,
 	}
 }

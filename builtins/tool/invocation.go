@@ -1,10 +1,8 @@
 package tool
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -37,10 +35,10 @@ func (c *CommandConfig) check() error {
 	if len(c.Argv) == 0 || c.Argv[0].Text == "" {
 		return errors.New("argv must name a program")
 	}
-	if len(references(c.Argv[0], "args")) > 0 {
+	if len(references(c.Argv[0].Visit, "args")) > 0 {
 		return errors.New("argv[0] must not come from args: a model would choose the program; name it and pass args behind it")
 	}
-	if i := c.script(); i > 0 && len(references(c.Argv[i], "args")) > 0 {
+	if i := c.script(); i > 0 && len(references(c.Argv[i].Visit, "args")) > 0 {
 		return fmt.Errorf("argv[%d] is a script, and args in its text would be run as code; pass them behind it instead: "+
 			`["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, i)
 	}
@@ -90,39 +88,13 @@ func (c *CommandConfig) script() int {
 	return 0
 }
 
-var withDefault = regexp.MustCompile(`[{<]\s*args\s*\.\s*([\w-]+)[^}>]*?:-`)
-
-// schema is the input schema of a command that declares none: the arguments
-// that its templates ask for, each a string.
+// schema is the input schema of a command that declares none.
 func (c *CommandConfig) schema() string {
-	templates := append(slices.Clone(c.Argv), c.Stdin)
-	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		templates = append(templates, c.Env[name])
+	var all []source
+	for _, t := range append(slices.Clone(c.Argv), c.Stdin) {
+		all = append(all, source{text: t.Text, visit: t.Visit})
 	}
-	properties, required := map[string]any{}, []string{}
-	for _, t := range templates {
-		var optional []string
-		for _, m := range withDefault.FindAllStringSubmatch(t.Text, -1) {
-			optional = append(optional, m[1])
-		}
-		for _, name := range references(t, "args") {
-			if at := strings.IndexAny(name, ".["); at >= 0 {
-				name = name[:at]
-			}
-			if properties[name] != nil {
-				continue
-			}
-			properties[name] = map[string]string{"type": "string", "description": "Goes into: " + clip(t.Text)}
-			if !slices.Contains(optional, name) {
-				required = append(required, name)
-			}
-		}
-	}
-	// Maps and lists of strings always marshal.
-	out, _ := json.Marshal(map[string]any{
-		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
-	})
-	return string(out)
+	return inputSchema(append(all, sources("", c.Env)...))
 }
 
 // line is the command as its author wrote it.
@@ -132,11 +104,4 @@ func (c *CommandConfig) line() string {
 		words[i] = arg.Text
 	}
 	return clip(strings.Join(words, " "))
-}
-
-func clip(s string) string {
-	if len(s) <= maxLineText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxLineText], "") + "…"
 }

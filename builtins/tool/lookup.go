@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -11,14 +13,15 @@ import (
 
 // lookup finds the values of a tool's own templates: arguments as this call
 // passed them, with numbers as they were written; everything else as the
-// engine says, or, where it says nothing, the environment that it gave.
+// engine says, or, where it says nothing, the environment that it gave. A
+// dotted name is followed into objects and lists.
 func lookup(call *engine.Call, env func(string) string) component.Lookup {
 	var args map[string]any
 	d := json.NewDecoder(bytes.NewReader(call.Args))
 	d.UseNumber()
 	// Arguments that are no object have no names; the tool refuses them itself.
 	_ = d.Decode(&args)
-	return func(ns, name string) (any, bool) {
+	return deep(func(ns, name string) (any, bool) {
 		switch {
 		case ns == "args":
 			v, ok := args[name]
@@ -30,7 +33,49 @@ func lookup(call *engine.Call, env func(string) string) component.Lookup {
 			return v, v != ""
 		}
 		return nil, false
+	})
+}
+
+// deep finds "user.name" and "list[0]" also within the values that look finds:
+// what marks or escapes values then gets the part that is meant.
+func deep(look component.Lookup) component.Lookup {
+	return func(ns, name string) (any, bool) {
+		for end := len(name); end > 0; end = strings.LastIndexAny(name[:end], ".[") {
+			if v, ok := look(ns, name[:end]); ok {
+				return follow(v, name[end:])
+			}
+		}
+		return nil, false
 	}
+}
+
+// follow walks a path of .field and [index] into a value.
+func follow(v any, path string) (any, bool) {
+	for path != "" {
+		end := strings.IndexAny(path[1:], ".[") + 1
+		if end == 0 {
+			end = len(path)
+		}
+		part := path[1:end]
+		if path[0] == '[' {
+			i, err := strconv.Atoi(strings.TrimSuffix(part, "]"))
+			list, ok := v.([]any)
+			if !ok || err != nil || i < 0 || i >= len(list) {
+				return nil, false
+			}
+			v = list[i]
+		} else {
+			object, ok := v.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if v, ok = object[part]; !ok {
+				return nil, false
+			}
+		}
+		path = path[end:]
+	}
+	return v, true
 }
 
 // machine is the machine's environment as the settings show it.
@@ -42,9 +87,9 @@ func machine(env func(string) string) func(string) string {
 }
 
 // references lists the names of a namespace that a template asks for, in order.
-func references(t component.Template, ns string) []string {
+func references(render func(component.Lookup), ns string) []string {
 	var out []string
-	t.Render(func(space, name string) (any, bool) {
+	render(func(space, name string) (any, bool) {
 		if space == ns {
 			out = append(out, name)
 		}

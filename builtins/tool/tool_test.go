@@ -149,8 +149,11 @@ func TestEverySettingIsDocumented(t *testing.T) {
 func TestAuthorsNameAndDescriptionWin(t *testing.T) {
 	for _, f := range tool.All() {
 		c := f.Config()
-		if cc, ok := c.(*tool.CommandConfig); ok {
+		switch cc := c.(type) {
+		case *tool.CommandConfig:
 			cc.Argv = templates(t, "true")
+		case *tool.HTTPConfig:
+			cc.URL = template(t, "https://example.com/")
 		}
 		made, err := f.Build(c, engine.ToolSettings{Name: "mine", Description: "What I say of it.", Dir: t.TempDir()})
 		if err != nil {
@@ -174,6 +177,8 @@ func TestConformance(t *testing.T) {
 		"search_files": {`{"query":"two"}`, `{"query":"nothing like it"}`},
 		"json_query":   {`{"path":"t.csv"}`, `{"json":"[1,2]","aggregate":{"op":"sum"}}`},
 		"http_get":     {},
+		"http_request": {},
+		"http":         {},
 		"command":      {},
 		"notepad":      {}, // without a session; session_test.go has one
 		"variables":    {},
@@ -182,8 +187,11 @@ func TestConformance(t *testing.T) {
 	for _, f := range tool.All() {
 		t.Run(f.Type, func(t *testing.T) {
 			c := f.Config()
-			if cc, ok := c.(*tool.CommandConfig); ok {
+			switch cc := c.(type) {
+			case *tool.CommandConfig:
 				cc.Argv = templates(t, "./missing", "${args.x}")
+			case *tool.HTTPConfig:
+				cc.URL = template(t, "http://127.0.0.1:1/${args.x}")
 			}
 			made, err := f.Build(c, s)
 			if err != nil {

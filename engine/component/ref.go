@@ -68,6 +68,9 @@ func (t Template) Render(l Lookup) string {
 	return strings.Join(t.render(l), "")
 }
 
+// Visit asks look for each reference of the template and drops what comes of it.
+func (t Template) Visit(l Lookup) { t.Render(l) }
+
 // GuardRef is an expression that says yes or no.
 type GuardRef struct {
 	Source string

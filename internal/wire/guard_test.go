@@ -9,55 +9,12 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/internal/wire/wiretest"
 )
-
-// hostile are addresses in private or special networks, in spellings that
-// checks on the text of a URL have missed.
-var hostile = []string{
-	"http://127.0.0.1/",
-	"http://127.1.2.3/",
-	"http://0.0.0.0/",
-	"http://localhost/",
-	"http://10.0.0.1/",
-	"http://172.16.0.1/",
-	"http://172.31.255.255/",
-	"http://192.168.1.1/",
-	"http://169.254.169.254/latest/meta-data/",
-	"http://100.64.0.1/",
-	"http://100.100.100.200/",
-	"http://192.0.0.1/",
-	"http://192.0.2.1/",
-	"http://198.18.0.1/",
-	"http://224.0.0.1/",
-	"http://240.0.0.1/",
-	"http://255.255.255.255/",
-	"http://[::]/",
-	"http://[::1]/",
-	"http://[::127.0.0.1]/",
-	"http://[::ffff:127.0.0.1]/",
-	"http://[::ffff:7f00:1]/",
-	"http://[::ffff:0:127.0.0.1]/",
-	"http://[64:ff9b::127.0.0.1]/",
-	"http://[64:ff9b::a9fe:a9fe]/",
-	"http://[64:ff9b:1::1]/",
-	"http://[2002:7f00:1::]/",
-	"http://[2001:0:4136:e378:8000:63bf:80ff:fffe]/",
-	"http://[fc00::1]/",
-	"http://[fd00:ec2::254]/",
-	"http://[fe80::1]/",
-	"http://[fec0::1]/",
-	"http://[ff02::1]/",
-	"http://[2001:db8::1]/",
-	"http://[100::1]/",
-	"file:///etc/passwd",
-	"ftp://example.com/",
-	"gopher://127.0.0.1:70/",
-	"http://user:pass@example.com/",
-}
 
 func TestGuardRefusesPrivateAddresses(t *testing.T) {
 	client := wire.NewGuarded(wire.GuardSettings{})
-	for _, at := range hostile {
+	for _, at := range wiretest.Hostile {
 		t.Run(at, func(t *testing.T) {
 			resp, err := client.Get(at)
 			if err == nil {
@@ -68,6 +25,28 @@ func TestGuardRefusesPrivateAddresses(t *testing.T) {
 				t.Errorf("not blocked: %v", err)
 			}
 		})
+	}
+}
+
+// Whatever a name resolves to, and when: what counts is the address that is
+// dialled. An entry of the allow-list that is a name changes nothing.
+func TestGuardLooksAtTheAddressThatIsDialled(t *testing.T) {
+	asked := wiretest.ResolveInside(t)
+	for _, hosts := range [][]string{nil, {"*"}, {"rebind.example.com", "*.nip.io", "localhost.", "0x*", "[::1]:80"}} {
+		client := wire.NewGuarded(wire.GuardSettings{AllowHosts: hosts})
+		for _, at := range wiretest.Unresolvable {
+			resp, err := client.Get(at)
+			if err == nil {
+				resp.Body.Close()
+				t.Errorf("%s was fetched", at)
+			}
+			if strings.Contains(at, "rebind") && !errors.Is(err, wire.ErrBlocked) {
+				t.Errorf("%s is not blocked: %v", at, err)
+			}
+		}
+	}
+	if asked.Load() == 0 {
+		t.Error("no name was looked up")
 	}
 }
 

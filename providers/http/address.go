@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -80,7 +81,7 @@ func (e *environment) headers(templates map[string]component.Template) map[strin
 
 // escaped is a value within an address: nothing in it can end a part of one.
 func escaped(v any) string {
-	return strings.ReplaceAll(url.QueryEscape(plainText(v)), "+", "%20")
+	return strings.ReplaceAll(url.QueryEscape(jsontemplate.Text(v)), "+", "%20")
 }
 
 // unset are the variables that a template cannot do without, and that are not set.

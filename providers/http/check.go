@@ -1,6 +1,7 @@
 package http
 
 import (
+	"errors"
 	"maps"
 	nethttp "net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -95,7 +97,7 @@ func (m *model) settleBody() component.Faults {
 		return fault("request_body", "nothing says what is sent", "write options.request_body, or options.llm_interface")
 	case !none:
 		var err error
-		if m.template, err = newTemplate(m.config.RequestBody); err != nil {
+		if m.template, err = bodyTemplate(m.config.RequestBody); err != nil {
 			return fault("request_body", err.Error(), "")
 		}
 	}
@@ -116,18 +118,30 @@ func (m *model) settleBody() component.Faults {
 		return nil
 	}
 	for _, sample := range []map[string]any{{}, samples()} {
-		if _, err := m.template.fill(m.env.lookup(sample, nil)); err != nil {
+		if _, err := m.template.Object(m.env.lookup(sample, nil)); err != nil {
 			return fault("request_body", err.Error(), "")
 		}
 	}
 	return nil
 }
 
+// bodyTemplate is the template of request_body; no endpoint takes a bare list.
+func bodyTemplate(v component.Value) (*jsontemplate.Template, error) {
+	t, err := jsontemplate.New("options.request_body", v)
+	if err != nil {
+		return nil, err
+	}
+	if _, list := t.Written().([]any); list {
+		return nil, errors.New("options.request_body is neither a mapping nor JSON text")
+	}
+	return t, nil
+}
+
 // unknown finds references to names that do not exist, and notes which of the
 // others are used.
 func (m *model) unknown() (out component.Faults) {
 	look := func(at string, written any, render func(component.Lookup)) {
-		for _, name := range slices.Sorted(slices.Values(names(render))) {
+		for _, name := range slices.Sorted(slices.Values(jsontemplate.Names(render))) {
 			if m.uses[name] = true; slices.Contains(references, name) {
 				continue
 			}
@@ -139,8 +153,8 @@ func (m *model) unknown() (out component.Faults) {
 	}
 	look("url", m.config.URL.Text, func(l component.Lookup) { m.config.URL.Render(l) })
 	if m.template != nil {
-		render := func(l component.Lookup) { m.template.value.Render(l) }
-		look("request_body", m.template.written, render)
+		render := m.template.Visit
+		look("request_body", m.template.Written(), render)
 		m.env.study(render)
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -204,7 +205,7 @@ func (converse) read(req *engine.Request, body []byte) (*draft, error) {
 		b.add(out)
 	}
 	if len(out.calls) > 0 && len(before.Blocks) > 0 {
-		out.calls[0].Opaque = json.RawMessage(plainText(thought{&before}))
+		out.calls[0].Opaque = json.RawMessage(jsontemplate.Text(thought{&before}))
 	}
 	var err error
 	out.stop, err = converseStop(a.StopReason)

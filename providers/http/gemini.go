@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -178,7 +179,7 @@ func (gemini) read(_ *engine.Request, body []byte) (*draft, error) {
 		case p.FunctionCall != nil:
 			call := engine.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: p.FunctionCall.Args}
 			if p.Signature != "" {
-				call.Opaque = json.RawMessage(plainText(signed{p.Signature}))
+				call.Opaque = json.RawMessage(jsontemplate.Text(signed{p.Signature}))
 			}
 			out.calls = append(out.calls, call)
 		case p.Thought:

@@ -12,6 +12,7 @@ import (
 	nethttp "net/http"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -26,7 +27,7 @@ type model struct {
 	env      *environment
 	lacks    []string // variables of the address that are not set
 	headers  map[string]string
-	template *template // nil = the dialect's body
+	template *jsontemplate.Template // nil = the dialect's body
 	uses     map[string]bool
 	calls    call.Caller
 }
@@ -141,12 +142,12 @@ func (m *model) write(req *engine.Request) (where string, body []byte, err error
 	}
 	fields := m.dialect.body(values)
 	if m.template != nil {
-		if fields, err = m.template.fill(m.env.lookup(values, nil)); err != nil {
+		if fields, err = m.template.Object(m.env.lookup(values, nil)); err != nil {
 			return "", nil, badRequest(err)
 		}
 	}
 	maps.Copy(fields, m.config.ExtraBody)
-	if body, err = encode(fields); err != nil {
+	if body, err = jsontemplate.Encode(fields); err != nil {
 		return "", nil, badRequest(err)
 	}
 	return where, body, nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -41,7 +42,7 @@ func (plain) body(map[string]any) map[string]any { return map[string]any{} }
 // an object, as OpenSearch's connectors have it.
 func (plain) read(_ *engine.Request, text []byte) (*draft, error) {
 	var v any
-	if err := decode(text, &v); err != nil {
+	if err := jsontemplate.Decode(text, &v); err != nil {
 		return nil, call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))
 	}
 	if o, ok := v.(map[string]any); ok {
@@ -77,7 +78,7 @@ func (m *model) read(req *engine.Request, kind string, text []byte) (*draft, err
 // filter takes the text of an answer by options.response_filter.
 func (m *model) filter(text []byte, into *draft) error {
 	var v any
-	if err := decode(text, &v); err != nil {
+	if err := jsontemplate.Decode(text, &v); err != nil {
 		return call.Bad("the endpoint's answer is no JSON: %s", call.Said(text))
 	}
 	found, err := m.config.ResponseFilter.Apply(v)
@@ -118,5 +119,5 @@ func said(v any) string {
 	case nil:
 		return ""
 	}
-	return plainText(v)
+	return jsontemplate.Text(v)
 }

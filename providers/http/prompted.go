@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsontemplate"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -45,7 +46,7 @@ func toolLines(tools []engine.ToolDef) []string {
 	for _, t := range tools {
 		fields := map[string]any{"name": t.Name}
 		describe(fields, t, "description", "input_schema")
-		if text, err := encode(fields); err == nil {
+		if text, err := jsontemplate.Encode(fields); err == nil {
 			out = append(out, string(text))
 		}
 	}
@@ -73,16 +74,16 @@ func promptedBlocks(m engine.Message) []any {
 		if m.IsError {
 			result["tool_error"] = true
 		}
-		text = plainText(result)
+		text = jsontemplate.Text(result)
 	case len(m.Calls) > 0:
 		said := spokenReply{Stop: "tool_use"}
 		if text != "" {
-			said.Message = json.RawMessage(plainText(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
+			said.Message = json.RawMessage(jsontemplate.Text(map[string]any{"role": "assistant", "content": blocks([]string{text})}))
 		}
 		for _, c := range m.Calls {
 			said.Calls = append(said.Calls, spokenCall{c.ID, c.Name, call.Object(c.Args)})
 		}
-		text = plainText(said)
+		text = jsontemplate.Text(said)
 	}
 	if out := blocks([]string{text}); len(out) > 0 {
 		return out
@@ -136,7 +137,7 @@ func (d *draft) unfold(offered bool) error {
 // message is the text of a reply's message: an object with content, or text.
 func message(raw json.RawMessage) string {
 	var v any
-	if len(raw) == 0 || decode(raw, &v) != nil {
+	if len(raw) == 0 || jsontemplate.Decode(raw, &v) != nil {
 		return ""
 	}
 	if o, ok := v.(map[string]any); ok && o["content"] != nil {

@@ -1,0 +1,155 @@
+package tool
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+const (
+	maxRefusal = 1000             // bytes of a refusal that are shown
+	maxFetch   = 10 * time.Minute // the engine's timeout, in the context, is the shorter one
+)
+
+// offline is what a tool that needs the network answers without one.
+func offline(name string) error {
+	return fmt.Errorf("offline: pexctl test makes no network calls; give run.tools.%s or a cassette", name)
+}
+
+// reads says whether a method changes nothing.
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// effect is what calls with these methods do.
+func effect(methods ...string) engine.Effect {
+	if slices.ContainsFunc(methods, func(m string) bool { return !reads(m) }) {
+		return engine.WriteEffect
+	}
+	return engine.ReadEffect
+}
+
+// guarded is a client behind the guard. It follows redirects of what reads; a
+// write goes where its address says and nowhere else.
+func guarded(g wire.GuardSettings) *http.Client {
+	g.Timeout = maxFetch
+	c := wire.NewGuarded(g)
+	follow := c.CheckRedirect
+	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if !reads(via[0].Method) {
+			return http.ErrUseLastResponse
+		}
+		return follow(req, via)
+	}
+	return c
+}
+
+// anyHost says whether an entry of allow_hosts names no host in particular.
+func anyHost(entry string) bool {
+	host, _, _ := strings.Cut(entry, ":")
+	return strings.Trim(host, "*.?") == ""
+}
+
+// open says whether hosts leave it to a model which server is asked.
+func open(hosts []string) bool {
+	return len(hosts) == 0 || slices.ContainsFunc(hosts, anyHost)
+}
+
+// reach is a sentence about the hosts that may be asked.
+func reach(hosts []string) string {
+	if len(hosts) == 0 {
+		return "Reaches public addresses only."
+	}
+	return "Reaches only these hosts: " + strings.Join(hosts, ", ") + "."
+}
+
+// setHeaders adds the author's headers; one of which nothing is left, because
+// what it names is unset, is not sent.
+func setHeaders(req *http.Request, headers map[string]component.Template, look component.Lookup) error {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		value := strings.TrimSpace(headers[name].Render(look))
+		if !headerValue(value) {
+			return fmt.Errorf("header %s would hold a line break or another control character", name)
+		}
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	return nil
+}
+
+// ask sends a request and makes its answer something that a model can read.
+// subject names the request in errors.
+func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOutput, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, askError(subject, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil && (resp.StatusCode < 300 || req.Context().Err() != nil) {
+		return nil, askError(subject, err)
+	}
+	if req.Method == http.MethodHead && resp.StatusCode < 300 {
+		return head(resp)
+	}
+	if to := resp.Header.Get("Location"); to != "" && !reads(req.Method) && resp.StatusCode/100 == 3 {
+		return &engine.ToolOutput{Text: resp.Status + ": the server points to " + to + ", which was not asked"}, nil
+	}
+	out, err := readable(body, resp.Header.Get("Content-Type"), resp.Request.URL)
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, fmt.Errorf("%s: %s", subject, refusal(resp.Status, out))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", subject, err)
+	}
+	if out.Text == "" && out.Data == nil && !reads(req.Method) {
+		out.Text = resp.Status
+	}
+	return out, nil
+}
+
+// head is an answer without a body; cookies are nobody's business.
+func head(resp *http.Response) (*engine.ToolOutput, error) {
+	headers := make(map[string]string, len(resp.Header))
+	for name, values := range resp.Header {
+		if name != "Set-Cookie" {
+			headers[name] = strings.Join(values, ", ")
+		}
+	}
+	data, err := json.Marshal(map[string]any{"status": resp.StatusCode, "headers": headers})
+	return &engine.ToolOutput{Data: data}, err
+}
+
+// askError says why nothing came back, without saying the address twice.
+func askError(subject string, err error) error {
+	if bad, ok := errors.AsType[*url.Error](err); ok {
+		err = bad.Err
+	}
+	return fmt.Errorf("%s: %w", subject, err)
+}
+
+// refusal is a status with the start of what the server said.
+func refusal(status string, out *engine.ToolOutput) string {
+	if out == nil {
+		return status
+	}
+	said := cmp.Or(out.Text, string(out.Data))
+	if len(said) > maxRefusal {
+		said = strings.ToValidUTF8(said[:maxRefusal], "") + "…"
+	}
+	if said == "" {
+		return status
+	}
+	return status + ": " + said
+}

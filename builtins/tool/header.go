@@ -1,0 +1,70 @@
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+const (
+	keyHeader = "Idempotency-Key"
+	maxKey    = 200 // bytes of a key that are sent as they are
+)
+
+// setKey lets a server tell a repeated write from a new one.
+func setKey(req *http.Request, call *engine.Call) {
+	if reads(req.Method) || call.Key == "" || req.Header.Get(keyHeader) != "" {
+		return
+	}
+	key := call.Key
+	if len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		sum := sha256.Sum256([]byte(key))
+		key = hex.EncodeToString(sum[:])
+	}
+	req.Header.Set(keyHeader, key)
+}
+
+// headerValue says whether a header can hold a text.
+func headerValue(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// headerName says whether a text can name a header.
+func headerName(s string) bool {
+	const signs = "!#$%&'*+-.^_`|~"
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune(signs, r)
+	})
+}
+
+// framing are headers that say where a request goes and where it ends; they
+// come of the request itself.
+var framing = []string{
+	"Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer",
+	"Proxy-Authorization", "Proxy-Connection", "Expect", "Accept-Encoding",
+}
+
+// checkHeaders finds names that an author cannot set.
+func checkHeaders(headers map[string]component.Template) (out component.Faults) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		at := "/headers/" + pointer(name)
+		switch {
+		case !headerName(name):
+			out = append(out, component.Fault{At: at, Message: "no header can be called " + clip(name), Hint: "names have letters, digits and - only"})
+		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
+			out = append(out, component.Fault{At: at, Message: "header " + name + " comes of the request itself", Hint: "leave it out"})
+		}
+	}
+	return out
+}
+
+// pointer is a name as a part of a JSON pointer.
+func pointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

@@ -1,0 +1,182 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// HTTPConfig is the settings of http.
+type HTTPConfig struct {
+	Method         string                        `yaml:"method" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"How the service is asked. Default: GET, and POST where there is a body. All but GET and HEAD write, unless effect says otherwise."`
+	URL            component.Template            `yaml:"url" required:"true" vars:"args,parameters,env" doc:"What is asked, such as https://host/items/${args.id}. Values are escaped, and one is one part of the path or the query; only ${env.X} may stand where the host is."`
+	Headers        map[string]component.Template `yaml:"headers" vars:"args,parameters,env" doc:"Headers to send, such as Authorization: Bearer ${env.TOKEN}. One whose references are unset is not sent."`
+	Query          map[string]component.Template `yaml:"query" vars:"args,parameters,env" doc:"Values put behind the url as ?name=value, escaped. One whose references are unset is not sent."`
+	Body           component.Value               `yaml:"body" vars:"args,parameters,env" doc:"The body: a mapping, a list, or JSON text, whose references become JSON values, never text pasted in. A member whose reference is unset falls away."`
+	InputSchema    component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: each args name used above, a string."`
+	ResponseFilter component.FilterRef           `yaml:"response_filter" doc:"JSONPath (RFC 9535) of what the model sees of the answer. Default: all of it."`
+	AllowHosts     []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, beside that of url: host or host:port, with * as in *.example.org."`
+	AllowPrivate   bool                          `yaml:"allow_private" doc:"The hosts may lie in a private network. An address or localhost in url may without this."`
+	MaxBytes       int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+}
+
+// HTTP asks one web service as its author wrote it.
+var HTTP = component.New("http", "Asks a web service of the author's choice, with the model's arguments where the author puts them.",
+	func() HTTPConfig { return HTTPConfig{MaxBytes: 4 << 20} }, newHTTP)
+
+type httpTool struct {
+	info    engine.ToolInfo
+	config  HTTPConfig
+	place   place
+	body    *jsontemplate.Template // nil = none
+	env     func(string) string
+	agent   string
+	offline bool
+}
+
+var _ engine.Tool = (*httpTool)(nil)
+
+func newHTTP(c *HTTPConfig, s engine.ToolSettings) (engine.Tool, error) {
+	t := &httpTool{config: *c, place: newPlace(c.URL), env: s.Env, agent: s.UserAgent, offline: s.Offline}
+	if c.Method == "" {
+		if t.config.Method = http.MethodGet; !c.Body.IsZero() {
+			t.config.Method = http.MethodPost
+		}
+	}
+	if err := t.settle().Err(); err != nil {
+		return nil, err
+	}
+	input := string(c.InputSchema.JSON)
+	if input == "" {
+		input = inputSchema(c.sources())
+	}
+	t.info = about(s, "http", "Asks "+t.config.Method+" "+clip(c.URL.Text)+".", input, effect(t.config.Method))
+	return t, nil
+}
+
+// Info implements engine.Tool.
+func (t *httpTool) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *httpTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if _, err := object(call.Args); err != nil {
+		return nil, err
+	}
+	look := lookup(call, t.env)
+	u, err := t.place.fill(look)
+	if err != nil {
+		return nil, err
+	}
+	appendQuery(u, t.query(look))
+	req, err := t.request(ctx, u, look)
+	if err != nil {
+		return nil, err
+	}
+	setKey(req, call)
+	if t.offline {
+		return nil, offline(t.info.Name)
+	}
+	// Path and query may hold keys of the author's: errors name the host only.
+	out, err := ask(t.client(u), req, t.config.Method+" "+u.Host)
+	if err != nil {
+		return nil, err
+	}
+	return t.filter(out)
+}
+
+// query are the values of query that are set.
+func (t *httpTool) query(look component.Lookup) url.Values {
+	out := url.Values{}
+	for name, value := range t.config.Query {
+		lacks := false
+		text := value.Render(func(ns, name string) (any, bool) {
+			v, ok := look(ns, name)
+			lacks = lacks || !ok || v == nil
+			return v, ok
+		})
+		if text != "" || !lacks {
+			out.Set(name, text)
+		}
+	}
+	return out
+}
+
+func (t *httpTool) request(ctx context.Context, u *url.URL, look component.Lookup) (*http.Request, error) {
+	var body []byte
+	if t.body != nil {
+		filled, err := t.body.Fill(look)
+		if err != nil {
+			return nil, err
+		}
+		if filled == nil {
+			filled = map[string]any{}
+		}
+		if body, err = jsontemplate.Encode(filled); err != nil {
+			return nil, fmt.Errorf("body: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, t.config.Method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", t.config.Method, u.Host, err)
+	}
+	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.5")
+	if t.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, setHeaders(req, t.config.Headers, look)
+}
+
+// client reaches the host of the address, which the author named, and those
+// that redirects may lead to.
+func (t *httpTool) client(u *url.URL) *http.Client {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	host := net.JoinHostPort(strings.TrimSuffix(u.Hostname(), "."), port)
+	return guarded(wire.GuardSettings{
+		AllowHosts: append([]string{host}, t.config.AllowHosts...), AllowPrivate: t.config.AllowPrivate,
+		MaxBody: t.config.MaxBytes, UserAgent: t.agent,
+	})
+}
+
+// filter is the part of an answer that the author selects.
+func (t *httpTool) filter(out *engine.ToolOutput) (*engine.ToolOutput, error) {
+	path := t.config.ResponseFilter
+	if path.IsZero() {
+		return out, nil
+	}
+	text := []byte(cmp.Or(string(out.Data), out.Text))
+	var v any
+	if err := jsontemplate.Decode(text, &v); err != nil {
+		return nil, errors.New("the answer is no JSON, so response_filter selects nothing: " + clip(string(text)))
+	}
+	found, err := path.Apply(v)
+	if err != nil {
+		return nil, fmt.Errorf("response_filter %s: %w", path.Source, err)
+	}
+	switch {
+	case len(found) == 1 && single(path.Source):
+		if s, ok := found[0].(string); ok {
+			return &engine.ToolOutput{Text: s}, nil
+		}
+		return answer(found[0], "")
+	case len(found) == 0 && single(path.Source):
+		return nil, fmt.Errorf("response_filter %s finds nothing in the answer: %s", path.Source, clip(string(text)))
+	}
+	return answer(found, "")
+}

@@ -1,0 +1,230 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/wire"
+)
+
+// HTTPRequestConfig is the settings of http_request.
+type HTTPRequestConfig struct {
+	Methods      []string                      `yaml:"methods" min:"1" enum:"GET|HEAD|POST|PUT|PATCH|DELETE" doc:"Methods that a model may use. Default: GET and HEAD. Any other makes this a tool that writes, and needs allow_hosts."`
+	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that may be asked: host or host:port, with * as in *.example.org. Empty = every host at a public address."`
+	AllowPrivate bool                          `yaml:"allow_private" doc:"The hosts of allow_hosts may lie in a private network. An address or localhost in allow_hosts may without this."`
+	Headers      map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent with each request, which no model can replace; needs allow_hosts, so that no model can send them elsewhere."`
+	AllowHeaders []string                      `yaml:"allow_headers" doc:"Headers that a model may set beside Accept, Accept-Language, Content-Type, Prefer, Range and those that begin with If-."`
+	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+}
+
+// HTTPRequest asks web services.
+var HTTPRequest = component.New("http_request", "Asks a web service, with a method, headers, a query and a body that the model chooses.",
+	func() HTTPRequestConfig {
+		return HTTPRequestConfig{Methods: []string{http.MethodGet, http.MethodHead}, MaxBytes: 4 << 20}
+	}, newHTTPRequest)
+
+// modelHeaders are those that a model may set: they say what is wanted, not
+// who asks.
+var modelHeaders = []string{
+	"Accept", "Accept-Language", "Content-Type", "Prefer", "Range",
+	"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+}
+
+type httpRequest struct {
+	info    engine.ToolInfo
+	config  HTTPRequestConfig
+	allowed []string // headers of the model's
+	client  *http.Client
+	env     func(string) string
+	offline bool
+}
+
+var _ engine.Tool = (*httpRequest)(nil)
+
+func newHTTPRequest(c *HTTPRequestConfig, s engine.ToolSettings) (engine.Tool, error) {
+	if err := c.check().Err(); err != nil {
+		return nil, err
+	}
+	t := &httpRequest{config: *c, env: s.Env, offline: s.Offline, allowed: slices.Clone(modelHeaders)}
+	for _, name := range c.AllowHeaders {
+		t.allowed = append(t.allowed, http.CanonicalHeaderKey(name))
+	}
+	t.client = guarded(wire.GuardSettings{
+		AllowHosts: c.AllowHosts, AllowPrivate: c.AllowPrivate, MaxBody: c.MaxBytes, UserAgent: s.UserAgent,
+	})
+	t.info = about(s, "http_request", "Sends an HTTP request to a web service and gives its answer as JSON or text. "+reach(c.AllowHosts), c.input(), effect(c.Methods...))
+	return t, nil
+}
+
+// check finds settings by which a model could do more than its author means.
+func (c *HTTPRequestConfig) check() (out component.Faults) {
+	fault := func(at, message, hint string) {
+		out = append(out, component.Fault{At: at, Message: message, Hint: hint})
+	}
+	if open(c.AllowHosts) {
+		const hint = "list the hosts they are for under allow_hosts"
+		if effect(c.Methods...) == engine.WriteEffect {
+			fault("/methods", "requests that write would go to any host that a model names", hint)
+		}
+		if len(c.Headers) > 0 {
+			fault("/headers", "headers would go to any host that a model names", hint)
+		}
+		if c.AllowPrivate {
+			fault("/allow_private", "any host of the private network could be asked", "list those that may be under allow_hosts")
+		}
+	}
+	out = append(out, checkHeaders(c.Headers)...)
+	for i, name := range c.AllowHeaders {
+		if !headerName(name) || slices.Contains(framing, http.CanonicalHeaderKey(name)) {
+			fault(fmt.Sprintf("/allow_headers/%d", i), "a model cannot set the header "+clip(name), "leave it out")
+		}
+	}
+	return out
+}
+
+// input is the input schema: a model is shown what the settings leave open.
+func (c *HTTPRequestConfig) input() string {
+	text := func(s string) map[string]any { return map[string]any{"type": "string", "description": s} }
+	properties := map[string]any{
+		"url":     text("The whole address, starting with https:// or http://."),
+		"method":  map[string]any{"type": "string", "enum": c.Methods, "description": "Left out: " + c.Methods[0] + "."},
+		"headers": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "description": "Further headers, such as Accept."},
+		"query":   map[string]any{"type": "object", "description": "Added to the address as ?name=value, escaped; a list gives one value each."},
+	}
+	if effect(c.Methods...) == engine.WriteEffect {
+		properties["body"] = map[string]any{"description": "What is sent: an object or list as JSON, a text as it is."}
+	}
+	// Texts, lists and maps of them always marshal.
+	out, _ := json.Marshal(map[string]any{
+		"type": "object", "properties": properties, "required": []string{"url"}, "additionalProperties": false,
+	})
+	return string(out)
+}
+
+type httpRequestArgs struct {
+	Method  string                     `json:"method"`
+	URL     string                     `json:"url"`
+	Headers map[string]string          `json:"headers"`
+	Query   map[string]json.RawMessage `json:"query"`
+	Body    json.RawMessage            `json:"body"`
+}
+
+// Info implements engine.Tool.
+func (t *httpRequest) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *httpRequest) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[httpRequestArgs](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	args.Method = cmp.Or(strings.ToUpper(args.Method), t.config.Methods[0])
+	if !slices.Contains(t.config.Methods, args.Method) {
+		return nil, fmt.Errorf("method %q may not be used here; there are %s", clip(args.Method), strings.Join(t.config.Methods, ", "))
+	}
+	u, err := address(args.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := addQuery(u, args.Query); err != nil {
+		return nil, err
+	}
+	req, err := args.request(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.headers(req, args.Headers, lookup(call, t.env)); err != nil {
+		return nil, err
+	}
+	setKey(req, call)
+	if t.offline {
+		return nil, offline(t.info.Name)
+	}
+	return ask(t.client, req, args.Method+" "+u.Redacted())
+}
+
+// request is what is sent, without the headers of model and author.
+func (a *httpRequestArgs) request(ctx context.Context, u *url.URL) (*http.Request, error) {
+	body, kind := []byte(a.Body), "application/json"
+	var text string
+	switch {
+	case string(body) == "null":
+		body = nil
+	case json.Unmarshal(body, &text) == nil:
+		if body = []byte(text); !json.Valid(body) {
+			kind = "text/plain; charset=utf-8"
+		}
+	}
+	if len(body) > 0 && reads(a.Method) {
+		return nil, fmt.Errorf("%s sends no body; pass what it asks for as query", a.Method)
+	}
+	req, err := http.NewRequestWithContext(ctx, a.Method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("url %q cannot be asked: %w", u.Redacted(), err)
+	}
+	req.Header.Set("Accept", accepted)
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", kind)
+	}
+	return req, nil
+}
+
+// headers sets those of the model, as far as it may, and the author's on top.
+func (t *httpRequest) headers(req *http.Request, model map[string]string, look component.Lookup) error {
+	for _, name := range slices.Sorted(maps.Keys(model)) {
+		key := http.CanonicalHeaderKey(name)
+		if !slices.Contains(t.allowed, key) {
+			return fmt.Errorf("header %q may not be set here; there are %s", clip(name), strings.Join(t.allowed, ", "))
+		}
+		if !headerValue(model[name]) {
+			return fmt.Errorf("header %s holds a line break or another control character", key)
+		}
+		req.Header.Set(key, model[name])
+	}
+	return setHeaders(req, t.config.Headers, look)
+}
+
+// addQuery puts values behind those that the address has.
+func addQuery(u *url.URL, query map[string]json.RawMessage) error {
+	values := url.Values{}
+	for name, raw := range query {
+		list := []json.RawMessage{raw}
+		if raw[0] == '[' {
+			if err := json.Unmarshal(raw, &list); err != nil {
+				return err
+			}
+		}
+		for _, item := range list {
+			var text string
+			switch {
+			case item[0] == '{' || item[0] == '[':
+				return errors.New(`argument "query" holds an object; its values are texts, numbers, true or false, and lists of these`)
+			case string(item) == "null":
+				continue
+			case json.Unmarshal(item, &text) != nil:
+				text = string(item)
+			}
+			values.Add(name, text)
+		}
+	}
+	appendQuery(u, values)
+	return nil
+}
+
+// appendQuery writes values, sorted by name, behind those that are there.
+func appendQuery(u *url.URL, values url.Values) {
+	if len(values) > 0 {
+		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+values.Encode(), "&")
+	}
+}

@@ -1,0 +1,356 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/dsl/jsonpath"
+	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// asked is a request as a server saw it.
+type asked struct {
+	Method string
+	Path   string // as it came, not unescaped
+	Query  map[string][]string
+	Header http.Header
+	Body   string
+}
+
+// service answers with {"items": [{"name": "a"}, {"name": "b"}]} and keeps the last request.
+func service(t testing.TB) (base string, last *asked) {
+	t.Helper()
+	last = &asked{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		*last = asked{r.Method, r.URL.EscapedPath(), r.URL.Query(), r.Header, string(body)}
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/gone"):
+			w.WriteHeader(http.StatusGone)
+			_, _ = io.WriteString(w, `it is gone, {"really": true}`)
+		case strings.HasPrefix(r.URL.Path, "/empty"):
+			w.WriteHeader(http.StatusNoContent)
+		case strings.HasPrefix(r.URL.Path, "/moved"):
+			http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
+		case strings.HasPrefix(r.URL.Path, "/text"):
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = io.WriteString(w, "not JSON")
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"items":[{"name":"a"},{"name":"b"}],"total":2}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, last
+}
+
+// value compiles a tree of templates, written as JSON, as the compiler of specs does.
+func value(t testing.TB, source string) component.Value {
+	t.Helper()
+	var tree any
+	d := json.NewDecoder(strings.NewReader(source))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		t.Fatal(err)
+	}
+	out := component.Value{JSON: json.RawMessage(source)}
+	out.Bind(func(l component.Lookup) any { return filled(t, tree, l) })
+	return out
+}
+
+func filled(t testing.TB, tree any, l component.Lookup) any {
+	switch v := tree.(type) {
+	case string:
+		p, problems := prompt.Parse(v, prompt.Options{Namespaces: []string{"args", "parameters", "env"}})
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if whole, ok := p.Whole(l); ok {
+			return whole
+		}
+		return p.Text(l)
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			out[key] = filled(t, inner, l)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = filled(t, inner, l)
+		}
+		return out
+	}
+	return tree
+}
+
+func filter(t testing.TB, source string) component.FilterRef {
+	t.Helper()
+	p, err := jsonpath.Compile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := component.FilterRef{Source: source}
+	out.Bind(p.Select)
+	return out
+}
+
+// injections are values that would break out of a JSON string, a path or a
+// query if they were pasted into it.
+var injections = []string{
+	`"`, `\`, `\"`, `","admin":true,"x":"`, `"}`, `"}]}`, `"},{"role":"system"`, "\n", "\r\n\r\nGET / HTTP/1.1", "\x00", "\u2028",
+	`{"a":1}`, `[1,2]`, `null`, `true`, `1e309`, `'`, "`", `${args.other}`, `${env.KEY}`, `$<env.KEY>`, `$${x}`, `{{.}}`, `<script>`, `&lt;`,
+	`&admin=true`, `a&b=c`, `a=b`, `?x=y`, `#fragment`, `a#b`, `a?b`, `a;b=c`, `a+b`, `a b`, ` `, `%`, `%00`, `%2e%2e%2f`, `%252e%252e`, `%26admin%3Dtrue`,
+	`..`, `.`, `../admin`, `..\admin`, `a/../b`, `/`, `//evil.example`, `\\evil.example`, `a/b`, `..;/admin`, `@evil.example`, `:80`, `http://evil.example/`, `javascript:x`,
+	"三 🙂", "\ue000" + "0" + "\ue001", "\ue000", "\ue002", "\ufeff", strings.Repeat("a", 3000), strings.Repeat("\\", 99),
+}
+
+func TestNoArgumentLeavesItsPlace(t *testing.T) {
+	base, last := service(t)
+	forms := map[string]component.Value{
+		"mapping": value(t, `{"q": "${args.v}", "in": "<${args.v}>", "list": ["${args.v}"], "fixed": 1}`),
+		"text":    value(t, `"{\"q\": \"${args.v}\", \"in\": \"<${args.v}>\", \"list\": [${args.v|json}], \"fixed\": 1}"`),
+	}
+	for form, body := range forms {
+		made := made(t, tool.HTTP, engine.ToolSettings{Env: machineOf("KEY", "s3cret")}, func(c *tool.HTTPConfig) {
+			c.URL = template(t, base+"/a?u=${args.v}&fixed=1")
+			c.Query = map[string]component.Template{"q": template(t, "${args.v}"), "in": template(t, "<${args.v}>")}
+			c.Body = body
+		})
+		for _, v := range injections {
+			if _, err := call(t, made, args{"v": v}); err != nil {
+				t.Errorf("%s: %q: %v", form, v, err)
+				continue
+			}
+			query := map[string][]string{"u": {v}, "fixed": {"1"}, "q": {v}, "in": {"<" + v + ">"}}
+			if diff := cmp.Diff(query, last.Query); diff != "" || last.Path != "/a" {
+				t.Errorf("%s: %q: path %s, query %s", form, v, last.Path, diff)
+			}
+			var got any
+			if err := json.Unmarshal([]byte(last.Body), &got); err != nil {
+				t.Fatalf("%s: %q: %v", form, v, err)
+			}
+			want := map[string]any{"q": v, "in": "<" + v + ">", "list": []any{v}, "fixed": 1.0}
+			if diff := cmp.Diff(any(want), got); diff != "" {
+				t.Errorf("%s: %q: %s", form, v, diff)
+			}
+		}
+	}
+}
+
+func TestNoArgumentLeavesItsSegment(t *testing.T) {
+	base, last := service(t)
+	made := made(t, tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) { c.URL = template(t, base+"/users/${args.v}/posts") })
+	refused := 0
+	for _, v := range append(injections, "") {
+		*last = asked{}
+		if _, err := call(t, made, args{"v": v}); err != nil {
+			if refused++; last.Method != "" {
+				t.Errorf("%q was sent and is an error: %v", v, err)
+			}
+			continue
+		}
+		parts := strings.Split(last.Path, "/")
+		if len(parts) != 4 || parts[1] != "users" || parts[3] != "posts" || parts[2] == ".." || len(last.Query) > 0 || strings.Contains(strings.ToLower(parts[2]), "%2f") {
+			t.Errorf("%q went to %s, %v", v, last.Path, last.Query)
+		}
+	}
+	if refused < 10 {
+		t.Errorf("only %d refused", refused)
+	}
+}
+
+func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
+	base, last := service(t)
+	token := map[string]component.Template{"Authorization": template(t, "Bearer ${env.KEY}"), "X-None": template(t, "${env.NONE}")}
+	tests := []struct {
+		name   string
+		edit   func(*tool.HTTPConfig)
+		args   args
+		effect engine.Effect
+		want   asked
+		out    engine.ToolOutput
+	}{
+		{
+			"a search", func(c *tool.HTTPConfig) {
+				c.URL, c.Headers = template(t, "${env.BASE}/search"), token
+				c.Query = map[string]component.Template{"q": template(t, "${args.q}"), "n": template(t, "${args.n:-10}"), "none": template(t, "${args.none}")}
+				c.ResponseFilter = filter(t, "$.items[*].name")
+			},
+			args{"q": "a b&c"}, engine.ReadEffect,
+			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "n": {"10"}}},
+			engine.ToolOutput{Data: json.RawMessage(`["a","b"]`)},
+		},
+		{
+			"a write", func(c *tool.HTTPConfig) {
+				c.URL = template(t, base+"/items/${args.at.id}")
+				c.Body = value(t, `{"n": "${args.n}", "all": "${args.at}", "note": "${args.none}"}`)
+				c.ResponseFilter = filter(t, "$.total")
+			},
+			args{"n": 7, "at": map[string]any{"id": "x y", "list": []int{1}}}, engine.WriteEffect,
+			asked{Method: "POST", Path: "/items/x%20y", Query: map[string][]string{}, Body: `{"all":{"id":"x y","list":[1]},"n":7}`},
+			engine.ToolOutput{Data: json.RawMessage(`2`)},
+		},
+		{
+			"one text", func(c *tool.HTTPConfig) {
+				c.URL, c.ResponseFilter = template(t, base+"/x"), filter(t, "$.items[0].name")
+			},
+			args{}, engine.ReadEffect, asked{Method: "GET", Path: "/x", Query: map[string][]string{}}, engine.ToolOutput{Text: "a"},
+		},
+		{
+			"a removal", func(c *tool.HTTPConfig) { c.Method, c.URL = "DELETE", template(t, base+"/empty") },
+			args{}, engine.WriteEffect, asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}}, engine.ToolOutput{Text: "204 No Content"},
+		},
+		{
+			"a write that is sent on", func(c *tool.HTTPConfig) { c.Method, c.URL = "POST", template(t, base+"/moved") },
+			args{}, engine.WriteEffect, asked{Method: "POST", Path: "/moved", Query: map[string][]string{}},
+			engine.ToolOutput{Text: "307 Temporary Redirect: the server points to /there, which was not asked"},
+		},
+		{
+			"a read that is sent on", func(c *tool.HTTPConfig) { c.URL, c.ResponseFilter = template(t, base+"/moved"), filter(t, "$.total") },
+			args{}, engine.ReadEffect, asked{Method: "GET", Path: "/there", Query: map[string][]string{}}, engine.ToolOutput{Data: json.RawMessage(`2`)},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			env := func(name string) string { return map[string]string{"KEY": "s3cret", "BASE": base}[name] }
+			made := made(t, tool.HTTP, engine.ToolSettings{Env: env}, tt.edit)
+			if got := made.Info().Effect; got != tt.effect {
+				t.Errorf("effect %s", got)
+			}
+			out, err := call(t, made, tt.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			header := last.Header
+			last.Header = nil
+			if diff := cmp.Diff(&tt.want, last); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(&tt.out, out); diff != "" {
+				t.Error(diff)
+			}
+			if wrote := tt.effect == engine.WriteEffect; (header.Get("Idempotency-Key") == "run-1/step.s1") != wrote {
+				t.Errorf("key %q", header.Get("Idempotency-Key"))
+			}
+			if tt.name == "a search" && (header.Get("Authorization") != "Bearer s3cret" || len(header.Values("X-None")) > 0) {
+				t.Errorf("headers %v", header)
+			}
+		})
+	}
+}
+
+func TestHTTPFailures(t *testing.T) {
+	base, last := service(t)
+	at := func(url string, edit func(*tool.HTTPConfig)) engine.Tool {
+		return made(t, tool.HTTP, engine.ToolSettings{Env: machineOf("KEY", "s3cret")}, func(c *tool.HTTPConfig) {
+			c.URL = template(t, url)
+			if edit != nil {
+				edit(c)
+			}
+		})
+	}
+	gone := at(base+"/gone?key=${env.KEY}", nil)
+	fails(t, gone, args{}, `410 Gone: it is gone, {"really": true}`)
+	if _, err := call(t, gone, args{}); strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("the key shows: %v", err)
+	}
+	fails(t, at(base+"/text", func(c *tool.HTTPConfig) { c.ResponseFilter = filter(t, "$.a") }), args{}, "the answer is no JSON, so response_filter selects nothing: not JSON")
+	fails(t, at(base+"/x", func(c *tool.HTTPConfig) { c.ResponseFilter = filter(t, "$.none") }), args{}, "response_filter $.none finds nothing in the answer")
+	fails(t, at(base+"/x", func(c *tool.HTTPConfig) { c.MaxBytes = 5 }), args{}, "the body is larger than")
+	*last = asked{}
+	fails(t, at(base+"/${args.id}", nil), args{}, "url needs ${args.id}, which has no value")
+	fails(t, at("${env.NONE}/x", nil), args{}, "url needs ${env.NONE}, which has no value")
+	fails(t, at("${env.KEY}/x", nil), args{}, "url is no http or https address")
+	fails(t, at(base+"/x", func(c *tool.HTTPConfig) {
+		c.Headers = map[string]component.Template{"X-A": template(t, "${args.a}")}
+	}), args{"a": "x\r\nX-B: y"}, "header X-A would hold a line break")
+	offline := made(t, tool.HTTP, engine.ToolSettings{Name: "find", Offline: true}, func(c *tool.HTTPConfig) { c.URL = template(t, base) })
+	fails(t, offline, args{}, "run.tools.find")
+	if last.Method != "" {
+		t.Errorf("asked %+v", last)
+	}
+}
+
+func TestHTTPFaults(t *testing.T) {
+	body := value(t, `{"a": "${args.a}"}`)
+	url := func(s string) func(*tool.HTTPConfig) {
+		return func(c *tool.HTTPConfig) { c.URL = template(t, s) }
+	}
+	tests := []struct {
+		name string
+		edit func(*tool.HTTPConfig)
+		at   string
+		want string
+	}{
+		{"a host of the model's", url("https://${args.host}/x"), "/url", "choose the server"},
+		{"a whole address of the model's", url("${args.url}"), "/url", "http_request"},
+		{"a host of the user's", url("https://${parameters.host}/x"), "/url", "choose the server"},
+		{"a port", url("https://example.com:${args.port}/x"), "/url", "choose the server"},
+		{"the end of a host", url("https://example.com${args.path}"), "/url", "choose the server"},
+		{"behind a host of the environment", url("${env.BASE}${args.path}"), "/url", "choose the server"},
+		{"a scheme", url("${args.scheme}://example.com/"), "/url", "choose the server"},
+		{"no address", url("example.com/x"), "/url", "no http or https address"},
+		{"another scheme", url("ftp://example.com/"), "/url", "no http or https address"},
+		{"a password", url("https://me:${env.KEY}@example.com/"), "/url", ""},
+		{"a user", url("https://me@example.com/"), "/url", "user name"},
+		{"json in a url", url("https://example.com/?q=${args.q|json}"), "/url", "|json"},
+		{"a body that is read", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.Method, c.Body = "GET", body }, "/body", "method GET sends no body"},
+		{"a body that is no JSON", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `"a=${args.a}"`) }, "/body", "no JSON"},
+		{"a bare reference in a body", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.Body = value(t, `7`) }, "/body", "neither a mapping nor JSON text"},
+		{"a host header", func(c *tool.HTTPConfig) {
+			url("https://example.com/")(c)
+			c.Headers = map[string]component.Template{"host": {Text: "x"}}
+		}, "/headers/host", "comes of the request itself"},
+		{"no header", func(c *tool.HTTPConfig) {
+			url("https://example.com/")(c)
+			c.Headers = map[string]component.Template{"a/b": {Text: "x"}}
+		}, "/headers/a~1b", "no header can be called"},
+		{"redirects to anywhere", func(c *tool.HTTPConfig) { url("https://example.com/")(c); c.AllowHosts = []string{"*"} }, "/allow_hosts", "anywhere"},
+		{"an undeclared argument", func(c *tool.HTTPConfig) {
+			url("https://example.com/${args.b}")(c)
+			c.InputSchema = component.SchemaRef{JSON: json.RawMessage(`{"type":"object","properties":{"a":{}}}`)}
+		}, "/url", "input_schema has no argument b"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := try(tool.HTTP, engine.ToolSettings{}, tt.edit)
+			faults, ok := err.(component.Faults)
+			switch {
+			case tt.want == "" && err == nil: // told by the call, when the environment is known
+			case !ok:
+				t.Errorf("error %v", err)
+			case faults[0].At != tt.at || !strings.Contains(faults.Error(), tt.want):
+				t.Errorf("%+v", faults)
+			}
+		})
+	}
+}
+
+func TestHTTPDeclaresItsArguments(t *testing.T) {
+	made := made(t, tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) {
+		c.URL = template(t, "https://example.com/${args.id}")
+		c.Query = map[string]component.Template{"n": template(t, "${args.n:-10}")}
+		c.Body = value(t, `{"text": "${args.text}"}`)
+	})
+	var got struct {
+		Properties map[string]any
+		Required   []string
+	}
+	if err := json.Unmarshal(made.Info().Input, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"id", "text"}, got.Required); diff != "" || len(got.Properties) != 3 {
+		t.Errorf("%s%v", diff, got)
+	}
+}

@@ -1,0 +1,83 @@
+package tool
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// source is a setting that refers to arguments.
+type source struct {
+	at    string // a JSON pointer
+	text  string // as written
+	visit func(component.Lookup)
+}
+
+// sources are the templates of a mapping, by name.
+func sources(at string, m map[string]component.Template) []source {
+	var out []source
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		t := m[name]
+		out = append(out, source{at: at + "/" + pointer(name), text: t.Text, visit: t.Visit})
+	}
+	return out
+}
+
+// arguments are the names of the arguments that a setting asks for, in order.
+func (s source) arguments() []string {
+	var out []string
+	for _, name := range references(s.visit, "args") {
+		if at := strings.IndexAny(name, ".["); at >= 0 {
+			name = name[:at]
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+var withDefault = regexp.MustCompile(`[{<]\s*args\s*\.\s*([\w-]+)[^}>]*?:-`)
+
+// optional are the arguments for which a setting has a default.
+func (s source) optional() []string {
+	var out []string
+	for _, m := range withDefault.FindAllStringSubmatch(s.text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// inputSchema is the input schema of a tool whose author declares none: the
+// arguments that its settings ask for, each a string.
+func inputSchema(all []source) string {
+	properties, required := map[string]any{}, []string{}
+	for _, s := range all {
+		optional := s.optional()
+		for _, name := range s.arguments() {
+			if properties[name] != nil {
+				continue
+			}
+			properties[name] = map[string]string{"type": "string", "description": "Goes into: " + clip(s.text)}
+			if !slices.Contains(optional, name) {
+				required = append(required, name)
+			}
+		}
+	}
+	// Maps and lists of strings always marshal.
+	out, _ := json.Marshal(map[string]any{
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	})
+	return string(out)
+}
+
+func clip(s string) string {
+	if len(s) <= maxLineText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxLineText], "") + "…"
+}

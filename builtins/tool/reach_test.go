@@ -1,0 +1,97 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/wire/wiretest"
+)
+
+// reachers are the tools that ask over HTTP, without any host allowed, and the
+// arguments with which each would ask for an address.
+func reachers(t *testing.T) map[string]func(at string) (engine.Tool, map[string]any, error) {
+	t.Helper()
+	get := made[tool.HTTPGetConfig](t, tool.HTTPGet, engine.ToolSettings{}, nil)
+	request := made[tool.HTTPRequestConfig](t, tool.HTTPRequest, engine.ToolSettings{}, nil)
+	return map[string]func(string) (engine.Tool, map[string]any, error){
+		"http_get":     func(at string) (engine.Tool, map[string]any, error) { return get, args{"url": at}, nil },
+		"http_request": func(at string) (engine.Tool, map[string]any, error) { return request, args{"url": at}, nil },
+		// The model of an http tool names no host; it tries by the place it has.
+		"http": func(at string) (engine.Tool, map[string]any, error) {
+			t, err := try(tool.HTTP, engine.ToolSettings{}, func(c *tool.HTTPConfig) {
+				c.URL = template(t, "http://inside.example.com/${args.at}")
+			})
+			return t, args{"at": strings.NewReplacer("/", "", `\`, "").Replace(at)}, err
+		},
+	}
+}
+
+// Whatever a model writes, and whatever names resolve to, nothing private is asked.
+func TestNothingPrivateIsReached(t *testing.T) {
+	wiretest.ResolveInside(t)
+	for name, reacher := range reachers(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, at := range append(wiretest.Hostile, wiretest.Unresolvable...) {
+				made, a, err := reacher(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				raw, err := json.Marshal(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				out, err := made.Call(ctx, &engine.Call{Args: raw})
+				switch {
+				case err == nil:
+					t.Errorf("%s gave %+v", at, out)
+				case strings.Contains(err.Error(), "refused"), ctx.Err() != nil:
+					t.Errorf("%s was dialled: %v", at, err)
+				case strings.Contains(err.Error(), ":pass@"):
+					t.Errorf("the password shows: %v", err)
+				}
+				cancel()
+			}
+		})
+	}
+}
+
+// A server that may be asked cannot lead to one that may not.
+func TestRedirectsLeadNowhereElse(t *testing.T) {
+	base, _ := site(t)
+	port := base[strings.LastIndexByte(base, ':'):]
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := engine.ToolSettings{}
+	get := getter(t, base, nil)
+	request := made(t, tool.HTTPRequest, s, func(c *tool.HTTPRequestConfig) { c.AllowHosts = []string{u.Host} })
+	fixed := made(t, tool.HTTP, s, func(c *tool.HTTPConfig) {
+		c.URL = component.Template{Text: base + "/out"}
+		c.Query = map[string]component.Template{"to": template(t, "${args.to}")}
+	})
+	for _, to := range []string{
+		"http://localhost" + port + "/page", "http://[::1]" + port + "/page", "http://127.0.0.2" + port, "http://169.254.169.254/latest/meta-data/",
+		"//localhost" + port + "/page", "http://user:pass@" + u.Host + "/page", "file:///etc/passwd", "gopher://127.0.0.1" + port, "http://127.0.0.1:1/",
+	} {
+		at := base + "/out?to=" + url.QueryEscape(to)
+		for _, tt := range []struct {
+			made engine.Tool
+			args args
+		}{{get, args{"url": at}}, {request, args{"url": at}}, {fixed, args{"to": to}}} {
+			if out, err := call(t, tt.made, tt.args); err == nil {
+				t.Errorf("%s led %s to %+v", to, tt.made.Info().Name, out)
+			} else if strings.Contains(err.Error(), "refused") {
+				t.Errorf("%s was dialled: %v", to, err)
+			}
+		}
+	}
+}
