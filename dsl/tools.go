@@ -33,7 +33,7 @@ func (c *compiler) tool(e *entry) {
 	if !ok {
 		return
 	}
-	k, config := tool{}, f.Config()
+	k, config, before := tool{}, f.Config(), len(c.report.list)
 	c.decode(e.val, path, &k, config)
 	t := engine.ToolSpec{
 		Name: e.key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
@@ -43,7 +43,7 @@ func (c *compiler) tool(e *entry) {
 	if k.Retry != nil {
 		t.Retry = engine.RetryPolicy(*k.Retry)
 	}
-	c.checkTool(e, &t, f)
+	c.checkTool(e, &t, f, c.report.failedSince(before))
 	c.tools = append(c.tools, t)
 }
 
@@ -111,12 +111,13 @@ func unescapes(t *prompt.Template, text string) bool {
 	return t.Text(func(string, string) (any, bool) { return nil, false }) != text
 }
 
-// checkTool builds the tool, which opens nothing, to learn what it does.
-func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory) {
+// checkTool builds the tool, which opens nothing, to learn what it does. Why
+// one cannot be made that was not read whole is known already.
+func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory, broken bool) {
 	effect := t.Effect
 	built, err := c.build(f, t)
 	switch {
-	case err != nil && !c.report.list.Failed():
+	case err != nil && !broken:
 		c.refused(e.val, e.place, "the tool "+t.Name, err)
 	case err == nil && effect == "":
 		effect = built.Info().Effect
