@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,8 +57,10 @@ func guarded(g wire.GuardSettings) *http.Client {
 
 // anyHost says whether an entry of allow_hosts names no host in particular.
 func anyHost(entry string) bool {
-	host, _, _ := strings.Cut(entry, ":")
-	return strings.Trim(host, "*.?") == ""
+	if host, _, err := net.SplitHostPort(entry); err == nil {
+		entry = host
+	}
+	return strings.Trim(entry, "*.?[]") == ""
 }
 
 // open says whether hosts leave it to a model which server is asked.

@@ -131,7 +131,7 @@ func (t *httpTool) request(ctx context.Context, u *url.URL, look component.Looku
 	}
 	req, err := http.NewRequestWithContext(ctx, t.config.Method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", t.config.Method, u.Host, err)
+		return nil, askError(t.config.Method+" "+u.Host, err)
 	}
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.5")
 	if t.body != nil {

@@ -190,7 +190,7 @@ func TestHTTPGetSendsTheAuthorsHeaders(t *testing.T) {
 	if got := text(t, get, args{"url": base + "/echo"}); got != `["GET","Bearer s3cret","pex-test"]` {
 		t.Errorf("%s", got)
 	}
-	for _, hosts := range [][]string{nil, {"*"}, {"example.org", "*.*"}, {"*:443"}} {
+	for _, hosts := range [][]string{nil, {"*"}, {"example.org", "*.*"}, {"*:443"}, {"[*]:443"}} {
 		_, err := try(tool.HTTPGet, engine.ToolSettings{}, func(c *tool.HTTPGetConfig) {
 			c.AllowHosts, c.Headers = hosts, map[string]component.Template{"X-Key": {Text: "k"}}
 		})

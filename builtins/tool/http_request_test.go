@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -41,8 +42,10 @@ func TestHTTPRequest(t *testing.T) {
 	}{
 		{"the default", args{"url": base + "/x"}, asked{Method: "GET", Path: "/x", Query: none}, ""},
 		{
-			"a query", args{"url": base + "/x?a=1", "query": args{"q": "a&b", "n": 12345678901234567, "list": []any{"x", true}, "none": nil}},
-			asked{Method: "GET", Path: "/x", Query: map[string][]string{"a": {"1"}, "q": {"a&b"}, "n": {"12345678901234567"}, "list": {"x", "true"}}}, "",
+			"a query",
+			args{"url": base + "/x?a=1", "query": args{"q": "a&b", "n": 12345678901234567, "list": []any{"x", true}, "none": nil}},
+			asked{Method: "GET", Path: "/x", Query: map[string][]string{"a": {"1"}, "q": {"a&b"}, "n": {"12345678901234567"}, "list": {"x", "true"}}},
+			"",
 		},
 		{"an object", args{"method": "POST", "url": base + "/x", "body": args{"a": 1}}, asked{Method: "POST", Path: "/x", Query: none, Body: `{"a":1}`}, "application/json"},
 		{"JSON in a text", args{"method": "put", "url": base + "/x", "body": `{"a": 1}`}, asked{Method: "PUT", Path: "/x", Query: none, Body: `{"a": 1}`}, "application/json"},
@@ -119,7 +122,7 @@ func TestHTTPRequestWantsHosts(t *testing.T) {
 				edit(c)
 				c.AllowHosts = hosts
 			})
-			if faults, ok := err.(component.Faults); !ok || faults[0].At != at {
+			if faults, ok := errors.AsType[component.Faults](err); !ok || faults[0].At != at {
 				t.Errorf("%s, hosts %v: %v", at, hosts, err)
 			}
 		}

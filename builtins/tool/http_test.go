@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -187,7 +188,8 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 				c.Query = map[string]component.Template{"q": template(t, "${args.q}"), "n": template(t, "${args.n:-10}"), "none": template(t, "${args.none}")}
 				c.ResponseFilter = filter(t, "$.items[*].name")
 			},
-			args{"q": "a b&c"}, engine.ReadEffect,
+			args{"q": "a b&c"},
+			engine.ReadEffect,
 			asked{Method: "GET", Path: "/search", Query: map[string][]string{"q": {"a b&c"}, "n": {"10"}}},
 			engine.ToolOutput{Data: json.RawMessage(`["a","b"]`)},
 		},
@@ -197,7 +199,8 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 				c.Body = value(t, `{"n": "${args.n}", "all": "${args.at}", "note": "${args.none}"}`)
 				c.ResponseFilter = filter(t, "$.total")
 			},
-			args{"n": 7, "at": map[string]any{"id": "x y", "list": []int{1}}}, engine.WriteEffect,
+			args{"n": 7, "at": map[string]any{"id": "x y", "list": []int{1}}},
+			engine.WriteEffect,
 			asked{Method: "POST", Path: "/items/x%20y", Query: map[string][]string{}, Body: `{"all":{"id":"x y","list":[1]},"n":7}`},
 			engine.ToolOutput{Data: json.RawMessage(`2`)},
 		},
@@ -205,20 +208,31 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			"one text", func(c *tool.HTTPConfig) {
 				c.URL, c.ResponseFilter = template(t, base+"/x"), filter(t, "$.items[0].name")
 			},
-			args{}, engine.ReadEffect, asked{Method: "GET", Path: "/x", Query: map[string][]string{}}, engine.ToolOutput{Text: "a"},
+			args{},
+			engine.ReadEffect,
+			asked{Method: "GET", Path: "/x", Query: map[string][]string{}},
+			engine.ToolOutput{Text: "a"},
 		},
 		{
 			"a removal", func(c *tool.HTTPConfig) { c.Method, c.URL = "DELETE", template(t, base+"/empty") },
-			args{}, engine.WriteEffect, asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}}, engine.ToolOutput{Text: "204 No Content"},
+			args{},
+			engine.WriteEffect,
+			asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
+			engine.ToolOutput{Text: "204 No Content"},
 		},
 		{
 			"a write that is sent on", func(c *tool.HTTPConfig) { c.Method, c.URL = "POST", template(t, base+"/moved") },
-			args{}, engine.WriteEffect, asked{Method: "POST", Path: "/moved", Query: map[string][]string{}},
+			args{},
+			engine.WriteEffect,
+			asked{Method: "POST", Path: "/moved", Query: map[string][]string{}},
 			engine.ToolOutput{Text: "307 Temporary Redirect: the server points to /there, which was not asked"},
 		},
 		{
 			"a read that is sent on", func(c *tool.HTTPConfig) { c.URL, c.ResponseFilter = template(t, base+"/moved"), filter(t, "$.total") },
-			args{}, engine.ReadEffect, asked{Method: "GET", Path: "/there", Query: map[string][]string{}}, engine.ToolOutput{Data: json.RawMessage(`2`)},
+			args{},
+			engine.ReadEffect,
+			asked{Method: "GET", Path: "/there", Query: map[string][]string{}},
+			engine.ToolOutput{Data: json.RawMessage(`2`)},
 		},
 	}
 	for _, tt := range tests {
@@ -325,7 +339,7 @@ func TestHTTPFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := try(tool.HTTP, engine.ToolSettings{}, tt.edit)
-			faults, ok := err.(component.Faults)
+			faults, ok := errors.AsType[component.Faults](err)
 			switch {
 			case tt.want == "" && err == nil: // told by the call, when the environment is known
 			case !ok:

@@ -92,7 +92,7 @@ metadata: {name: outer}
 llms: {main: {provider: scripted, options: {replies: [
   {role: planner, text: '{"steps": ["fetch", "tell", "none"], "result": ""}'},
   {role: executor, when: call == 1 && step == "tell", tool_calls: [{name: tell, arguments: {}}]},
-  {role: executor, when: call == 1 && step == "fetch", tool_calls: [{name: fetch, arguments: {url: "`+c.server.URL+`/page"}}]},
+  {role: executor, when: call == 1 && step == "fetch", tool_calls: [{name: fetch, arguments: {url: "`+c.server.URL+`/page"}}, {name: post, arguments: {}}, {name: ask, arguments: {url: "`+c.server.URL+`/page", body: {a: 1}}}]},
   {role: executor, when: call == 1 && step == "none", tool_calls: [{name: none, arguments: {}}]},
   {role: executor, text: done, times: 0},
   {role: finalizer, text: done, times: 0}]}}}
@@ -100,6 +100,8 @@ reflector: {strategy: none}
 tools:
   tell: {type: command, effect: read, argv: [sh, -c, 'env; cat; echo "$SAID" >&2; exit 1'], env: {SAID: "${env.CANARY_ROUTE}"}, stdin: "${env.CANARY_QUERY}"}
   fetch: {type: http_get, allow_hosts: ["127.0.0.1"], headers: {X-Key: "${env.CANARY_KEY}", Authorization: "Basic ${env.CANARY_TOOL_64}"}}
+  post: {type: http, approval: never, url: "`+c.server.URL+`/page?key=${env.CANARY_QUERY}", headers: {X-Key: "${env.CANARY_KEY}"}, body: {key: "${env.CANARY_PASSWORD}"}}
+  ask: {type: http_request, approval: never, methods: [POST], allow_hosts: ["127.0.0.1"], headers: {X-Key: "${env.CANARY_KEY}"}}
   none: {type: command, effect: read, argv: ["${env.CANARY_KEY}"], env: {A: "${env.CANARY_PASSWORD}"}}
 `)
 	t.Setenv("CANARY_TOOL_64", base64.StdEncoding.EncodeToString([]byte("me:"+canaries["CANARY_TOOL"])))

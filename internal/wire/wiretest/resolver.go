@@ -39,7 +39,7 @@ func ResolveInside(t *testing.T) (asked *atomic.Int32) {
 	}}
 	t.Cleanup(func() {
 		net.DefaultResolver = was
-		server.Close()
+		_ = server.Close()
 		<-done
 	})
 	return asked
