@@ -95,11 +95,8 @@ var types = map[string]engine.ErrorKind{
 	"overloaded_error":      engine.Overloaded,
 }
 
-// words are what messages say that types do not. The first that occurs counts.
-var words = []struct {
-	text string
-	kind engine.ErrorKind
-}{
+// words are what messages say that types do not.
+var words = call.Words{
 	{"prompt is too long", engine.ContextTooLong},
 	{"exceed context limit", engine.ContextTooLong},
 	{"context window", engine.ContextTooLong},
@@ -111,11 +108,8 @@ var words = []struct {
 // named finds the kind of an error in what the server says of it, "" where it
 // says nothing known. Bodies may quote the request: only the message counts.
 func named(body []byte) engine.ErrorKind {
-	text := strings.ToLower(wire.Explain(body))
-	for _, w := range words {
-		if strings.Contains(text, w.text) {
-			return w.kind
-		}
+	if kind := words.Kind(wire.Explain(body)); kind != "" {
+		return kind
 	}
 	var shape struct{ Error struct{ Type string } }
 	_ = json.Unmarshal(body, &shape) // of another shape: it has no type

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,11 +125,8 @@ func kindOf(name string, otherwise engine.ErrorKind, original int) engine.ErrorK
 }
 
 // sentences are words by which Bedrock and the models behind it say more than
-// the exception does. The first that occurs counts.
-var sentences = []struct {
-	text string
-	kind engine.ErrorKind
-}{
+// the exception does.
+var sentences = call.Words{
 	{"input is too long", engine.ContextTooLong},
 	{"prompt is too long", engine.ContextTooLong},
 	{"exceed context limit", engine.ContextTooLong},
@@ -148,11 +146,5 @@ func worded(message string, kind engine.ErrorKind) engine.ErrorKind {
 	if kind != engine.BadRequest && kind != engine.ServerError {
 		return kind
 	}
-	message = strings.ToLower(message)
-	for _, s := range sentences {
-		if strings.Contains(message, s.text) {
-			return s.kind
-		}
-	}
-	return kind
+	return cmp.Or(sentences.Kind(message), kind)
 }

@@ -66,11 +66,8 @@ func reported(body []byte) *engine.ModelError {
 }
 
 // words are the names of errors, in code, type, status and message, that say
-// more than the HTTP status does. The first that occurs counts.
-var words = []struct {
-	text string
-	kind engine.ErrorKind
-}{
+// more than the HTTP status does.
+var words = call.Words{
 	{"context_length_exceeded", engine.ContextTooLong},
 	{"maximum context length", engine.ContextTooLong},
 	{"exceeds the maximum number of tokens", engine.ContextTooLong},
@@ -97,13 +94,7 @@ func named(body []byte) engine.ErrorKind {
 		Error      struct{ Code, Type, Status any }
 	}
 	_ = json.Unmarshal(body, &shape) // of another shape: the sentence is left
-	text := strings.ToLower(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, shape.Error.Status, wire.Explain(body)))
-	for _, w := range words {
-		if strings.Contains(text, w.text) {
-			return w.kind
-		}
-	}
-	return ""
+	return words.Kind(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, shape.Error.Status, wire.Explain(body)))
 }
 
 // askedToWait is how long an answer of Google's asks to wait, in its body.

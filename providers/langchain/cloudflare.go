@@ -52,7 +52,7 @@ func (a cloudflareAnswer) fault(text []byte) error {
 	e := reported(text)
 	if len(a.Errors) > 0 && a.Errors[0].Message != "" {
 		e.Message = a.Errors[0].Message
-		e.Kind = cmp.Or(named(e.Message), e.Kind)
+		e.Kind = cmp.Or(words.Kind(e.Message), e.Kind)
 	}
 	return e
 }

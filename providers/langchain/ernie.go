@@ -106,7 +106,7 @@ func ernieKind(code int, said string) engine.ErrorKind {
 	case 336007, 336103:
 		return engine.ContextTooLong
 	}
-	if kind := named(said); kind != "" {
+	if kind := words.Kind(said); kind != "" {
 		return kind
 	}
 	return engine.BadRequest

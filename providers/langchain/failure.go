@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
@@ -34,7 +33,7 @@ func (m *model) typed(err error) *engine.ModelError {
 // saying is the kind of a refusal whose words say more than its status, "" of
 // any other: of keys and rates the status says enough.
 func saying(e *engine.ModelError) engine.ErrorKind {
-	kind := named(e.Message)
+	kind := words.Kind(e.Message)
 	switch e.Kind {
 	case engine.BadRequest, engine.NotFound, engine.ContextTooLong:
 		return kind
@@ -67,7 +66,7 @@ func explained(sent *wire.Error) string {
 // reported types an error that came with status 200 in place of a reply.
 func reported(answer []byte) *engine.ModelError {
 	e := &engine.ModelError{Kind: engine.ServerError, Message: wire.Explain(answer)}
-	e.Kind = cmp.Or(named(e.Message), e.Kind)
+	e.Kind = cmp.Or(words.Kind(e.Message), e.Kind)
 	return e
 }
 
@@ -75,11 +74,7 @@ func reported(answer []byte) *engine.ModelError {
 func given(field json.RawMessage) bool { return len(field) > 0 && string(field) != "null" }
 
 // words are what servers say of errors that says more than the status does.
-// The first that occurs counts.
-var words = []struct {
-	text string
-	kind engine.ErrorKind
-}{
+var words = call.Words{
 	{"context length", engine.ContextTooLong},
 	{"context window", engine.ContextTooLong},
 	{"context size", engine.ContextTooLong},
@@ -88,15 +83,4 @@ var words = []struct {
 	{"is too long", engine.ContextTooLong},
 	{"model not found", engine.NotFound},
 	{"no such model", engine.NotFound},
-}
-
-// named finds the kind of an error in its words, "" where none is known.
-func named(said string) engine.ErrorKind {
-	said = strings.ToLower(said)
-	for _, w := range words {
-		if strings.Contains(said, w.text) {
-			return w.kind
-		}
-	}
-	return ""
 }

@@ -67,11 +67,8 @@ func reported(body []byte) *engine.ModelError {
 }
 
 // words are the names of errors, in code, type and message, that say more than
-// the status does. The first that occurs counts.
-var words = []struct {
-	text string
-	kind engine.ErrorKind
-}{
+// the status does.
+var words = call.Words{
 	{"context_length_exceeded", engine.ContextTooLong},
 	{"exceed_context_size", engine.ContextTooLong},
 	{"maximum context length", engine.ContextTooLong},
@@ -96,11 +93,5 @@ func named(body []byte) engine.ErrorKind {
 		Error      struct{ Code, Type any }
 	}
 	_ = json.Unmarshal(body, &shape) // of another shape: the sentence is left
-	text := strings.ToLower(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, wire.Explain(body)))
-	for _, w := range words {
-		if strings.Contains(text, w.text) {
-			return w.kind
-		}
-	}
-	return ""
+	return words.Kind(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, wire.Explain(body)))
 }
