@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/pexctl/pex/providers/call"
 )
 
 // The ways to ask for JSON of a schema.
@@ -37,7 +38,7 @@ func (m *model) format(a *ask, t thinking) (order string, err error) {
 		}
 	case forcedTool: // a model that thinks cannot be forced, nor one that has tools to choose from
 		if look.object && len(a.request.Tools) == 0 && !t.samples() && t.mode != "between_tools" {
-			a.force(schemaName(s.Name), s.Schema)
+			a.force(call.SchemaName(s.Name), s.Schema)
 			return "", nil
 		}
 	}
@@ -73,15 +74,4 @@ func (m *model) look(schema json.RawMessage) *looked {
 	}
 	m.looked.Store(l)
 	return l
-}
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
-
-// schemaName makes a tool's name of a schema's.
-func schemaName(s string) string {
-	s = notInNames.ReplaceAllString(s, "_")
-	if s == "" {
-		return "reply"
-	}
-	return s[:min(len(s), 64)]
 }

@@ -3,7 +3,6 @@ package anthropic
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"hash"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // telling writes a conversation. The API knows two speakers, who take turns; the
@@ -148,24 +148,7 @@ func plain(calls []engine.ToolCall, text string) []sdk.ContentBlockParamUnion {
 }
 
 func callBlock(c engine.ToolCall) sdk.ContentBlockParamUnion {
-	return sdk.NewToolUseBlock(id(c.ID), object(c.Args), c.Name)
-}
-
-// object is a call's arguments as a JSON object. The API refuses anything else,
-// so what is none is shown to the model as the text it wrote.
-func object(args json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if len(args) == 0 {
-		return json.RawMessage("{}")
-	}
-	if json.Unmarshal(args, &fields) == nil && fields != nil {
-		return args
-	}
-	text, err := json.Marshal(map[string]string{"not_an_object": string(args)})
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return text
+	return sdk.NewToolUseBlock(id(c.ID), call.Arguments(c.Args), c.Name)
 }
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

@@ -3,13 +3,13 @@ package bedrock
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // noOutput stands for a tool's empty result: Bedrock refuses blank texts.
@@ -70,7 +70,7 @@ func (w *writer) assistant(m engine.Message, text string) []types.ContentBlock {
 			out = append(out, words(text)...)
 		}
 		id, name := w.callID(c.ID), c.Name
-		out = append(out, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: &id, Name: &name, Input: raw(object(c.Args))}})
+		out = append(out, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: &id, Name: &name, Input: raw(call.Arguments(c.Args))}})
 	}
 	if len(m.Calls) == 0 {
 		w.unthought = false // nothing was called
@@ -109,21 +109,4 @@ func (w *writer) callID(id string) string {
 	}
 	sum := sha256.Sum256([]byte(id))
 	return "call_" + hex.EncodeToString(sum[:12])
-}
-
-// object is a call's arguments as a JSON object. Bedrock takes nothing else, so
-// what is none is shown to the model as the text it wrote.
-func object(args json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if len(args) == 0 {
-		return json.RawMessage("{}")
-	}
-	if json.Unmarshal(args, &fields) == nil && fields != nil {
-		return args
-	}
-	text, err := json.Marshal(map[string]string{"not_an_object": string(args)})
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return text
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // form asks for JSON of the request's schema, in a way that the model knows.
@@ -20,7 +20,7 @@ func (w *writer) form() error {
 	if !json.Valid(s.Schema) {
 		return fmt.Errorf("reply schema %s is no JSON", s.Name)
 	}
-	name := formName(s.Name)
+	name := call.SchemaName(s.Name)
 	how := w.config.StructuredOutput
 	if how == formTool && !w.fixed { // Claude does not think where it must call a tool
 		w.answerByTool(name, s.Schema)
@@ -65,15 +65,4 @@ func instruction(s *engine.ReplySchema) string {
 		schema = b.Bytes()
 	}
 	return "Reply with one JSON value and nothing else: no sentence before or after it, no code fence. It must be valid against the JSON Schema \"" + s.Name + "\":\n" + string(schema)
-}
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
-
-// formName makes a name that the protocol allows.
-func formName(s string) string {
-	s = notInNames.ReplaceAllString(s, "_")
-	if s == "" {
-		return "reply"
-	}
-	return s[:min(len(s), 64)]
 }

@@ -1,98 +1,72 @@
 package call
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/wire"
 )
 
-// AskForJSON is a request whose schema is asked for in the system prompt, for
-// servers that have no field for it.
-func AskForJSON(req *engine.Request) *engine.Request {
-	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
-	out := *req
-	out.Schema = nil
-	n := 0
-	for n < len(req.Messages) && req.Messages[n].Role == engine.System {
-		n++
-	}
-	out.Messages = append([]engine.Message{}, req.Messages[:n]...)
-	out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{words}})
-	out.Messages = append(out.Messages, req.Messages[n:]...)
-	return &out
+// Words are what servers say of errors that tells more than the status does, in
+// lower case. The first that occurs counts.
+type Words []struct {
+	Text string
+	Kind engine.ErrorKind
 }
 
-// Parted are the texts of the system messages, and the other messages.
-func Parted(messages []engine.Message) (system []string, rest []engine.Message) {
-	for _, m := range messages {
-		if m.Role == engine.System {
-			system = append(system, m.Text.String())
-		} else {
-			rest = append(rest, m)
+// Kind is the kind of an error of which a server says that, "" where it says
+// nothing known.
+func (w Words) Kind(said string) engine.ErrorKind {
+	said = strings.ToLower(said)
+	for _, word := range w {
+		if strings.Contains(said, word.Text) {
+			return word.Kind
 		}
 	}
-	return system, rest
+	return ""
 }
 
-// Transcript is all that was said as one text: the one message there is, else
-// a dialogue with names.
-func Transcript(messages []engine.Message, withSystem bool) string {
-	system, rest := Parted(messages)
-	var parts []string
-	if withSystem {
-		parts = system
+// Refused is the kind of a refused request whose body tells an error as OpenAI's
+// protocol does; otherwise is what its status says.
+func (w Words) Refused(r *wire.Error, otherwise engine.ErrorKind) engine.ErrorKind {
+	kind := w.named(r.Body)
+	if kind != "" && r.Status < http.StatusInternalServerError || kind == engine.ContextTooLong {
+		return kind
 	}
-	for _, m := range rest {
-		text := Spoken(m)
-		if len(rest) > 1 {
-			who := "User: "
-			if m.Role == engine.Assistant {
-				who = "Assistant: "
-			}
-			text = who + text
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "\n\n")
+	return otherwise
 }
 
-// Spoken is a message as text: calls and results of tools are put into words.
-func Spoken(m engine.Message) string {
-	text := m.Text.String()
-	if m.Role == engine.ToolRole {
-		what := "Result of "
-		if m.IsError {
-			what = "Error of "
-		}
-		return what + "the tool " + m.Tool + ":\n" + text
+// Reported types an error told in that way with status 200: in a stream, or in
+// place of a reply.
+func (w Words) Reported(body []byte) *engine.ModelError {
+	e := Bad("%s", Said(body))
+	e.Kind = engine.ServerError
+	var shape struct {
+		Error struct{ Code, Status json.RawMessage }
 	}
-	for _, c := range m.Calls {
-		if text != "" {
-			text += "\n"
+	_ = json.Unmarshal(body, &shape) // of another shape: the kind stays
+	for _, raw := range []json.RawMessage{shape.Error.Status, shape.Error.Code} {
+		if status, err := strconv.Atoi(strings.Trim(string(raw), `"`)); err == nil && status >= 400 && status < 600 {
+			e.Status, e.Kind = status, engine.ErrorKind(wire.KindOf(status))
 		}
-		text += fmt.Sprintf("(calls the tool %s with %s)", c.Name, Object(c.Args))
 	}
-	return text
+	if kind := w.named(body); kind != "" {
+		e.Kind = kind
+	}
+	return e
 }
 
-// Object is a call's arguments as a JSON object; what is none is shown to the
-// model as the text it wrote.
-func Object(args json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if len(args) == 0 {
-		return json.RawMessage("{}")
+// named finds the kind of an error in its words, "" where none is known. Only
+// what the server says of the error counts: bodies may quote the request.
+func (w Words) named(body []byte) engine.ErrorKind {
+	var shape struct {
+		Code, Type any
+		Error      struct{ Code, Type, Status any }
 	}
-	if json.Unmarshal(args, &fields) == nil && fields != nil {
-		return args
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(map[string]string{"not_an_object": string(args)}); err != nil {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(bytes.TrimSpace(b.Bytes()))
+	_ = json.Unmarshal(body, &shape) // of another shape: the sentence is left
+	return w.Kind(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, shape.Error.Status, wire.Explain(body)))
 }

@@ -2,7 +2,6 @@ package http
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -42,7 +41,7 @@ func (chat) values(req *engine.Request, apart bool, to map[string]any) {
 	}
 	if req.Schema != nil {
 		to["response_format"] = map[string]any{
-			"type": "json_schema", "json_schema": map[string]any{"name": schemaName(req.Schema.Name), "schema": req.Schema.Schema},
+			"type": "json_schema", "json_schema": map[string]any{"name": call.SchemaName(req.Schema.Name), "schema": req.Schema.Schema},
 		}
 	}
 }
@@ -55,17 +54,6 @@ func describe(to map[string]any, t engine.ToolDef, description, input string) {
 	if len(t.Input) > 0 {
 		to[input] = t.Input
 	}
-}
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
-
-// schemaName makes a name that the protocol allows.
-func schemaName(s string) string {
-	s = notInNames.ReplaceAllString(s, "_")
-	if s == "" {
-		return "reply"
-	}
-	return s[:min(len(s), 64)]
 }
 
 func chatMessage(m engine.Message) map[string]any {
@@ -148,7 +136,7 @@ func (chat) read(_ *engine.Request, body []byte) (*draft, error) {
 		return nil, unlike("chat completions", body)
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return nil, reported(body)
+		return nil, words.Reported(body)
 	}
 	if len(a.Choices) == 0 {
 		return nil, call.Bad("the endpoint's answer has no choices: %s", call.Said(body))

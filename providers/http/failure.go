@@ -3,9 +3,7 @@ package http
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	nethttp "net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,33 +32,12 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 	if w.Status == nethttp.StatusFailedDependency { // Bedrock's word for a model that failed
 		e.Kind = engine.ServerError
 	}
-	if kind := named(w.Body); kind != "" && w.Status < nethttp.StatusInternalServerError || kind == engine.ContextTooLong {
-		e.Kind = kind
-	}
+	e.Kind = words.Refused(w, e.Kind)
 	if e.Kind == engine.NotFound {
 		e.Message += " (options.url and base_url lead there)"
 	}
 	if len(m.env.missing) > 0 && e.Kind == engine.AuthError {
 		e.Message += " (not set in the environment: " + strings.Join(m.env.missing, ", ") + ")"
-	}
-	return e
-}
-
-// reported types an error that came with status 200 in place of a reply.
-func reported(body []byte) *engine.ModelError {
-	e := call.Bad("%s", call.Said(body))
-	e.Kind = engine.ServerError
-	var shape struct {
-		Error struct{ Code, Status json.RawMessage }
-	}
-	_ = json.Unmarshal(body, &shape) // of another shape: the kind stays
-	for _, raw := range []json.RawMessage{shape.Error.Status, shape.Error.Code} {
-		if status, err := strconv.Atoi(strings.Trim(string(raw), `"`)); err == nil && status >= 400 && status < 600 {
-			e.Status, e.Kind = status, engine.ErrorKind(wire.KindOf(status))
-		}
-	}
-	if kind := named(body); kind != "" {
-		e.Kind = kind
 	}
 	return e
 }
@@ -84,17 +61,6 @@ var words = call.Words{
 	{"rate_limit", engine.RateLimited},
 	{"throttl", engine.RateLimited},
 	{"overloaded", engine.Overloaded},
-}
-
-// named finds the kind of an error in its words, "" where none is known. Only
-// what the endpoint says of the error counts: bodies may quote the request.
-func named(body []byte) engine.ErrorKind {
-	var shape struct {
-		Code, Type any
-		Error      struct{ Code, Type, Status any }
-	}
-	_ = json.Unmarshal(body, &shape) // of another shape: the sentence is left
-	return words.Kind(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, shape.Error.Status, wire.Explain(body)))
 }
 
 // askedToWait is how long an answer of Google's asks to wait, in its body.

@@ -162,7 +162,7 @@ func (gemini) read(_ *engine.Request, body []byte) (*draft, error) {
 		return nil, unlike("generateContent", body)
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
-		return nil, reported(body)
+		return nil, words.Reported(body)
 	}
 	out := &draft{id: a.ResponseID, model: a.ModelVersion, usage: geminiUsage(a.UsageMetadata)}
 	if reason := a.PromptFeedback.BlockReason; reason != "" && len(a.Candidates) == 0 {

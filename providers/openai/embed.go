@@ -97,7 +97,7 @@ func embedded(body []byte, n int) (vectors [][]float64, used int, err error) {
 		return nil, 0, call.Bad("the server's vectors cannot be read: %s", call.Said(body))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return nil, 0, reported(body)
+		return nil, 0, words.Reported(body)
 	}
 	if len(c.Data) != n {
 		return nil, 0, call.Bad("the server sent %d vectors for %d texts", len(c.Data), n)

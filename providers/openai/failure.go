@@ -1,12 +1,7 @@
 package openai
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
@@ -21,7 +16,7 @@ func typed(err error) *engine.ModelError {
 		return refused(sent)
 	}
 	if event, ok := errors.AsType[*ssestream.StreamError](err); ok {
-		return reported(event.Event.Data)
+		return words.Reported(event.Event.Data)
 	}
 	return nil
 }
@@ -42,27 +37,7 @@ func refused(w *wire.Error) *engine.ModelError {
 	if w.Status == 0 {
 		return e
 	}
-	if kind := named(w.Body); kind != "" && w.Status < http.StatusInternalServerError || kind == engine.ContextTooLong {
-		e.Kind = kind
-	}
-	return e
-}
-
-// reported types an error that came with status 200: in a stream, or in place of a reply.
-func reported(body []byte) *engine.ModelError {
-	e := &engine.ModelError{Kind: engine.ServerError, Message: wire.Explain(body)}
-	var shape struct {
-		Error struct{ Code, Status json.RawMessage }
-	}
-	_ = json.Unmarshal(body, &shape) // of another shape: the kind stays
-	for _, raw := range []json.RawMessage{shape.Error.Status, shape.Error.Code} {
-		if status, err := strconv.Atoi(strings.Trim(string(raw), `"`)); err == nil && status >= 400 && status < 600 {
-			e.Status, e.Kind = status, engine.ErrorKind(wire.KindOf(status))
-		}
-	}
-	if kind := named(body); kind != "" {
-		e.Kind = kind
-	}
+	e.Kind = words.Refused(w, e.Kind)
 	return e
 }
 
@@ -83,15 +58,4 @@ var words = call.Words{
 	{"invalid_model", engine.NotFound},
 	{"rate_limit", engine.RateLimited},
 	{"overloaded", engine.Overloaded},
-}
-
-// named finds the kind of an error in its words, "" where none is known. Only
-// what the server says of the error counts: bodies may quote the request.
-func named(body []byte) engine.ErrorKind {
-	var shape struct {
-		Code, Type any
-		Error      struct{ Code, Type any }
-	}
-	_ = json.Unmarshal(body, &shape) // of another shape: the sentence is left
-	return words.Kind(fmt.Sprintln(shape.Code, shape.Type, shape.Error.Code, shape.Error.Type, wire.Explain(body)))
 }

@@ -22,7 +22,7 @@ func (m *model) answer(req *engine.Request, body []byte) (*engine.Reply, error) 
 		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
 	}
 	if fault, ok := c.JSON.ExtraFields["error"]; ok && fault.Raw() != "null" {
-		return nil, reported([]byte(c.RawJSON()))
+		return nil, words.Reported([]byte(c.RawJSON()))
 	}
 	if len(c.Choices) == 0 {
 		return nil, call.Bad("the server's answer has no choices: %s", call.Said(body))

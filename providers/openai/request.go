@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // params writes a request in the SDK's terms. What is unset is not sent.
@@ -146,7 +146,7 @@ func (m *model) format(out *sdk.ChatCompletionNewParams, s *engine.ReplySchema) 
 		if !look.valid {
 			return fmt.Errorf("reply schema %s is no JSON", s.Name)
 		}
-		f := shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: schemaName(s.Name), Schema: s.Schema}
+		f := shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: call.SchemaName(s.Name), Schema: s.Schema}
 		if look.strict {
 			f.Strict = param.NewOpt(true)
 		}
@@ -168,15 +168,4 @@ func (m *model) look(schema json.RawMessage) *looked {
 	l := &looked{schema, json.Valid(schema), strict(schema)}
 	m.looked.Store(l)
 	return l
-}
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
-
-// schemaName makes a name that the protocol allows.
-func schemaName(s string) string {
-	s = notInNames.ReplaceAllString(s, "_")
-	if s == "" {
-		return "reply"
-	}
-	return s[:min(len(s), 64)]
 }

@@ -1,0 +1,98 @@
+package call
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// AskForJSON is a request whose schema is asked for in the system prompt, for
+// servers that have no field for it.
+func AskForJSON(req *engine.Request) *engine.Request {
+	words := fmt.Sprintf("Answer with one JSON value and nothing else. It must fit this JSON Schema, named %q:\n%s", req.Schema.Name, req.Schema.Schema)
+	out := *req
+	out.Schema = nil
+	n := 0
+	for n < len(req.Messages) && req.Messages[n].Role == engine.System {
+		n++
+	}
+	out.Messages = append([]engine.Message{}, req.Messages[:n]...)
+	out.Messages = append(out.Messages, engine.Message{Role: engine.System, Text: engine.Text{words}})
+	out.Messages = append(out.Messages, req.Messages[n:]...)
+	return &out
+}
+
+// Parted are the texts of the system messages, and the other messages.
+func Parted(messages []engine.Message) (system []string, rest []engine.Message) {
+	for _, m := range messages {
+		if m.Role == engine.System {
+			system = append(system, m.Text.String())
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return system, rest
+}
+
+// Transcript is all that was said as one text: the one message there is, else
+// a dialogue with names.
+func Transcript(messages []engine.Message, withSystem bool) string {
+	system, rest := Parted(messages)
+	var parts []string
+	if withSystem {
+		parts = system
+	}
+	for _, m := range rest {
+		text := Spoken(m)
+		if len(rest) > 1 {
+			who := "User: "
+			if m.Role == engine.Assistant {
+				who = "Assistant: "
+			}
+			text = who + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// Spoken is a message as text: calls and results of tools are put into words.
+func Spoken(m engine.Message) string {
+	text := m.Text.String()
+	if m.Role == engine.ToolRole {
+		what := "Result of "
+		if m.IsError {
+			what = "Error of "
+		}
+		return what + "the tool " + m.Tool + ":\n" + text
+	}
+	for _, c := range m.Calls {
+		if text != "" {
+			text += "\n"
+		}
+		text += fmt.Sprintf("(calls the tool %s with %s)", c.Name, Object(c.Args))
+	}
+	return text
+}
+
+// Object is a call's arguments as a JSON object; what is none is shown to the
+// model as the text it wrote.
+func Object(args json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if len(args) == 0 {
+		return json.RawMessage("{}")
+	}
+	if json.Unmarshal(args, &fields) == nil && fields != nil {
+		return args
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(map[string]string{"not_an_object": string(args)}); err != nil {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(bytes.TrimSpace(b.Bytes()))
+}
