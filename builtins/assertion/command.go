@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/builtins/process"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/process"
 )
 
 // CommandConfig is the keys of command.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/process"
-	"github.com/pexctl/pex/builtins/tool/folder"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/process"
 )
 
 // CommandConfig is the settings of command.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/process"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/process"
 )
 
 const (

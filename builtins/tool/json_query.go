@@ -10,11 +10,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tool/folder"
 	"github.com/pexctl/pex/builtins/tool/table"
 	"github.com/pexctl/pex/dsl/jsonpath"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
 )
 
 // JSONQueryConfig is the settings of json_query.

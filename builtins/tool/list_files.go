@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tool/folder"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
 )
 
 // ListFilesConfig is the settings of list_files.

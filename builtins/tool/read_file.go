@@ -9,9 +9,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tool/folder"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
 )
 
 // ReadFileConfig is the settings of read_file.

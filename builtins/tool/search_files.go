@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tool/folder"
 	"github.com/pexctl/pex/builtins/tool/grep"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
 )
 
 // SearchFilesConfig is the settings of search_files.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/process"
+	"github.com/pexctl/pex/internal/process"
 )
 
 // A process that is killed cannot end what it has started, and neither can the

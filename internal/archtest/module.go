@@ -174,9 +174,12 @@ func (m *Module) place(f *File, n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.Path, m.fset.Position(n.Pos()).Line)
 }
 
+// shipped are the packages of internal/ that are part of the product.
+var shipped = []string{"internal/folder", "internal/process", "internal/wire"}
+
 // isSupport says that a package exists for tests: its name ends in "test", or
-// it keeps house. The one of internal/ that ships is internal/wire.
+// it keeps house.
 func isSupport(folder string) bool {
-	keeps := strings.HasPrefix(folder, "internal/") && folder != "internal/wire"
+	keeps := strings.HasPrefix(folder, "internal/") && !slices.Contains(shipped, folder)
 	return keeps || strings.HasSuffix(folder, "test")
 }

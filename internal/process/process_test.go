@@ -21,7 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/builtins/process"
+	"github.com/pexctl/pex/internal/process"
 )
 
 const (

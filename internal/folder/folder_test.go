@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/builtins/tool/folder"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/folder"
 )
 
 // plant writes files below a new folder.
