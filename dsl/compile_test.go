@@ -195,7 +195,7 @@ tools:
 	if got, err := tool.OutputFilter.Apply(map[string]any{"hits": "x"}); err != nil || len(got) != 1 || got[0] != "x" {
 		t.Errorf("the filter gives %v, %v", got, err)
 	}
-	if string(tool.With[0].Value) != "3" || tool.With[1].Template.Render(lookup) != "pilots" {
+	if tool.With[0].Value.Render(lookup) != json.Number("3") || tool.With[1].Value.Render(lookup) != "pilots" {
 		t.Errorf("with is %v", tool.With)
 	}
 	reflector := configOf[reflectorConfig](t, p, "reflector")

@@ -1,11 +1,9 @@
 package dsl
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -37,7 +35,7 @@ func (c *compiler) tool(e *entry) {
 	c.decode(e.val, path, &k, config)
 	t := engine.ToolSpec{
 		Name: e.key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
-		Approval: k.Approval, Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes,
+		Approval: k.Approval, Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
 	}
 	if k.Retry != nil {
@@ -79,7 +77,7 @@ func (c *compiler) toolType(e *entry) (toolFactory, bool) {
 	return f, false
 }
 
-// with reads the fixed arguments: texts with references are templates.
+// with reads the fixed arguments.
 func (c *compiler) with(v *value, path string) []engine.Fixed {
 	if v == nil {
 		return nil
@@ -88,27 +86,12 @@ func (c *compiler) with(v *value, path string) []engine.Fixed {
 		c.wrongType(v, path, "a mapping of arguments")
 		return nil
 	}
-	var out []engine.Fixed
-	for _, e := range v.entries {
-		fixed := engine.Fixed{Name: e.key}
-		if e.val.kind == text {
-			t := c.template(e.val, `vars:"parameters"`)
-			if len(t.Names()) > 0 || unescapes(t, e.val.text) {
-				fixed.Template = &component.Template{Text: e.val.text}
-				fixed.Template.Bind(t.Render)
-				out = append(out, fixed)
-				continue
-			}
-		}
-		fixed.Value = json.RawMessage(e.val.appendJSON(nil))
-		out = append(out, fixed)
+	out := make([]engine.Fixed, len(v.entries))
+	for i, e := range v.entries {
+		out[i].Name = e.key
+		c.valueRef(e.val, `vars:"parameters"`, &out[i].Value)
 	}
 	return out
-}
-
-// unescapes says whether a template without references still changes its text.
-func unescapes(t *prompt.Template, text string) bool {
-	return t.Text(func(string, string) (any, bool) { return nil, false }) != text
 }
 
 // checkTool builds the tool, which opens nothing, to learn what it does. Why
@@ -124,6 +107,9 @@ func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory, broken
 	}
 	if effect == "" && err == nil {
 		effect = engine.WriteEffect // a tool that does not say
+	}
+	if _, many := built.(engine.Toolset); !many {
+		t.Effect = effect
 	}
 	if effect != engine.WriteEffect {
 		return

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -32,8 +33,17 @@ type HostTool struct {
 	// harmless ("3" for 3); its error tells a model what to change. Nil = any.
 	Fit func(args json.RawMessage) (json.RawMessage, error)
 
-	known Effect // effect, asked once a run
-	mask  mask   // of the run's host
+	// FitTo makes Fit for a tool of a Toolset of its input schema.
+	FitTo func(schema json.RawMessage) (func(args json.RawMessage) (json.RawMessage, error), error)
+	// Pinned holds what a Toolset lists against what is pinned: an error that
+	// wraps ErrToolsChanged refuses the run. Nil = nothing is pinned.
+	Pinned func(*Listing) error
+
+	known    Effect        // effect, asked once a run
+	mask     mask          // of the run's host
+	slots    chan struct{} // a place each for the calls that may be made at once; nil = no bound
+	server   string        // the entry of the toolset that it is one of, or ""
+	sampling Sampling      // likewise, its
 }
 
 // Input is what one run is given. The start record keeps it.
@@ -99,11 +109,13 @@ type Options struct {
 	Tracer       Tracer                     // hears which ways the run takes; nil = nobody
 }
 
-// ToolInfos is what models and guards know of the tools, in spec order.
-func (h *Host) ToolInfos() []ToolInfo {
-	out := make([]ToolInfo, len(h.Tools))
+// Close ends what the host's toolsets began.
+func (h *Host) Close() error {
+	var errs []error
 	for i := range h.Tools {
-		out[i] = h.Tools[i].info()
+		if set, ok := h.Tools[i].Tool.(Toolset); ok {
+			errs = append(errs, set.Close())
+		}
 	}
-	return out
+	return errors.Join(errs...)
 }

@@ -63,6 +63,24 @@ func (m mask) output(out *ToolOutput) *ToolOutput {
 	return &ToolOutput{Text: m.written(out.Text), Data: m.raw(out.Data)}
 }
 
+// listing masks what a server said of its tools.
+func (m mask) listing(l *Listing) *Listing {
+	if m.secrets == nil || l == nil {
+		return l
+	}
+	out := Listing{Server: m.text(l.Server), Tools: make([]ToolDefinition, len(l.Tools))}
+	for i, d := range l.Tools {
+		out.Tools[i] = ToolDefinition{
+			Name: m.text(d.Name), Title: m.text(d.Title), Description: m.text(d.Description),
+			Input: m.raw(d.Input), Output: m.raw(d.Output), Hints: d.Hints,
+		}
+	}
+	for _, w := range l.Warnings {
+		out.Warnings = append(out.Warnings, m.text(w))
+	}
+	return &out
+}
+
 // failed masks a model's error as the journal keeps it. The cause is left out:
 // nobody behind the journal knows it.
 func (m mask) failed(err *ModelError) *ModelError {

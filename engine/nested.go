@@ -42,8 +42,9 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	sc := &Scope{s.k.Child(name), child}
 	began := s.Now()
 	if err = child.readSession(sc); err == nil {
-		err = sc.within(p.Limits.MaxDuration, child.along)
+		err = sc.within(p.Limits.MaxDuration, child.equipped)
 	}
+	_ = host.Close() // what it began is of no further use; how it ended tells nobody anything
 	for r := parent; r != nil; r = r.parent {
 		if r.stopping != nil {
 			return nil, r.stopping

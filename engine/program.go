@@ -101,17 +101,17 @@ type ToolSpec struct {
 	Approval       component.GuardRef
 	Timeout        time.Duration // 0 = DefaultToolTimeout
 	MaxOutputBytes int           // 0 = DefaultToolOutput
+	MaxConcurrent  int // calls at once, of a toolset's tools together; 0 = no bound
 	Retry          RetryPolicy
 	With           []Fixed // argument values a model cannot override
 	OutputFilter   component.FilterRef
 	IncludeOutput  bool // include_output_in_agent_response
 }
 
-// Fixed is an argument the author fixed: either a plain JSON value or a template.
+// Fixed is an argument the author fixed.
 type Fixed struct {
-	Name     string
-	Value    json.RawMessage
-	Template *component.Template
+	Name  string
+	Value component.Value
 }
 
 // Defaults of a tool's bounds.

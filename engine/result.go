@@ -39,6 +39,7 @@ const (
 	StopStepFailed     StopCode = "step_failed"
 	StopInternal       StopCode = "internal"
 	StopProviderError  StopCode = "provider_error"
+	StopToolsChanged   StopCode = "tools_changed"
 	StopStoreFull      StopCode = "store_full"
 	StopStoreCorrupt   StopCode = "store_corrupt"
 	StopSuspended      StopCode = "suspended"

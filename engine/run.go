@@ -52,7 +52,9 @@ type run struct {
 	counts     map[string]int
 	consumed   *budget
 	stopping   *StopError
-	underway   int // tool calls begun and not ended
+	underway   int // tool calls begun and not ended,
+	delegated  int // and those that agents answer
+	troubles   map[string]*trouble
 	wrote      bool
 	missed     *Miss
 	unanswered *ModelError // what ended it
@@ -108,10 +110,9 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 	}
 	r.infos = make([]ToolInfo, 0, len(h.Tools))
 	for _, t := range h.Tools {
-		info := t.info()
-		t.known, t.mask = info.Effect, mask{h.Secrets}
-		r.tools[info.Name] = &t
-		r.infos = append(r.infos, info)
+		if _, ok := t.Tool.(Toolset); !ok { // see equip
+			r.register(t)
+		}
 	}
 	r.consumed = newBudget(p.Limits)
 	r.emit = &emitter{sinks: h.Sinks, run: in.RunID}
@@ -166,7 +167,7 @@ func (r *run) main(s *Scope, start []byte) error {
 	r.identify(s)
 	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
 	if err = r.readHistory(s); err == nil {
-		err = s.inTime(r.along)
+		err = s.inTime(r.equipped)
 	}
 	if err = r.conclude(s, err); err != nil {
 		return err
@@ -182,6 +183,14 @@ func (r *run) main(s *Scope, start []byte) error {
 	})
 	r.segments = nil // nothing is asked any more, but the last commit may take a while
 	return nil
+}
+
+// equipped walks the graph with all tools at hand.
+func (r *run) equipped(s *Scope) error {
+	if err := r.equip(s); err != nil {
+		return err
+	}
+	return r.along(s)
 }
 
 // along walks the graph until it ends.

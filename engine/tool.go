@@ -39,17 +39,22 @@ type Tool interface {
 // Asker is a capability of a Tool whose result people give. It is not called:
 // its questions are asked one by one, each as a question of its own in the
 // journal, so that the process may end meanwhile and no effect is left open.
-//
-// A tool that does work of its own and asks in the middle of it (elicitation)
-// fits the same loop: its effect ends with the question, which is asked here,
-// and the tool is called as a further effect with the answers so far. One that
-// writes has to hold its call open instead, since a write is never repeated.
+// A tool that does work of its own and asks in the middle of it uses Call.Ask.
 type Asker interface {
 	// Consult says what is to be asked next, given the answers so far; with a
 	// nil question the output is the result, and an error is the tool's
 	// failure. It runs again on every resume: it touches nothing, and gives
 	// the same for the same arguments and answers.
 	Consult(args json.RawMessage, answers []Decision) (*Question, *ToolOutput, error)
+}
+
+// Delegate is a capability of a Tool whose result another program gives. It is
+// not called: the program runs as a part of the run, in its journal and on its
+// budget.
+type Delegate interface {
+	Program() *Program
+	// Parameters are the program's, made of arguments that fit Info().Input.
+	Parameters(args json.RawMessage) map[string]any
 }
 
 // Call is one call of a tool.
@@ -60,6 +65,14 @@ type Call struct {
 	Path     string // effect path
 	Context  string // where in the plan the run is and what earlier steps gave; for guided steps
 	Progress func(message string)
+	// Ask puts a question to a person in the middle of the call. A tool that
+	// does not write is ended by it, and called again with the answers so far,
+	// which Ask then gives in the same order: so it asks the same questions for
+	// the same arguments and answers. One that writes waits for whoever is there.
+	// An error says that there is no answer; the call had better end with it.
+	Ask func(ctx context.Context, q Question) (Decision, error)
+	// Sample asks the llm that the tool may use (see Sampling); nil = none.
+	Sample func(ctx context.Context, messages []Message, maxTokens int) (*Reply, error)
 	Session  CallSession      // what the conversation keeps between runs; nil = the run has no memory
 	Lookup   component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
 }

@@ -58,7 +58,7 @@ func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, er
 			return nil, err
 		}
 		for _, f := range t.Spec.With {
-			m[f.Name] = f.value(s.r.lookup(raw))
+			m[f.Name] = encoded(f.Value.Render(s.r.lookup(raw)))
 		}
 		merged, err := json.Marshal(m)
 		if err != nil {
@@ -74,14 +74,6 @@ func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, er
 		return nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.info().Name, err)
 	}
 	return fit, nil
-}
-
-func (f *Fixed) value(l component.Lookup) json.RawMessage {
-	if f.Template == nil {
-		return f.Value
-	}
-	b, _ := json.Marshal(f.Template.Render(l)) // a string always marshals
-	return b
 }
 
 // lookup finds values for a tool's own templates.

@@ -34,8 +34,8 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 		return c.rec, false, err
 	}
 	defer s.r.calling(-1)
-	wrote, err = c.run()
-	return c.rec, wrote, err
+	err = c.run()
+	return c.rec, c.wrote, err
 }
 
 // toolRun is one call of a tool under way: what is asked before it, what came
@@ -47,27 +47,27 @@ type toolRun struct {
 	tool     *HostTool // nil = there is none of that name
 	rec      ToolRecord
 	attempts int // calls that were made of the tool
+	wrote    bool
 }
 
-func (c *toolRun) run() (wrote bool, err error) {
+func (c *toolRun) run() error {
 	admitted, err := c.admitted()
 	if err != nil {
-		return false, err
+		return err
 	}
 	if !admitted {
 		c.called()
-		return false, nil
+		return nil
 	}
 	if err := c.s.Await(always); err != nil {
-		return false, err // cut before it began
+		return err // cut before it began
 	}
-	wrote = c.tool.effect() == WriteEffect
 	err = c.perform()
 	c.called()
 	if err == nil && len(c.s.r.program.Guards) > 0 {
 		_, err = c.guarded(c.name).Guards(AfterTool, c.env)
 	}
-	return wrote, err
+	return err
 }
 
 // admitted says whether the call is to be made; where it is not, the record
@@ -80,6 +80,11 @@ func (c *toolRun) admitted() (bool, error) {
 		return false, nil
 	}
 	c.tool = t
+	if why := c.s.r.inTrouble(t, c.s.Now()); why != "" {
+		c.rec.Args = valid(c.rec.Args)
+		c.rec.fail(CallError, why)
+		return false, nil
+	}
 	args, err := t.arguments(c.s, c.rec.Args)
 	if err != nil {
 		c.rec.Args = valid(c.rec.Args)
@@ -207,11 +212,15 @@ func (s *Scope) countIn() error {
 
 func (r *run) callable() bool {
 	limit := r.program.Limits.MaxToolCalls
-	return limit <= 0 || r.state.Usage.ToolCalls+r.underway < limit
+	return limit <= 0 || r.state.Usage.ToolCalls+r.underway+r.delegated < limit
 }
 
 func (s *Scope) awaitCallable(r *run) error {
-	err := s.Await(func() bool { return r.underway == 0 || r.stopping != nil || r.callable() })
+	ended := func() bool {
+		within := r != s.r // an agent that r called, which cannot wait for its own end
+		return r.underway == 0 && (r.delegated == 0 || within)
+	}
+	err := s.Await(func() bool { return ended() || r.stopping != nil || r.callable() })
 	if err != nil {
 		return err
 	}

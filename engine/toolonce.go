@@ -17,13 +17,19 @@ func (e *ArgumentsError) Error() string { return e.Err.Error() }
 // Unwrap gives the complaint itself.
 func (e *ArgumentsError) Unwrap() error { return e.Err }
 
+// OneCall is what came of CallTool.
+type OneCall struct {
+	ToolRecord
+	Effect Effect `json:"effect"`
+}
+
 // CallTool calls one tool of a program as a step of a run would: its arguments
 // are checked and mended, with the fixed ones on top, guards and people are
 // asked before it, its time and its output are bounded, its secrets masked. No
 // node of the program runs. The record is the call's; it has no status where it
 // was not made: then the Result says what was in the way, a question that is
 // open or a guard. An error is an *ArgumentsError.
-func CallTool(ctx context.Context, p *Program, in Input, h Host, o Options, u Invocation) (ToolRecord, *Result, error) {
+func CallTool(ctx context.Context, p *Program, in Input, h Host, o Options, u Invocation) (OneCall, *Result, error) {
 	const id = "call"
 	call := &toolOnce{u: u}
 	if len(u.Args) == 0 {
@@ -34,7 +40,7 @@ func CallTool(ctx context.Context, p *Program, in Input, h Host, o Options, u In
 	alone.Nodes = map[string]Node{id: call}
 	res := Run(ctx, &alone, in, h, o)
 	if call.unfit != nil {
-		return ToolRecord{}, res, &ArgumentsError{call.unfit}
+		return OneCall{}, res, &ArgumentsError{call.unfit}
 	}
 	return call.rec, res, nil
 }
@@ -43,7 +49,7 @@ func CallTool(ctx context.Context, p *Program, in Input, h Host, o Options, u In
 type toolOnce struct {
 	u     Invocation
 	unfit error
-	rec   ToolRecord
+	rec   OneCall
 }
 
 var _ Node = (*toolOnce)(nil)
@@ -53,6 +59,7 @@ func (t *toolOnce) Run(s *Scope) (err error) {
 	if t.unfit = s.Fits(t.u.Tool, t.u.Args); t.unfit != nil {
 		return nil
 	}
-	t.rec, _, err = s.Tool("tool", t.u)
+	t.rec.Effect = s.r.tools[t.u.Tool].effect()
+	t.rec.ToolRecord, _, err = s.Tool("tool", t.u)
 	return err
 }

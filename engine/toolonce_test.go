@@ -22,7 +22,7 @@ func once(t *testing.T, g *gadget, u engine.Invocation, people engine.People, gu
 	if rec.Tool != "" {
 		t.Error("a node of the program ran")
 	}
-	return got, res, err
+	return got.ToolRecord, res, err
 }
 
 func TestOneCallIsMadeAsByAStep(t *testing.T) {

@@ -16,15 +16,17 @@ import (
 // attempted is what a tool gave as the journal keeps it.
 type attempted struct {
 	ToolOutput
+	Asked *Question `json:"asked,omitempty"` // the call ended with it, and goes on with the answer
 	tries
 }
 
-// tries is how often a tool was called until it gave something, or failed.
+// tries is what a call took until the tool gave something, or failed.
 type tries struct {
-	Attempts int `json:"attempts,omitempty"` // when more than one
+	Attempts int      `json:"attempts,omitempty"` // when more than one
+	Sampled  []Tokens `json:"sampled,omitempty"`  // what the tool asked of its llm
 }
 
-// perform runs the tool as an effect. An error is a cut: the call was made,
+// perform lets the tool give its result. An error is a cut: the call was made,
 // and nobody knows what became of it.
 func (c *toolRun) perform() error {
 	s := c.s
@@ -34,25 +36,32 @@ func (c *toolRun) perform() error {
 			Step: &StepEvent{ID: c.u.StepID, Status: StepRunning},
 		})
 	}
-	if asker, ok := c.tool.Tool.(Asker); ok {
-		return c.consult(asker)
+	switch t := c.tool.Tool.(type) {
+	case Asker:
+		return c.consult(t)
+	case Delegate:
+		return c.delegate(t)
 	}
-	e := c.effect()
-	if e.Class == journal.Write {
+	if c.wrote = c.tool.effect() == WriteEffect; c.wrote {
 		s.r.write()
 	}
 	began := s.Now()
-	out, err := kernel.Do(s.k, e)
+	out, err := c.converse()
 	c.rec.DurationMS = milliseconds(s.Now() - began)
 	c.attempts = max(out.Attempts, 1)
+	return c.booked(out, err)
+}
+
+// booked notes what came of the call.
+func (c *toolRun) booked(out attempted, err error) error {
 	var f *journal.Failure
 	switch {
 	case err == nil:
 		c.rec.Status, c.rec.Result, c.rec.text = CallOK, out.value(), out.text()
 	case errors.As(err, &f):
-		c.attempts = attemptsOf(f)
+		c.attempts = triesOf(f).Attempts
 		c.rec.fail(CallError, f.Message)
-		if f.Code == "timeout" {
+		if f.Code == failedTimeout {
 			c.rec.Status = CallTimedOut
 		}
 	case isTimeout(err):
@@ -62,26 +71,28 @@ func (c *toolRun) perform() error {
 		c.rec.fail(CallError, "cut: "+err.Error())
 		return err
 	}
+	c.s.r.noteTrouble(c.tool, f, c.s.Now())
 	return nil
 }
 
-// effect is the call as the journal sees it.
-func (c *toolRun) effect() kernel.Effect[attempted] {
+// effect is a part of the call as the journal sees it: all of it, unless the
+// tool asks people.
+func (c *toolRun) effect(name string, said []exchange) kernel.Effect[attempted] {
 	s, t := c.s, c.tool
-	e := kernel.Effect[attempted]{Name: c.name, Class: class(t.effect()), Layer: LayerTool}
+	e := kernel.Effect[attempted]{Name: name, Class: class(t.effect()), Layer: LayerTool, Once: t.sampling.LLM != "" && s.r.budgeted()}
 	if s.r.journaled() {
 		body := toolRequest(c.rec.Tool, c.rec.Args)
 		e.Digest, e.Request = digest(body), func() []byte { return body }
 	}
 	call := Call{
-		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), c.name), Context: c.u.Context,
+		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.u.Context,
 		Session: s.r.session(),
 		Lookup:  s.r.lookup(c.rec.Args), Progress: c.progress(),
 	}
 	e.Perform = func(ctx context.Context, key string) (attempted, error) {
 		call := call
 		call.Key = key
-		return t.attempts(ctx, &call)
+		return t.attempts(ctx, &midcall{r: s.r, tool: t, call: &call, said: said})
 	}
 	return e
 }
@@ -100,24 +111,35 @@ func class(e Effect) journal.Class {
 }
 
 // attempts calls a tool as often as its retry policy says; a write only once.
-func (t *HostTool) attempts(ctx context.Context, c *Call) (attempted, error) {
+func (t *HostTool) attempts(ctx context.Context, m *midcall) (attempted, error) {
+	if t.slots != nil {
+		select {
+		case t.slots <- struct{}{}:
+			defer func() { <-t.slots }()
+		case <-ctx.Done():
+			return attempted{}, ctx.Err()
+		}
+	}
 	n := 1
 	if t.Spec != nil && t.effect() != WriteEffect {
 		n = max(n, t.Spec.Retry.MaxAttempts)
 	}
 	for i := 1; ; i++ {
-		out, err := t.once(ctx, c)
-		if err == nil {
-			return attempted{*out, tries{counted(i)}}, nil
-		}
-		if i >= n || ctx.Err() != nil {
-			return attempted{}, failedAfter(i, err)
+		out, err := t.once(ctx, m)
+		took := tries{counted(i), m.sampled()}
+		switch {
+		case m.asked != nil:
+			return attempted{Asked: m.asked, tries: took}, nil
+		case err == nil:
+			return attempted{ToolOutput: *out, tries: took}, nil
+		case i >= n || ctx.Err() != nil:
+			return attempted{}, failedAfter(took, err)
 		}
 		pause := time.NewTimer(t.Spec.Retry.backoff(i + 1))
 		select {
 		case <-ctx.Done():
 			pause.Stop()
-			return attempted{}, failedAfter(i, err)
+			return attempted{}, failedAfter(took, err)
 		case <-pause.C:
 		}
 	}
@@ -131,23 +153,23 @@ func counted(n int) int {
 	return n
 }
 
-// failedAfter notes in a failure how many attempts it took, so that the
-// journal keeps it.
-func failedAfter(n int, err error) error {
-	if n == 1 {
+// failedAfter notes in a failure what it took, so that the journal keeps it.
+func failedAfter(took tries, err error) error {
+	if took.Attempts == 0 && len(took.Sampled) == 0 {
 		return err
 	}
 	f := *journal.AsFailure(err)
-	f.Data = encoded(tries{n})
+	f.Data = encoded(took)
 	return &f
 }
 
-func attemptsOf(f *journal.Failure) int {
-	var a tries
-	if len(f.Data) == 0 || json.Unmarshal(f.Data, &a) != nil {
-		return 1
+func triesOf(f *journal.Failure) tries {
+	var t tries
+	if len(f.Data) > 0 && json.Unmarshal(f.Data, &t) != nil {
+		t = tries{}
 	}
-	return max(a.Attempts, 1)
+	t.Attempts = max(t.Attempts, 1)
+	return t
 }
 
 // progress passes on what a tool tells while it runs.
@@ -162,33 +184,46 @@ func (c *toolRun) progress() func(string) {
 	}
 }
 
-func (t *HostTool) once(ctx context.Context, c *Call) (*ToolOutput, error) {
+// The codes of a tool's failures in a journal.
+const (
+	failedTool        = "error"
+	failedTimeout     = "timeout"
+	failedUnavailable = "unavailable" // see Unavailable
+)
+
+// once makes one attempt of a call.
+func (t *HostTool) once(ctx context.Context, m *midcall) (*ToolOutput, error) {
 	timeout := DefaultToolTimeout
 	if t.Spec != nil && t.Spec.Timeout > 0 {
 		timeout = t.Spec.Timeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := m.begin(ctx, timeout)
 	defer cancel()
-	out, err := t.Tool.Call(ctx, c)
+	out, err := t.Tool.Call(ctx, m.call)
 	out = t.mask.output(out)
-	if err != nil && (ctx.Err() == context.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)) {
-		return nil, &journal.Failure{Code: "timeout", Message: fmt.Sprintf("the tool took longer than %s: %s", timeout, t.mask.text(err.Error()))}
+	if err == nil {
+		return t.bounded(out)
 	}
-	if err != nil {
-		return nil, &journal.Failure{Code: "error", Message: clip(t.mask.text(err.Error()), t.maxOutput())}
+	code, text := failedTool, clip(t.mask.text(err.Error()), t.maxOutput())
+	_, unavailable := errors.AsType[*UnavailableError](err)
+	switch {
+	case context.Cause(ctx) == context.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded):
+		code, text = failedTimeout, fmt.Sprintf("the tool took longer than %s: %s", timeout, text)
+	case unavailable:
+		code = failedUnavailable
 	}
-	return t.bounded(out)
+	return nil, &journal.Failure{Code: code, Message: text}
 }
 
 // bounded applies the output filter and cuts what is too long, head and tail kept.
 func (t *HostTool) bounded(out *ToolOutput) (*ToolOutput, error) {
 	if t.Spec != nil && !t.Spec.OutputFilter.IsZero() {
 		if !json.Valid(out.json()) {
-			return nil, &journal.Failure{Code: "error", Message: "output_filter wants JSON, the tool gave text: " + clip(out.Text, 200)}
+			return nil, &journal.Failure{Code: failedTool, Message: "output_filter wants JSON, the tool gave text: " + clip(out.Text, 200)}
 		}
 		found, err := t.Spec.OutputFilter.Apply(decoded(out.json()))
 		if err != nil {
-			return nil, &journal.Failure{Code: "error", Message: "output_filter: " + err.Error()}
+			return nil, &journal.Failure{Code: failedTool, Message: "output_filter: " + err.Error()}
 		}
 		var v any = found
 		if len(found) == 1 {

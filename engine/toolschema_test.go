@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // form is a tool with a schema, and nothing else.
@@ -24,7 +25,7 @@ func (form) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
 func TestModelsAreNotToldOfFixedArguments(t *testing.T) {
 	with := func(names ...string) (out []engine.Fixed) {
 		for _, name := range names {
-			out = append(out, engine.Fixed{Name: name, Value: json.RawMessage("1")})
+			out = append(out, engine.Fixed{Name: name, Value: component.Value{JSON: json.RawMessage("1")}})
 		}
 		return out
 	}
@@ -49,7 +50,7 @@ func TestModelsAreNotToldOfFixedArguments(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := engine.Host{Tools: []engine.HostTool{{Spec: &engine.ToolSpec{Name: "form", With: tt.with}, Tool: form(tt.schema)}}}
-			if d := cmp.Diff(tt.want, string(h.ToolInfos()[0].Input)); d != "" {
+			if d := cmp.Diff(tt.want, string(engine.ToolInfos(h.Tools)[0].Input)); d != "" {
 				t.Error(d)
 			}
 		})

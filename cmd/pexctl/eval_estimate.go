@@ -141,7 +141,9 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 		return 0, 0, usage("%w", err)
 	}
 	view := engine.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
-	view.Tools = host.ToolInfos()
+	if view.Tools, err = toolsTold(e.c, p, host); err != nil {
+		return 0, 0, err
+	}
 	chars := 0
 	for _, m := range node.Prompt(view) {
 		chars += len(m.Text.String())

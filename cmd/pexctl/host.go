@@ -180,11 +180,23 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	if err != nil {
 		return engine.HostTool{}, err
 	}
-	check, err := schema.Compile(t.Info().Input)
-	if err != nil {
+	bound := engine.HostTool{Spec: spec, Tool: t, FitTo: fitTo}
+	if _, ok := t.(engine.Toolset); ok {
+		return bound, nil // each of its tools has a schema of its own
+	}
+	if bound.Fit, err = fitTo(t.Info().Input); err != nil {
 		return engine.HostTool{}, fmt.Errorf("input schema: %w", err)
 	}
-	return engine.HostTool{Spec: spec, Tool: t, Fit: func(args json.RawMessage) (json.RawMessage, error) { return fit(check, args) }}, nil
+	return bound, nil
+}
+
+// fitTo makes what fits arguments to an input schema.
+func fitTo(input json.RawMessage) (func(json.RawMessage) (json.RawMessage, error), error) {
+	check, err := schema.Compile(input)
+	if err != nil {
+		return nil, err
+	}
+	return func(args json.RawMessage) (json.RawMessage, error) { return fit(check, args) }, nil
 }
 
 // fit mends what is harmless in a tool's arguments and checks the rest.

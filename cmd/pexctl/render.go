@@ -43,11 +43,13 @@ func render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host, err := newHost(p, hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: environment})
+	host, err := newHost(p, hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: environment, offline: true})
 	if err != nil {
 		return usage("%w", err)
 	}
-	v.Tools = host.ToolInfos()
+	if v.Tools, err = toolsTold(c, p, host); err != nil {
+		return err
+	}
 	call, err := given.Call(v, c.String("node"))
 	if err != nil {
 		return usage("--node %w", err)

@@ -111,6 +111,7 @@ func (s *session) close() error {
 	if memory, ok := s.host.Memory.(io.Closer); ok {
 		errs = append(errs, memory.Close())
 	}
+	errs = append(errs, s.host.Close())
 	for _, f := range s.closes {
 		errs = append(errs, f())
 	}

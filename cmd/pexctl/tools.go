@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 )
@@ -28,16 +32,24 @@ func toolsOnly(p *engine.Program, names ...string) *engine.Program {
 	out := *p
 	out.Models = nil
 	if len(names) > 0 {
-		out.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t engine.ToolSpec) bool { return !slices.Contains(names, t.Name) })
+		out.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t engine.ToolSpec) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return isOf(name, &t) })
+		})
 	}
 	return &out
+}
+
+// isOf says that a name is a tool's of the spec, or may be one of the tools
+// that stand behind it.
+func isOf(name string, t *engine.ToolSpec) bool {
+	return name == t.Name || t.Type == "mcp" && strings.HasPrefix(name, engine.MemberName(t.Name, ""))
 }
 
 // toolNamed finds a tool of the spec, or says which there are.
 func toolNamed(p *engine.Program, name string) (*engine.ToolSpec, error) {
 	all := make([]string, len(p.Tools))
 	for i := range p.Tools {
-		if all[i] = p.Tools[i].Name; all[i] == name {
+		if all[i] = p.Tools[i].Name; isOf(name, &p.Tools[i]) {
 			return &p.Tools[i], nil
 		}
 	}
@@ -82,4 +94,26 @@ func toolParameters(p *engine.Program, tool string, flags []string) (map[string]
 func refersTo(text, name string) bool {
 	found, err := regexp.MatchString(`parameters\s*(\??\.\s*|\[\s*(\\"|'))`+regexp.QuoteMeta(name)+`\b`, text)
 	return found || err != nil
+}
+
+// toolsBound are the tools that a run of a program would have, its servers
+// asked; what is missing is told on stderr.
+func toolsBound(c *cli.Context, p *engine.Program, host engine.Host) ([]engine.HostTool, error) {
+	bound, warnings, err := engine.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: defaults(p)}, host)
+	for _, w := range warnings {
+		fmt.Fprintln(c.App.ErrWriter, "warning:", tty.Safe(w))
+	}
+	if lost := host.Close(); lost != nil {
+		err = errors.Join(err, lost)
+	}
+	if err != nil {
+		return nil, infra(err)
+	}
+	return bound, nil
+}
+
+// toolsTold is what models are told of the tools of a program.
+func toolsTold(c *cli.Context, p *engine.Program, host engine.Host) ([]engine.ToolInfo, error) {
+	bound, err := toolsBound(c, p, host)
+	return engine.ToolInfos(bound), err
 }

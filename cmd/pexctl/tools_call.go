@@ -66,6 +66,7 @@ func toolsCall(c *cli.Context) error {
 	defer stop()
 	rec, res, err := engine.CallTool(ctx, t.program, t.input, t.host,
 		engine.Options{Grace: grace, Version: buildVersion()}, engine.Invocation{Tool: c.Args().Get(1), Args: args})
+	err = errors.Join(err, t.host.Close())
 	if memory, ok := t.host.Memory.(io.Closer); ok {
 		err = errors.Join(err, memory.Close())
 	}
@@ -101,7 +102,7 @@ func (t *toolCall) prepare() error {
 	if c.String("memory-id") != "" {
 		home = homeDir(c, spec)
 	}
-	t.program = toolsOnly(p, tool.Name)
+	t.program = toolsOnly(p, c.Args().Get(1))
 	t.input = engine.Input{RunID: newRunID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
 	if t.host, err = newHost(t.program, settingsOf(o, home, params)); err != nil {
 		return usage("%w", err)
@@ -116,11 +117,12 @@ func (t *toolCall) prepare() error {
 // askAboutWrites has a person approve what may change the world, whatever the
 // spec says of calls that an agent makes.
 func (t *toolCall) askAboutWrites() {
-	for i, info := range t.host.ToolInfos() {
-		if info.Effect == engine.WriteEffect {
-			careful := *t.host.Tools[i].Spec
+	for i := range t.host.Tools {
+		b := &t.host.Tools[i]
+		if _, many := b.Tool.(engine.Toolset); many || b.Info().Effect == engine.WriteEffect {
+			careful := *b.Spec
 			careful.Approval = component.GuardRef{Source: "always"}
-			t.host.Tools[i].Spec = &careful
+			b.Spec = &careful
 		}
 	}
 }
@@ -154,7 +156,7 @@ func argumentsOf(c *cli.Context) (json.RawMessage, error) {
 }
 
 // tell prints what the tool gave, or why it gave nothing, and gives the exit code.
-func (t *toolCall) tell(ctx context.Context, rec engine.ToolRecord, res *engine.Result) error {
+func (t *toolCall) tell(ctx context.Context, rec engine.OneCall, res *engine.Result) error {
 	switch {
 	case ctx.Err() != nil:
 		return stoppedBy(ctx, errors.New("stopped: it is not known what the call did"))
@@ -190,14 +192,13 @@ func (t *toolCall) unanswered(q engine.Question) error {
 
 // calledTool is a call as -o json shows it.
 type calledTool struct {
-	engine.ToolRecord
-	Effect     engine.Effect      `json:"effect"`
+	engine.OneCall
 	Warnings   []string           `json:"warnings"`
 	StopReason *engine.StopReason `json:"stop_reason,omitempty"` // of a guard or limit
 }
 
-func (t *toolCall) printJSON(rec engine.ToolRecord, res *engine.Result) error {
-	out := calledTool{ToolRecord: rec, Effect: t.host.ToolInfos()[0].Effect, Warnings: res.Warnings}
+func (t *toolCall) printJSON(rec engine.OneCall, res *engine.Result) error {
+	out := calledTool{OneCall: rec, Warnings: res.Warnings}
 	if res.StopReason.Code != engine.StopAnswered {
 		out.StopReason = &res.StopReason
 	}
@@ -206,7 +207,7 @@ func (t *toolCall) printJSON(rec engine.ToolRecord, res *engine.Result) error {
 
 // print puts what a model would read on stdout, and on stderr why there is
 // nothing to read.
-func (t *toolCall) print(rec engine.ToolRecord, res *engine.Result) {
+func (t *toolCall) print(rec engine.OneCall, res *engine.Result) {
 	if rec.Status == engine.CallOK {
 		fmt.Fprintln(t.c.App.Writer, strings.TrimRight(fitFor(t.c.App.Writer, rec.Text()), "\n"))
 	} else if rec.Status != "" {

@@ -47,11 +47,10 @@ type listedTool struct {
 	Schema         json.RawMessage `json:"input_schema"` // as models are told
 }
 
-// fixedArgument is an argument that the spec gives: a value, or a template.
+// fixedArgument is an argument that the spec gives.
 type fixedArgument struct {
-	Name     string          `json:"name"`
-	Value    json.RawMessage `json:"value,omitempty"`
-	Template string          `json:"template,omitempty"`
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // as written: its texts may hold references
 }
 
 func toolsLs(c *cli.Context) error {
@@ -74,7 +73,11 @@ func toolsLs(c *cli.Context) error {
 	if err != nil {
 		return usage("%w", err)
 	}
-	all := toolsOf(p, &host)
+	bound, err := toolsBound(c, p, host)
+	if err != nil {
+		return err
+	}
+	all := toolsOf(p, bound)
 	switch {
 	case wantJSON:
 		return printJSON(c, struct {
@@ -89,14 +92,14 @@ func toolsLs(c *cli.Context) error {
 }
 
 // toolsOf lists the tools that a program has, with the nodes that see them.
-func toolsOf(p *engine.Program, host *engine.Host) []listedTool {
-	infos := host.ToolInfos()
+func toolsOf(p *engine.Program, bound []engine.HostTool) []listedTool {
+	infos := engine.ToolInfos(bound)
 	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	v.Tools = infos
 	calls, told := seenBy(p, v)
 	all := make([]listedTool, len(infos))
 	for i, info := range infos {
-		t := host.Tools[i].Spec
+		t := bound[i].Spec
 		all[i] = listedTool{
 			Name: info.Name, Type: t.Type, Effect: info.Effect, Approval: cmp.Or(t.Approval.Source, "never"),
 			CalledBy: append([]string{}, calls[info.Name]...), ToldTo: append([]string{}, told[info.Name]...),
@@ -134,11 +137,7 @@ func seenBy(p *engine.Program, v engine.View) (calls, told map[string][]string) 
 func fixedOf(t *engine.ToolSpec) []fixedArgument {
 	out := []fixedArgument{}
 	for _, f := range t.With {
-		each := fixedArgument{Name: f.Name, Value: f.Value}
-		if f.Template != nil {
-			each.Template = f.Template.Text
-		}
-		out = append(out, each)
+		out = append(out, fixedArgument{f.Name, f.Value.JSON})
 	}
 	return out
 }
@@ -173,10 +172,7 @@ func printTools(c *cli.Context, all []listedTool) {
 func fixedText(fixed []fixedArgument) string {
 	var out []string
 	for _, f := range fixed {
-		value := f.Template
-		if value == "" {
-			value = string(f.Value)
-		}
+		value := string(f.Value)
 		out = append(out, f.Name+"="+value)
 	}
 	slices.Sort(out)

@@ -105,7 +105,7 @@ func (f *Faults) toolAside(a kernel.Asked) bool {
 	var asked struct {
 		Tool string `json:"tool"`
 	}
-	if json.Unmarshal(a.Request, &asked) != nil {
+	if json.Unmarshal(a.Request, &asked) != nil || asked.Tool == "" {
 		return false
 	}
 	f.tools[asked.Tool]++

@@ -19,9 +19,7 @@ func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
 	tools := make([]engine.HostTool, len(h.Tools))
 	for i, t := range h.Tools {
 		tools[i] = t
-		if _, asks := t.Tool.(engine.Asker); !asks {
-			tools[i].Tool = f.failing(t)
-		}
+		tools[i].Tool = f.failing(nameOf(t), t.Tool)
 	}
 	nested := h.Nested
 	h.Models, h.Tools = models, tools
@@ -34,14 +32,23 @@ func (f *Faults) Host(p *engine.Program, h engine.Host) engine.Host {
 	return h
 }
 
+func nameOf(t engine.HostTool) string {
+	if t.Spec != nil {
+		return t.Spec.Name
+	}
+	return t.Tool.Info().Name
+}
+
 // failing is a tool that may fail. A fault that is for one call hits its first
 // attempt: what the tool's own retries do about it can be seen.
-func (f *Faults) failing(t engine.HostTool) engine.Tool {
-	name := t.Tool.Info().Name
-	if t.Spec != nil {
-		name = t.Spec.Name
+func (f *Faults) failing(name string, t engine.Tool) engine.Tool {
+	switch t := t.(type) {
+	case engine.Asker, engine.Delegate:
+		return t // it is not called
+	case engine.Toolset:
+		return engine.RecastAll(t, name, f.failing)
 	}
-	return engine.Recast(t.Tool, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+	return engine.Recast(t, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
 		fault, aside := f.attempt(name, c.Path)
 		switch {
 		case fault != "":
@@ -49,7 +56,7 @@ func (f *Faults) failing(t engine.HostTool) engine.Tool {
 		case aside && f.recording != nil && !f.live[name]:
 			return f.recording.Output(c.Path)
 		}
-		return t.Tool.Call(ctx, c)
+		return t.Call(ctx, c)
 	})
 }
 

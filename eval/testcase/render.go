@@ -2,6 +2,7 @@ package testcase
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine"
@@ -16,7 +17,12 @@ func (t *try) render() {
 		return
 	}
 	v := t.view
-	v.Tools = t.unit.Host.ToolInfos()
+	tools, _, err := engine.Tools(context.Background(), t.unit.Program, engine.Input{Parameters: v.State.Parameters}, t.unit.Host)
+	if err != nil {
+		t.broken("render", err)
+		return
+	}
+	v.Tools = engine.ToolInfos(tools)
 	for _, name := range t.c.Render {
 		call, err := given.Call(v, name)
 		if err != nil {

@@ -120,15 +120,17 @@ func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engi
 		spec.Retry.InitialDelay, spec.Retry.MaxDelay = 1, 1 // nobody is waited for
 		t.Spec = &spec
 	}
-	if a := w.answers[name]; a != nil {
-		t.Tool = engine.Recast(t.Tool, a.give)
+	if set, ok := t.Tool.(engine.Toolset); ok {
+		t.Tool = engine.RecastAll(set, name, w.answering) // nobody starts a server
 		return t
 	}
-	if _, asks := t.Tool.(engine.Asker); asks {
-		return t // a question, and no work of its own
+	if w.answers[name] != nil {
+		t.Tool = w.answering(name, t.Tool)
+		return t
 	}
-	if _, keeps := t.Tool.(engine.SessionTool); keeps {
-		return t // it works on the memory of the case
+	switch t.Tool.(type) {
+	case engine.Asker, engine.Delegate, engine.SessionTool:
+		return t // a question, a run within the run, or work on the memory of the case
 	}
 	writes := effectOf(t) != engine.ReadEffect
 	original := t.Tool
@@ -142,6 +144,14 @@ func (w *world) tool(p *engine.Program, t engine.HostTool, i int, at Place) engi
 		}
 		return h.Tools[i].Tool.Call(ctx, c)
 	})
+	return t
+}
+
+// answering is a tool that gives what the case says, if it says anything.
+func (w *world) answering(name string, t engine.Tool) engine.Tool {
+	if a := w.answers[name]; a != nil {
+		return engine.Recast(t, a.give)
+	}
 	return t
 }
 

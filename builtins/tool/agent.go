@@ -1,0 +1,101 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// AgentConfig is the settings of agent.
+type AgentConfig struct {
+	Ref component.AgentRef `yaml:"ref" required:"true" doc:"The spec that answers; its parameters are the tool's arguments."`
+}
+
+// Agent runs another spec. A call is a run within the run, in its journal and
+// events and on its budget; it has a plan, limits and tools of its own.
+var Agent = component.New("agent", "Runs another spec inside this run: a plan of its own, the same journal and budget.",
+	func() AgentConfig { return AgentConfig{} }, newAgent)
+
+type agent struct {
+	info    engine.ToolInfo
+	program *engine.Program
+}
+
+var (
+	_ engine.Tool     = (*agent)(nil)
+	_ engine.Delegate = (*agent)(nil)
+)
+
+func newAgent(c *AgentConfig, s engine.ToolSettings) (engine.Tool, error) {
+	p, _ := c.Ref.Program().(*engine.Program)
+	if p == nil {
+		return nil, errors.New("ref names no spec that compiles")
+	}
+	does := p.Description
+	if does == "" {
+		does = fmt.Sprintf("Asks the agent %s.", p.Name)
+	}
+	return &agent{about(s, "agent", does, parametersSchema(p.Parameters), strongest(p.Tools)), p}, nil
+}
+
+// Info implements engine.Tool.
+func (t *agent) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool: an agent is no effect, and is not called.
+func (t *agent) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+	return nil, errors.New("an agent is run, not called")
+}
+
+// Program implements engine.Delegate.
+func (t *agent) Program() *engine.Program { return t.program }
+
+// Parameters implements engine.Delegate.
+func (t *agent) Parameters(args json.RawMessage) map[string]any {
+	out, _ := engine.PlainJSON(args).(map[string]any) // the arguments were checked
+	return out
+}
+
+// strongest is the most that any of an agent's tools does to the world.
+func strongest(tools []engine.ToolSpec) engine.Effect {
+	effect := engine.ReadEffect
+	for i := range tools {
+		switch tools[i].Effect {
+		case engine.ReadEffect:
+		case engine.IdempotentEffect:
+			effect = engine.IdempotentEffect
+		default:
+			return engine.WriteEffect
+		}
+	}
+	return effect
+}
+
+// parametersSchema is the input schema of a spec: its parameters.
+func parametersSchema(parameters []engine.Parameter) string {
+	properties, required := map[string]json.RawMessage{}, []string{}
+	for _, p := range parameters {
+		properties[p.Name] = described(p)
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	b, err := json.Marshal(map[string]any{
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	})
+	if err != nil {
+		return `{"type": "object"}` // the compiler has read every schema
+	}
+	return string(b)
+}
+
+// described is a parameter's schema with its words.
+func described(p engine.Parameter) json.RawMessage {
+	if len(p.Schema) == 0 {
+		return json.RawMessage(`{"type": "string"}`)
+	}
+	return p.Schema
+}

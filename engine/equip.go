@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// ErrToolsChanged says that a server's tools are not those that are pinned: the
+// run is refused. What wraps it tells the difference.
+var ErrToolsChanged = errors.New("the tools have changed")
+
+// changedTools is how a journal keeps ErrToolsChanged.
+const changedTools = "tools_changed"
+
+// equip asks the servers of the spec what tools they have, side by side. What
+// they said is kept: a run that goes on has the tools that it began with.
+func (r *run) equip(s *Scope) error {
+	var sets []*HostTool
+	for i := range r.host.Tools {
+		if _, ok := r.host.Tools[i].Tool.(Toolset); ok {
+			sets = append(sets, &r.host.Tools[i])
+		}
+	}
+	if len(sets) == 0 {
+		return nil
+	}
+	found := make([][]HostTool, len(sets))
+	name := func(i int) string { return "tools." + sets[i].Spec.Name }
+	err := s.Parallel(len(sets), name, func(i int, s *Scope) (err error) {
+		found[i], err = r.members(s, sets[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.infos = r.infos[:0]
+	for _, t := range r.host.Tools {
+		members := []HostTool{t}
+		if _, ok := t.Tool.(Toolset); ok {
+			members, found = found[0], found[1:]
+		}
+		for _, m := range members {
+			r.register(m)
+		}
+	}
+	return nil
+}
+
+// register makes a tool one of the run's.
+func (r *run) register(t HostTool) {
+	info := t.info()
+	t.known, t.mask = info.Effect, mask{r.host.Secrets}
+	t.bound()
+	r.tools[info.Name] = &t
+	r.infos = append(r.infos, info)
+}
+
+// members are the tools of a server; none where it does not answer, which is
+// told.
+func (r *run) members(s *Scope, t *HostTool) ([]HostTool, error) {
+	set := t.Tool.(Toolset)
+	t.bound() // for all of them together
+	listing, err := r.listed(s, t, set)
+	if err != nil || listing == nil {
+		return nil, err
+	}
+	warn := func(text string) { s.Record(Warned{Text: "tools." + t.Spec.Name + ": " + text}) }
+	for _, text := range listing.Warnings {
+		warn(text)
+	}
+	rules, names := set.Rules(), map[string]bool{}
+	var out []HostTool
+	for _, def := range listing.Tools {
+		if !rules.admits(def.Name) {
+			continue
+		}
+		m := t.member(set, rules.override(def.Name), def)
+		switch {
+		case names[m.Spec.Name]:
+			warn(fmt.Sprintf("the tool %q is left out: another one is called %s as well", def.Name, m.Spec.Name))
+		case len(m.Spec.Name) > maxToolName:
+			warn(fmt.Sprintf("the tool %q is left out: %s is longer than the %d characters that model providers take; give the server a shorter name", def.Name, m.Spec.Name, maxToolName))
+		default:
+			names[m.Spec.Name] = true
+			if err := m.fitting(def); err != nil {
+				warn(fmt.Sprintf("the tool %q is left out: its input schema cannot be used: %v", def.Name, err))
+				continue
+			}
+			out = append(out, m)
+		}
+	}
+	for _, o := range rules.Overrides {
+		if !slices.ContainsFunc(listing.Tools, func(d ToolDefinition) bool { return d.Name == o.Name }) {
+			warn(fmt.Sprintf("overrides.%s names none of the server's tools", o.Name))
+		}
+	}
+	return out, nil
+}
+
+// listed is the listing as the journal keeps it; nil = there is none, and why
+// not was told.
+func (r *run) listed(s *Scope, t *HostTool, set Toolset) (*Listing, error) {
+	e := kernel.Effect[*Listing]{Name: "list", Class: journal.Read, Layer: LayerTool}
+	if r.journaled() {
+		body := encoded(struct {
+			Toolset string `json:"toolset"`
+		}{t.Spec.Name})
+		e.Digest, e.Request = digest(body), func() []byte { return body }
+	}
+	call := Call{RunID: r.input.RunID, Path: joinPath(s.Path(), e.Name), Lookup: r.lookup(nil), Progress: func(string) {}}
+	masked := mask{r.host.Secrets}
+	e.Perform = func(ctx context.Context, _ string) (*Listing, error) {
+		l, err := set.List(ctx, &call)
+		if err == nil && t.Pinned != nil {
+			err = t.Pinned(l)
+		}
+		switch {
+		case errors.Is(err, ErrToolsChanged):
+			return nil, &journal.Failure{Code: changedTools, Message: masked.text(err.Error())}
+		case err != nil:
+			return nil, &journal.Failure{Code: "error", Message: masked.text(err.Error())}
+		}
+		return masked.listing(l), nil
+	}
+	l, err := kernel.Do(s.k, e)
+	f, failed := errors.AsType[*journal.Failure](err)
+	switch {
+	case failed && f.Code == changedTools:
+		return nil, Fail(StopToolsChanged, "tools."+t.Spec.Name, "%s", f.Message)
+	case failed:
+		s.Record(Warned{Text: fmt.Sprintf("tools.%s: its tools are not there: %s", t.Spec.Name, f.Message)})
+		return nil, nil
+	}
+	return l, err
+}
+
+// member is one tool of a server, under the rules of its entry and its own.
+func (t *HostTool) member(set Toolset, o ToolOverride, def ToolDefinition) HostTool {
+	spec := *t.Spec
+	spec.Name = MemberName(t.Spec.Name, def.Name)
+	spec.Description = cmp.Or(o.Description, def.Description, def.Title)
+	spec.Effect = def.Hints.tighten(o.Effect, t.Spec.Effect)
+	if !o.Approval.IsZero() {
+		spec.Approval = o.Approval
+	}
+	spec.With = append(slices.Clip(o.With), slices.DeleteFunc(slices.Clone(t.Spec.With), func(f Fixed) bool {
+		return slices.ContainsFunc(o.With, func(own Fixed) bool { return own.Name == f.Name })
+	})...)
+	return HostTool{Spec: &spec, Tool: set.Bind(def), FitTo: t.FitTo, slots: t.slots, server: t.Spec.Name, sampling: set.Rules().Sampling}
+}
+
+// fitting compiles the tool's input schema.
+func (t *HostTool) fitting(def ToolDefinition) (err error) {
+	if t.FitTo != nil {
+		t.Fit, err = t.FitTo(def.Input)
+	}
+	return err
+}
+
+// tighten is the effect of a tool: what the author says of it; else what the
+// author says of its server, unless the server itself admits to more; else it
+// is taken for a write, whatever the server claims.
+func (h ToolHints) tighten(own, entry Effect) Effect {
+	says := func(b *bool, v bool) bool { return b != nil && *b == v }
+	switch {
+	case own != "":
+		return own
+	case entry == "" || entry == WriteEffect:
+		return WriteEffect
+	case says(h.ReadOnly, true):
+		return entry
+	case says(h.Destructive, true), entry == ReadEffect && says(h.ReadOnly, false), entry == IdempotentEffect && says(h.Idempotent, false):
+		return WriteEffect
+	}
+	return entry
+}
+
+// admits says whether include and exclude leave a tool in.
+func (r ToolsetRules) admits(name string) bool {
+	return (len(r.Include) == 0 || globbed(r.Include, name)) && !globbed(r.Exclude, name)
+}
+
+func globbed(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		ok, err := path.Match(g, name)
+		return ok && err == nil
+	})
+}
+
+func (r ToolsetRules) override(name string) ToolOverride {
+	if i := slices.IndexFunc(r.Overrides, func(o ToolOverride) bool { return o.Name == name }); i >= 0 {
+		return r.Overrides[i]
+	}
+	return ToolOverride{}
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/pexctl/pex/engine/graph"
+)
+
+// Info is what models and guards know of a bound tool.
+func (t *HostTool) Info() ToolInfo { return t.info() }
+
+// ToolInfos is what models and guards know of tools.
+func ToolInfos(tools []HostTool) []ToolInfo {
+	out := make([]ToolInfo, len(tools))
+	for i := range tools {
+		out[i] = tools[i].info()
+	}
+	return out
+}
+
+// Tools are the tools that a run of a program would have, in spec order: its
+// toolsets are asked what they offer, and nothing else is touched. Warnings tell
+// what is missing. The error is that a server's tools are not those pinned.
+func Tools(ctx context.Context, p *Program, in Input, h Host) (tools []HostTool, warnings []string, err error) {
+	const id = "tools"
+	box := &toolbox{}
+	alone := *p
+	alone.Graph = &graph.Graph[Condition]{Start: id, Nodes: []graph.Node{{ID: id, Type: id}}}
+	alone.Nodes = map[string]Node{id: box}
+	h.Sinks = nil
+	res := Run(ctx, &alone, in, h, Options{})
+	if res.StopReason.Code != StopAnswered {
+		return nil, res.Warnings, &StopError{res.StopReason}
+	}
+	return box.tools, res.Warnings, nil
+}
+
+// toolbox is a node that looks what tools there are.
+type toolbox struct{ tools []HostTool }
+
+var _ Node = (*toolbox)(nil)
+
+// Run implements Node.
+func (b *toolbox) Run(s *Scope) error {
+	for _, info := range s.r.infos {
+		b.tools = append(b.tools, *s.r.tools[info.Name])
+	}
+	return nil
+}

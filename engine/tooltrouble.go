@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// After so many failures in a row of a tool's service, which tell of the service
+// and not of the call, a run leaves it alone for a while: the numbers of the
+// breaker before models (internal/wire).
+const (
+	troubled = 5
+	respite  = 30 * time.Second // of active time
+)
+
+// UnavailableError is the failure of a call whose tool cannot be reached or does
+// not answer: another call would fare no better.
+type UnavailableError struct{ Err error }
+
+// Error implements error.
+func (e *UnavailableError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what was in the way.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// Unavailable marks a tool's error as its service's trouble.
+func Unavailable(err error) error { return &UnavailableError{err} }
+
+// trouble is how a tool's service fares.
+type trouble struct {
+	failures int // in a row
+	last     string
+	until    time.Duration // active time; no call is made before
+}
+
+// service is what tools of one server share.
+func (t *HostTool) service() string {
+	if t.server != "" || t.Spec == nil {
+		return t.server
+	}
+	return t.Spec.Name
+}
+
+// noteTrouble counts an outcome: failed is nil where the call succeeded.
+func (r *run) noteTrouble(t *HostTool, failed *journal.Failure, now time.Duration) {
+	name := t.service()
+	if failed == nil || failed.Code != failedTimeout && failed.Code != failedUnavailable {
+		delete(r.troubles, name)
+		return
+	}
+	if r.troubles == nil {
+		r.troubles = map[string]*trouble{}
+	}
+	x := r.troubles[name]
+	if x == nil {
+		x = &trouble{}
+		r.troubles[name] = x
+	}
+	x.failures++
+	x.last = failed.Message
+	if x.failures >= troubled {
+		x.until = now + respite
+	}
+}
+
+// inTrouble says why a tool is not called now, or "". Once its respite is over
+// one failure more opens the next.
+func (r *run) inTrouble(t *HostTool, now time.Duration) string {
+	x := r.troubles[t.service()]
+	if x == nil || now >= x.until {
+		return ""
+	}
+	return fmt.Sprintf("%s was not called: it failed %d times in a row and is left alone for %s; do without it. Its last failure: %s",
+		cmp.Or(t.service(), "the tool"), x.failures, (x.until - now).Round(time.Second), clip(x.last, 200))
+}
+
+// bound makes the places for calls at once.
+func (t *HostTool) bound() {
+	if t.slots == nil && t.Spec != nil && t.Spec.MaxConcurrent > 0 {
+		t.slots = make(chan struct{}, t.Spec.MaxConcurrent)
+	}
+}
