@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -115,24 +116,29 @@ func (k *columns) hint(hint string) string {
 	return "the dataset's columns: " + meant("", k.names)
 }
 
-// toolNames lists the tools of a spec, and of the agents in it. servers are
-// those of type mcp, whose tools are known only when they run.
-func (s *Spec) toolNames() (names, servers []string) { return toolsIn(s.tree) }
+// toolNames lists the tools of a spec, and of the agents in it, with those of
+// servers that are pinned. servers are the others, whose tools are known only
+// when they run.
+func (s *Spec) toolNames() (names, servers []string) { return s.toolsIn(s.tree, s.File) }
 
-func toolsIn(tree *value) (names, servers []string) {
+func (s *Spec) toolsIn(tree *value, file string) (names, servers []string) {
 	v := tree.get("tools")
 	if v == nil {
 		v = &value{kind: dict}
 	}
 	for _, e := range v.entries {
-		names = append(names, e.key)
-		if textAt(e.val, "type") == "mcp" {
-			servers = append(servers, e.key)
+		if textAt(e.val, "type") != server {
+			names = append(names, e.key)
+		} else if pinned := s.pinOf(file, e.key); pinned != nil {
+			names = append(names, pinned.Members()...)
+		} else {
+			names, servers = append(names, e.key), append(servers, e.key)
 		}
 	}
 	for _, agent := range agentsIn(tree, nil) {
-		n, s := toolsIn(agent)
-		names, servers = append(names, n...), append(servers, s...)
+		within := filepath.Join(filepath.Dir(file), filepath.FromSlash(textAt(agent, "file")))
+		n, more := s.toolsIn(agent.get("spec"), within)
+		names, servers = append(names, n...), append(servers, more...)
 	}
 	return names, servers
 }
@@ -144,7 +150,7 @@ func agentsIn(v *value, out []*value) []*value {
 	}
 	for _, e := range v.entries {
 		if spec := e.val.get("spec"); spec != nil && spec.kind == dict && spec.find("apiVersion") != nil {
-			out = append(out, spec)
+			out = append(out, e.val)
 			continue
 		}
 		out = agentsIn(e.val, out)

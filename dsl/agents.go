@@ -1,7 +1,6 @@
 package dsl
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +41,7 @@ func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 		c.report.error(diag.Cycle, v.place, "agents call agents more than %d deep", maxAgents)
 		return
 	}
-	sub := &loader{options: c.loader.options, report: c.report, files: c.loader.files, chain: c.loader.chain}
+	sub := &loader{options: c.loader.options, report: c.report, files: c.loader.files, chain: c.loader.chain, lock: c.loader.lock}
 	sub.options.Set, sub.options.Environ = nil, nil // overrides are the outer spec's
 	before := len(c.report.list)
 	s := sub.loadSource(src)
@@ -56,9 +55,17 @@ func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 	if rel, err := filepath.Rel(c.dir, src.path); err == nil {
 		a.File = filepath.ToSlash(rel)
 	}
-	s.program.Folder = path.Dir(a.File)
-	a.Bind(s.program)
+	c.within(a, s.program)
 	c.embed(v, a.File, s.program)
+}
+
+// within makes a program one of those within the one that is compiled.
+func (c *compiler) within(a *component.AgentRef, p *engine.Program) {
+	p.File = a.File
+	a.Bind(p)
+	if c.program != nil { // else it is a library's, and no program
+		c.program.Agents = append(c.program.Agents, p)
+	}
 }
 
 // embed puts the resolved spec of an agent beside its file's name, which is
@@ -81,8 +88,7 @@ func (c *compiler) resolvedAgent(v *value, a *component.AgentRef) {
 	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
 	sub := &loader{options: c.loader.options, report: c.report, files: c.loader.files, chain: c.loader.chain}
 	if s := sub.finish(spec, &source{name: a.File, kind: resolved, path: file}); s.program != nil {
-		s.program.Folder = path.Dir(a.File)
-		a.Bind(s.program)
+		c.within(a, s.program)
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// checkUse looks at the llms that nodes use: a cost limit needs their prices,
+// checkUse looks at the llms that nodes and tools use: a cost limit needs their prices,
 // and an entry that none uses is doubtful.
 func (c *compiler) checkUse(named []string) {
 	if r := c.program.Memory.Compaction.Summarize; r != nil {
 		named = append(named, r.LLM)
 	}
-	used := c.usedModels(named)
+	used := c.usedModels(append(named, modelsOfTools(c.tools)...))
 	c.usedLLMs = used
 	if max := c.doc.Limits.MaxCost; max > 0 {
 		for _, m := range c.models {
@@ -83,24 +83,17 @@ func (c *compiler) toolName(v *value) {
 		return
 	}
 	names := c.doc.Tools.keys()
+	served, members := c.serverTools(v.text)
 	_, err := path.Match(v.text, "")
 	switch {
 	case err != nil:
 		c.report.error(diag.UnknownTool, v.place, "%s is no pattern: a [ is not closed", quoted(v.text))
-	case strings.Contains(v.text, "__") && c.serves(v.text):
+	case strings.Contains(v.text, "__") && served:
+	case len(members) > 0 && strings.Contains(v.text, "__"):
+		c.report.error(diag.UnknownTool, v.place, "no tool that is pinned is called %s", quoted(v.text)).Hint = meant(v.text, members)
 	case !slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(v.text, n); return ok }):
 		c.report.error(diag.UnknownTool, v.place, "no tool is called %s", quoted(v.text)).Hint = meant(v.text, names)
 	}
-}
-
-// serves says whether a name server__tool begins with a tool of type mcp, whose
-// tools are known only when it runs.
-func (c *compiler) serves(pattern string) bool {
-	server, _, _ := strings.Cut(pattern, "__")
-	return slices.ContainsFunc(c.doc.Tools.keys(), func(n string) bool {
-		ok, _ := path.Match(server, n)
-		return ok && textAt(c.doc.Tools.get(n), "type") == "mcp"
-	})
 }
 
 // Parameter is found by name; nil = not declared.

@@ -85,12 +85,14 @@ func (c *compiler) compile() *engine.Program {
 	c.parameters()
 	c.llms()
 	c.toolSection()
+	c.checkPins()
 	c.limits()
 	c.guards()
 	c.output()
 	c.nodes()
 	c.check(before)
 	c.program.Parameters, c.program.Models, c.program.Tools = c.params, c.models, c.tools
+	c.foreign()
 	c.seal()
 	return c.program
 }

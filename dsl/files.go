@@ -14,11 +14,18 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// files reads below one root and nowhere else.
+// files reads below one root and nowhere else, but for folders that were opened
+// besides.
 type files struct {
-	root  string // absolute
-	shown string // how people wrote the folder of the spec
-	spec  string // that folder, absolute
+	root    string // absolute
+	shown   string // how people wrote the folder of the spec
+	spec    string // that folder, absolute
+	opened  []string
+	foreign *Foreign
+}
+
+func newFiles(root, spec, shown string, allow []string) *files {
+	return &files{root: root, spec: spec, shown: shown, opened: real(allow), foreign: &Foreign{}}
 }
 
 // rootMarks make a folder the root of a project.
@@ -61,13 +68,27 @@ type refusal struct {
 	hint    string
 }
 
-// read opens a file that a source names and returns it as a source.
+// read opens a file that a source names and returns it as a source. What lies
+// outside of the root, or was led to from there, is foreign.
 func (f *files) read(from *source, name string) (*source, *refusal) {
 	abs, no := f.resolve(from, name)
 	if no != nil {
 		return nil, no
 	}
-	return f.open(abs, name)
+	in, outside := f.around(abs)
+	if in == nil {
+		_, no := f.confine(abs, name)
+		no.hint += allowHint
+		return nil, no
+	}
+	src, no := in.open(abs, name)
+	if no != nil {
+		return nil, no
+	}
+	if src.foreign = outside || from.foreign; src.foreign {
+		f.foreign.add(f.relative(abs), src)
+	}
+	return src, nil
 }
 
 // resolve is the absolute path that a source names; it may be outside the root.

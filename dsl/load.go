@@ -19,6 +19,7 @@ type loader struct {
 	files   *files
 	read    []string // absolute paths, in order
 	chain   []string // specs that are being compiled, the outermost first
+	lock    *pins    // nil = not read yet
 }
 
 func newLoader(o Options) *loader { return &loader{options: o, report: &report{}} }
@@ -75,7 +76,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 			return nil
 		}
 	}
-	l.files = &files{root: root, spec: dir, shown: filepath.Dir(shown)}
+	l.files = newFiles(root, dir, filepath.Dir(shown), l.options.AllowPaths)
 	src, no := l.files.open(abs, shown)
 	if no != nil {
 		l.refuse(nowhere, no)
@@ -102,7 +103,7 @@ func (l *loader) loadSource(src *source) *Spec {
 
 // finish decodes, checks and lowers a whole tree.
 func (l *loader) finish(tree *value, src *source) *Spec {
-	s := &Spec{File: src.path, Dir: src.dir(), Root: l.files.root, tree: tree}
+	s := &Spec{File: src.path, Dir: src.dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, pinOf: l.pinOf}
 	l.chain = append(l.chain, src.path)
 	defer func() { l.chain = l.chain[:len(l.chain)-1] }()
 	before := len(l.report.list)

@@ -25,7 +25,7 @@ func (c *compiler) parameters() {
 		}
 	}
 	if !slices.ContainsFunc(c.params, func(p engine.Parameter) bool { return p.Name == question }) {
-		p := engine.Parameter{Name: question, Doc: "What the agent is asked.", Required: true, Schema: []byte(`{"type":"string"}`)}
+		p := engine.Parameter{Name: question, Doc: "What the agent is asked.", Required: true, Schema: []byte(`{"type":"string","description":"What the agent is asked."}`)}
 		p.Check = component.SchemaRef{JSON: p.Schema}
 		c.bindSchema(c.builtIn(string(p.Schema)), &p.Check)
 		c.params = append([]engine.Parameter{p}, c.params...)

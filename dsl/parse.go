@@ -27,6 +27,7 @@ func parse(src *source, r *report) *value {
 		r.error(diag.TooLarge, src.at(at), "%s", why)
 		return nil
 	}
+	r.unseen(src)
 	doc, second, err := decodeYAML(src.text)
 	if err != nil {
 		reportSyntax(src, err, r)

@@ -37,6 +37,6 @@ func (c *compiler) filePath(v *value) {
 		}
 		return
 	}
-	outside.hint += "; --allow-path opens a folder outside of it"
+	outside.hint += allowHint
 	c.loader.refuse(v.place, outside)
 }

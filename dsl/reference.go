@@ -121,6 +121,7 @@ func (c *compiler) open(v *value, name string) *source {
 		c.report.error(diag.Unreadable, v.place, "%s is not UTF-8 text", name)
 		return nil
 	}
+	c.report.unseen(src)
 	return src
 }
 

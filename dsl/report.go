@@ -12,7 +12,10 @@ import (
 const maxDiagnostics = 500
 
 // report collects diagnostics. Phases share one.
-type report struct{ list diag.List }
+type report struct {
+	list   diag.List
+	looked []string // files whose characters were looked at
+}
 
 // add reports at a place and returns the entry, for a hint. A place in the
 // Source of a Program has no line to show.

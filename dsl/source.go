@@ -12,6 +12,9 @@ type source struct {
 	path   string // absolute; "" when it is no file
 	text   []byte
 	kind   sourceKind
+
+	foreign bool // it lies outside of the project, or was led to from there
+
 	starts []int  // offsets of the lines, made when first asked for
 	last   int    // the line asked for last, and its text: a long line with
 	shown  string // many mistakes is copied once

@@ -6,6 +6,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/pin"
 )
 
 // Options is what Load and Compile are told beside the file.
@@ -21,10 +22,14 @@ type Options struct {
 	// Environ is the environment as os.Environ gives it; PEX_SET_<PATH> in it
 	// are overrides. Nothing else of it is read.
 	Environ []string
-	// AllowPaths are folders outside Root that tools may use.
+	// AllowPaths are folders outside Root that tools may use, and where what is
+	// included, called and read as a prompt may lie; it is then foreign.
 	AllowPaths []string
 	// Prices are what llms cost whose spec does not say it; nil knows none.
 	Prices *Prices
+	// Pins reads what is pinned of servers in the project of that root; nil =
+	// nobody wants it looked at.
+	Pins func(root string) (*pin.Lock, error)
 	// Programs are the specs that tests and suites are of, compiled; nil = each
 	// call compiles its own.
 	Programs *Programs
@@ -39,8 +44,11 @@ type Spec struct {
 	Kind string // Agent or Library
 	// Files lists what was read, absolute, the spec first: what to watch.
 	Files []string
+	// Foreign is what of it comes from outside Root; it is never nil.
+	Foreign *Foreign
 
 	tree     *value
+	pinOf    func(file, entry string) *pin.Entry
 	defaults []Origin
 	program  *engine.Program
 	found    diag.List

@@ -37,9 +37,13 @@ func (c *compiler) tool(e *entry) {
 		Name: e.key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
 		Approval: k.Approval, Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
+		LLMs: modelsIn(target(config)),
 	}
 	if k.Retry != nil {
 		t.Retry = engine.RetryPolicy(*k.Retry)
+	}
+	if careful, ok := config.(engine.Careful); ok && t.Approval.IsZero() {
+		t.Approval.Source = careful.DefaultApproval()
 	}
 	c.checkTool(e, &t, f, c.report.failedSince(before))
 	c.tools = append(c.tools, t)
@@ -111,10 +115,19 @@ func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory, broken
 	if _, many := built.(engine.Toolset); !many {
 		t.Effect = effect
 	}
+	r := e.val.find("retry")
+	repeats := r != nil && t.Retry.MaxAttempts > 1
+	if _, agent := built.(engine.Delegate); agent { // whose own tools are checked with its spec
+		if repeats {
+			c.report.error(diag.RetryWrite, r.place, "the tool %s is an agent, which is not repeated as a whole", t.Name).
+				Hint = "remove retry; what the agent calls has a retry of its own in its spec"
+		}
+		return
+	}
 	if effect != engine.WriteEffect {
 		return
 	}
-	if r := e.val.find("retry"); r != nil && t.Retry.MaxAttempts > 1 {
+	if repeats {
 		c.report.error(diag.RetryWrite, r.place, "the tool %s writes, so it is never repeated", t.Name).
 			Hint = "remove retry; effect: idempotent says that a repeated call does no harm"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/internal/golden"
 )
 
@@ -21,7 +22,7 @@ func unpack(t *testing.T, a *golden.Archive) dsl.Options {
 			t.Fatal(err)
 		}
 	}
-	o := dsl.Options{Catalog: catalog, Checks: checks}
+	o := dsl.Options{Catalog: catalog, Checks: checks, Pins: pin.Read}
 	for line := range strings.Lines(a.Comment()) {
 		if s, ok := strings.CutPrefix(line, "set: "); ok {
 			o.Set = append(o.Set, strings.TrimSpace(s))

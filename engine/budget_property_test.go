@@ -137,6 +137,7 @@ type budgetWorld struct {
 	asked   map[string]uint64
 	crashes int
 	raises  int // how often it is given more than it was stopped at
+	samples int // in so many of a hundred calls a tool asks, and no node
 	kill    context.CancelFunc
 }
 
@@ -167,6 +168,7 @@ func newBudgetWorld(seed uint64) *budgetWorld {
 		w.crashes = 1 + w.rnd.IntN(3)
 	}
 	w.raises = w.rnd.IntN(3)
+	w.samples = pick(w.rnd, 0, 10, 100)
 	nested := map[string]engine.Host{}
 	w.main, w.host = w.agent("main", 2, nil, nested)
 	w.host.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) {
@@ -194,10 +196,16 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 		p.Models = append(p.Models, m)
 		h.Models[m.Name] = &vendor{w, m.Cost, bills}
 	}
+	server := w.server(p.Models)
+	h.Tools = []engine.HostTool{server}
 	var branches [][]func(*engine.Scope, string) error
 	for i := range 1 + w.rnd.IntN(8) {
 		var calls []func(*engine.Scope, string) error
 		for range 1 + w.rnd.IntN(pick(w.rnd, 3, 12)) {
+			if w.rnd.IntN(100) < w.samples {
+				calls = append(calls, w.sampled(server.Spec.Name+"__ask"))
+				continue
+			}
 			calls = append(calls, w.call(p))
 		}
 		if depth > 0 && w.rnd.IntN(4) == 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
@@ -57,7 +58,9 @@ func (r *run) equip(s *Scope) error {
 func (r *run) register(t HostTool) {
 	info := t.info()
 	t.known, t.mask = info.Effect, mask{r.host.Secrets}
-	t.bound()
+	if t.seats == nil {
+		t.seats = seatsOf(t.Spec)
+	}
 	r.tools[info.Name] = &t
 	r.infos = append(r.infos, info)
 }
@@ -66,7 +69,7 @@ func (r *run) register(t HostTool) {
 // told.
 func (r *run) members(s *Scope, t *HostTool) ([]HostTool, error) {
 	set := t.Tool.(Toolset)
-	t.bound() // for all of them together
+	together := seatsOf(t.Spec)
 	listing, err := r.listed(s, t, set)
 	if err != nil || listing == nil {
 		return nil, err
@@ -78,21 +81,24 @@ func (r *run) members(s *Scope, t *HostTool) ([]HostTool, error) {
 	rules, names := set.Rules(), map[string]bool{}
 	var out []HostTool
 	for _, def := range listing.Tools {
-		if !rules.admits(def.Name) {
+		if !rules.Admits(def.Name) {
 			continue
 		}
-		m := t.member(set, rules.override(def.Name), def)
-		switch {
+		m, shown := t.member(set, rules.override(def.Name), def), clip(def.Name, 2*maxToolName)
+		switch owner := r.owner(t, m.Spec.Name); {
+		case owner != "":
+			warn(fmt.Sprintf("the tool %q is left out: its name %s is that of %s", shown, m.Spec.Name, owner))
 		case names[m.Spec.Name]:
-			warn(fmt.Sprintf("the tool %q is left out: another one is called %s as well", def.Name, m.Spec.Name))
+			warn(fmt.Sprintf("the tool %q is left out: another one is called %s as well", shown, m.Spec.Name))
 		case len(m.Spec.Name) > maxToolName:
-			warn(fmt.Sprintf("the tool %q is left out: %s is longer than the %d characters that model providers take; give the server a shorter name", def.Name, m.Spec.Name, maxToolName))
+			warn(fmt.Sprintf("the tool %q is left out: %s__ and its name are longer than the %d characters that model providers take; give the server a shorter name", shown, t.Spec.Name, maxToolName))
 		default:
 			names[m.Spec.Name] = true
 			if err := m.fitting(def); err != nil {
-				warn(fmt.Sprintf("the tool %q is left out: its input schema cannot be used: %v", def.Name, err))
+				warn(fmt.Sprintf("the tool %q is left out: its input schema cannot be used: %v", shown, err))
 				continue
 			}
+			m.seats = together
 			out = append(out, m)
 		}
 	}
@@ -102,6 +108,26 @@ func (r *run) members(s *Scope, t *HostTool) ([]HostTool, error) {
 		}
 	}
 	return out, nil
+}
+
+// owner says whose a name is that a tool of an entry's server would have: a tool
+// of the spec has its own name, and an entry all names that begin with its own;
+// of two such entries that with the longer name. "" = it is the entry's. So no
+// server takes the place of what the author wrote, or of another server's tool.
+func (r *run) owner(entry *HostTool, member string) string {
+	for i := range r.host.Tools {
+		t := &r.host.Tools[i]
+		name := t.info().Name
+		_, set := t.Tool.(Toolset)
+		switch {
+		case t == entry:
+		case !set && name == member:
+			return "a tool of the spec"
+		case set && len(name) > len(entry.Spec.Name) && strings.HasPrefix(member, MemberName(name, "")):
+			return "a tool of " + name
+		}
+	}
+	return ""
 }
 
 // listed is the listing as the journal keeps it; nil = there is none, and why
@@ -118,6 +144,7 @@ func (r *run) listed(s *Scope, t *HostTool, set Toolset) (*Listing, error) {
 	masked := mask{r.host.Secrets}
 	e.Perform = func(ctx context.Context, _ string) (*Listing, error) {
 		l, err := set.List(ctx, &call)
+		l = masked.listing(l.Visible())
 		if err == nil && t.Pinned != nil {
 			err = t.Pinned(l)
 		}
@@ -127,7 +154,7 @@ func (r *run) listed(s *Scope, t *HostTool, set Toolset) (*Listing, error) {
 		case err != nil:
 			return nil, &journal.Failure{Code: "error", Message: masked.text(err.Error())}
 		}
-		return masked.listing(l), nil
+		return l, nil
 	}
 	l, err := kernel.Do(s.k, e)
 	f, failed := errors.AsType[*journal.Failure](err)
@@ -146,14 +173,16 @@ func (t *HostTool) member(set Toolset, o ToolOverride, def ToolDefinition) HostT
 	spec := *t.Spec
 	spec.Name = MemberName(t.Spec.Name, def.Name)
 	spec.Description = cmp.Or(o.Description, def.Description, def.Title)
-	spec.Effect = def.Hints.tighten(o.Effect, t.Spec.Effect)
+	if spec.Effect = def.Hints.tighten(o.Effect, t.Spec.Effect); def.Own && o.Effect == "" {
+		spec.Effect = ReadEffect
+	}
 	if !o.Approval.IsZero() {
 		spec.Approval = o.Approval
 	}
 	spec.With = append(slices.Clip(o.With), slices.DeleteFunc(slices.Clone(t.Spec.With), func(f Fixed) bool {
 		return slices.ContainsFunc(o.With, func(own Fixed) bool { return own.Name == f.Name })
 	})...)
-	return HostTool{Spec: &spec, Tool: set.Bind(def), FitTo: t.FitTo, slots: t.slots, server: t.Spec.Name, sampling: set.Rules().Sampling}
+	return HostTool{Spec: &spec, Tool: set.Bind(def), FitTo: t.FitTo, server: t.Spec.Name, def: &def, sampling: set.Rules().Sampling}
 }
 
 // fitting compiles the tool's input schema.
@@ -182,8 +211,8 @@ func (h ToolHints) tighten(own, entry Effect) Effect {
 	return entry
 }
 
-// admits says whether include and exclude leave a tool in.
-func (r ToolsetRules) admits(name string) bool {
+// Admits says whether include and exclude leave a tool in, by the server's name.
+func (r ToolsetRules) Admits(name string) bool {
 	return (len(r.Include) == 0 || globbed(r.Include, name)) && !globbed(r.Exclude, name)
 }
 

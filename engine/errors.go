@@ -52,7 +52,7 @@ func (r StopReason) ExitCode(status RunStatus) int {
 	case Failed, Cancelled: // the code tells
 	}
 	switch r.Code {
-	case StopProviderError, StopStoreFull, StopStoreCorrupt:
+	case StopProviderError, StopToolsChanged, StopStoreFull, StopStoreCorrupt:
 		return 3
 	default:
 		return 1

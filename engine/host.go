@@ -35,15 +35,17 @@ type HostTool struct {
 
 	// FitTo makes Fit for a tool of a Toolset of its input schema.
 	FitTo func(schema json.RawMessage) (func(args json.RawMessage) (json.RawMessage, error), error)
-	// Pinned holds what a Toolset lists against what is pinned: an error that
-	// wraps ErrToolsChanged refuses the run. Nil = nothing is pinned.
+	// Pinned holds what a Toolset lists, as models will be told of it, against
+	// what is pinned: an error that wraps ErrToolsChanged refuses the run. Nil =
+	// nothing is pinned.
 	Pinned func(*Listing) error
 
-	known    Effect        // effect, asked once a run
-	mask     mask          // of the run's host
-	slots    chan struct{} // a place each for the calls that may be made at once; nil = no bound
-	server   string        // the entry of the toolset that it is one of, or ""
-	sampling Sampling      // likewise, its
+	known    Effect          // effect, asked once a run
+	mask     mask            // of the run's host
+	seats    *seats          // for the calls that may be made at once; nil = no bound
+	server   string          // the entry of the toolset that it is one of, or ""
+	def      *ToolDefinition // likewise, its server's words
+	sampling Sampling        // likewise, its
 }
 
 // Input is what one run is given. The start record keeps it.
@@ -51,7 +53,8 @@ type Input struct {
 	RunID      string         `json:"run_id"`
 	Parameters map[string]any `json:"parameters,omitempty"` // checked, defaults applied; holds the question
 	MemoryID   string         `json:"memory_id,omitempty"`  // "" = a new conversation
-	Files      []string       `json:"files,omitempty"`
+	Files      []string       `json:"files,omitempty"`      // as prompts show them
+	FilesDir   string         `json:"files_dir,omitempty"`  // absolute: relative ones start here; "" = tools read them where they may read anyway
 
 	// ExecutorMemoryID names the steps that the executor goes on with; "" = those
 	// of the conversation.

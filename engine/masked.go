@@ -70,15 +70,20 @@ func (m mask) listing(l *Listing) *Listing {
 	}
 	out := Listing{Server: m.text(l.Server), Tools: make([]ToolDefinition, len(l.Tools))}
 	for i, d := range l.Tools {
-		out.Tools[i] = ToolDefinition{
-			Name: m.text(d.Name), Title: m.text(d.Title), Description: m.text(d.Description),
-			Input: m.raw(d.Input), Output: m.raw(d.Output), Hints: d.Hints,
-		}
+		out.Tools[i] = m.definition(d)
 	}
 	for _, w := range l.Warnings {
 		out.Warnings = append(out.Warnings, m.text(w))
 	}
 	return &out
+}
+
+func (m mask) definition(d ToolDefinition) ToolDefinition {
+	if m.secrets != nil {
+		d.Name, d.Title, d.Description = m.text(d.Name), m.text(d.Title), m.text(d.Description)
+		d.Input, d.Output = m.raw(d.Input), m.raw(d.Output)
+	}
+	return d
 }
 
 // failed masks a model's error as the journal keeps it. The cause is left out:

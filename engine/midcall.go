@@ -2,19 +2,20 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/kernel"
 )
 
-// maxAsked bounds what a tool may ask people in the middle of one call.
-const maxAsked = 20
+const (
+	maxAsked   = 20 // questions to people in one call
+	maxUnheard = 3  // answers in one call that the tool did not want when it was called again
+)
 
 var (
 	// ErrNobody says that a question in the middle of a call has no answer:
@@ -23,6 +24,8 @@ var (
 	// ErrAsking ends a call whose question is put to a person: the tool is
 	// called again with the answer.
 	ErrAsking = errors.New("the call goes on once a person has answered")
+	// errOver says that a tool goes on after its call has ended.
+	errOver = errors.New("the call is over")
 )
 
 // exchange is a question of a tool and its answer.
@@ -37,13 +40,12 @@ type exchange struct {
 func (c *toolRun) converse() (attempted, error) {
 	var said []exchange
 	for n := 1; ; n++ {
-		name := nth(c.name, "again", n)
-		out, err := c.metered(name, said)
+		out, err := c.metered(nth(c.name, "again", n), said)
 		if err != nil || out.Asked == nil {
 			return out, err
 		}
-		if len(said) >= maxAsked {
-			return attempted{}, fmt.Errorf("the tool asked more than %d questions in one call", maxAsked)
+		if why := endless(len(said), out.Heard); why != "" {
+			return out, &journal.Failure{Code: failedTool, Message: why}
 		}
 		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args})
 		d, err := c.s.Ask(nth(c.name+".ask", "", n), *out.Asked)
@@ -52,6 +54,18 @@ func (c *toolRun) converse() (attempted, error) {
 		}
 		said = append(said, exchange{*out.Asked, d})
 	}
+}
+
+// endless says why a tool that was given answers, and took some of them, is not
+// answered any more, or "".
+func endless(said, heard int) string {
+	switch {
+	case said-heard >= maxUnheard:
+		return "the tool asks something else each time that it is called with the answers so far, so its questions cannot be answered"
+	case said >= maxAsked:
+		return fmt.Sprintf("the tool asked %d questions in one call, and wanted to ask on", said)
+	}
+	return ""
 }
 
 // nth is the name of the n-th effect of a kind: the first has none.
@@ -65,101 +79,88 @@ func nth(name, kind string, n int) string {
 	return name + "." + kind + "." + strconv.Itoa(n-1)
 }
 
-// metered performs a part of the call, and pays for what the tool asks of an llm
-// meanwhile.
-func (c *toolRun) metered(name string, said []exchange) (attempted, error) {
-	s, may := c.s, c.tool.sampling
-	if may.LLM == "" {
-		return kernel.Do(s.k, c.effect(name, said))
-	}
-	price := s.r.models[may.LLM].spec.Cost
-	var held reservation
-	if s.r.budgeted() {
-		var err error
-		if held, err = s.hold(func() reservation { return may.worst(price) }); err != nil {
-			return attempted{}, err
-		}
-		s.charge(name, held)
-	}
-	out, err := kernel.Do(s.k, c.effect(name, said))
-	took := out.tries
-	f, failed := errors.AsType[*journal.Failure](err)
-	switch {
-	case failed && f.Code != kernel.FailureUnknown:
-		took = triesOf(f)
-	case err != nil: // all of it may have been used
-		s.r.settle(held, held)
-		return out, err
-	}
-	s.uncharge(name, held)
-	var used reservation
-	for _, tokens := range took.Sampled {
-		cost := price.Of(tokens)
-		used.tokens, used.cost = used.tokens+tokens.Total(), used.cost+cost
-		s.Record(ModelCalled{Model: may.LLM, Tokens: tokens, Cost: cost})
-	}
-	s.r.settle(held, used)
-	return out, err
+// part is a call, or what of it lies between two questions, as an effect
+// performs it: beside the run.
+type part struct {
+	r       *run
+	tool    *HostTool
+	call    Call
+	said    []exchange
+	metered bool // a budget pays for what the tool asks of an llm
+	meter   meter
 }
 
-// worst is what one call of a tool may take of its llm.
-func (m Sampling) worst(price *Cost) reservation {
-	w := worst(0, m.MaxTokens, price)
-	if in := worst(m.MaxTokens, 0, price); in.cost > w.cost {
-		w = in
-	}
-	return reservation{tokens: w.tokens * m.MaxCalls, cost: w.cost * float64(m.MaxCalls)}
-}
-
-// midcall is what a tool can do in the middle of one part of a call.
+// midcall is what a tool can do in the middle of one attempt of a part.
 type midcall struct {
-	r    *run
-	tool *HostTool
-	call *Call
-	said []exchange
+	*part
+	ctx context.Context
+	end context.CancelCauseFunc
 
-	mu      sync.Mutex
-	next    int       // which of said is given next
-	asked   *Question // ends the part
-	end     context.CancelCauseFunc
+	mu    sync.Mutex
+	taken []bool    // of said: the tool has that answer
+	asked *Question // ends the part
+	over  bool
+	many  int // questions that were answered in place
+
+	// The attempt's time: that in which it waits for people is not counted.
 	clock   *time.Timer
-	timeout time.Duration
+	left    time.Duration // when the clock began to run
 	began   time.Time
-	used    []Tokens
-	samples int
+	waiting int
 }
 
-// begin starts an attempt, which has so much time; that in which it waits for
-// people is not counted.
-func (m *midcall) begin(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	m.next, m.asked = 0, nil
-	if m.tool.server == "" {
-		m.call.Ask = func(context.Context, Question) (Decision, error) { return Decision{}, ErrNobody }
-		return context.WithTimeout(ctx, timeout)
-	}
-	m.call.Ask = m.ask
+// begin starts an attempt.
+func (p *part) begin(ctx context.Context, timeout time.Duration) *midcall {
+	m := &midcall{part: p, taken: make([]bool, len(p.said)), left: timeout, began: time.Now()}
+	m.ctx, m.end = context.WithCancelCause(ctx)
+	m.clock = time.AfterFunc(timeout, func() { m.end(context.DeadlineExceeded) })
+	return m
+}
+
+// made is the attempt as the tool is called.
+func (m *midcall) made() *Call {
+	call := m.call
+	call.Ask = m.ask
 	if m.tool.sampling.LLM != "" {
-		m.call.Sample = m.sample
+		call.Sample = m.sample
 	}
-	ctx, m.end = context.WithCancelCause(ctx)
-	end := m.end
-	m.timeout, m.began = timeout, time.Now()
-	m.clock = time.AfterFunc(timeout, func() { end(context.DeadlineExceeded) })
-	return ctx, func() { m.clock.Stop(); end(nil) }
+	return &call
+}
+
+// close ends the attempt: question is what it wanted to know, and heard how many
+// answers to earlier ones it took.
+func (m *midcall) close() (question *Question, heard int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.over = true
+	m.clock.Stop()
+	m.end(errOver)
+	for _, taken := range m.taken {
+		if taken {
+			heard++
+		}
+	}
+	return m.asked, heard
 }
 
 // ask is Call.Ask.
 func (m *midcall) ask(ctx context.Context, q Question) (Decision, error) {
-	q.Tool, q.Path = m.tool.Spec.Name, ""
-	q.Question, q.Args = m.tool.mask.text(q.Question), m.tool.mask.raw(q.Args)
+	if q.Kind == "" {
+		q.Kind = AskElicitation
+	}
+	q.Tool, q.Path = m.tool.info().Name, ""
+	q.Question, q.Args = strings.ToValidUTF8(m.tool.mask.text(q.Question), "\uFFFD"), m.tool.mask.raw(q.Args)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	i := m.known(q)
 	switch {
+	case m.over:
+		return Decision{}, errOver
 	case m.asked != nil:
 		return Decision{}, ErrAsking
-	case m.next < len(m.said) && m.said[m.next].asked.same(q):
-		m.next++
-		return m.said[m.next-1].decision, nil
+	case i >= 0:
+		m.taken[i] = true
+		return m.said[i].decision, nil
 	case m.tool.effect() == WriteEffect:
 		return m.inPlace(ctx, q)
 	}
@@ -168,77 +169,18 @@ func (m *midcall) ask(ctx context.Context, q Question) (Decision, error) {
 	return Decision{}, ErrAsking
 }
 
-func (q Question) same(o Question) bool {
-	return q.Kind == o.Kind && q.Question == o.Question && string(q.Args) == string(o.Args)
-}
-
-// inPlace asks whoever is there, while the call waits.
-func (m *midcall) inPlace(ctx context.Context, q Question) (Decision, error) {
-	people := m.r.host.People
-	if people == nil {
-		return Decision{}, ErrNobody
-	}
-	left := m.timeout - time.Since(m.began)
-	if !m.clock.Stop() {
-		return Decision{}, context.DeadlineExceeded
-	}
-	defer func() { m.timeout, m.began = left, time.Now(); m.clock.Reset(max(left, time.Second)) }()
-	q.Path = m.call.Path
-	raw, err := people.Ask(ctx, q)
-	if err != nil {
-		return Decision{}, fmt.Errorf("%w: %w", ErrNobody, err)
-	}
-	var d Decision
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", ErrNobody, err)
-	}
-	return d, nil
-}
-
-// sample is Call.Sample.
-func (m *midcall) sample(ctx context.Context, messages []Message, maxTokens int) (*Reply, error) {
-	may := m.tool.sampling
-	bound := m.r.models[may.LLM]
-	m.mu.Lock()
-	m.samples++
-	nth := m.samples
-	m.mu.Unlock()
-	if nth > may.MaxCalls {
-		return nil, fmt.Errorf("a call may ask the llm %s %d times", may.LLM, may.MaxCalls)
-	}
-	req := &Request{Role: "tool", Call: nth, Messages: messages, Params: bound.spec.Params}
-	room := may.MaxTokens - requestBytes(req)/2
-	if room < minOutput {
-		return nil, fmt.Errorf("what the tool asks of the llm %s is longer than its %d tokens allow", may.LLM, may.MaxTokens)
-	}
-	req.Params.MaxOutputTokens = room
-	if maxTokens > 0 {
-		req.Params.MaxOutputTokens = min(room, maxTokens)
-	}
-	model := bound.choose(req)
-	if model == nil {
-		return nil, fmt.Errorf("llm %s is not connected", may.LLM)
-	}
-	reply, err := model.Generate(WithRetries(ctx, m.r.retries), req, nil)
-	if err != nil {
-		if me := modelFailure(err); me == nil || me.Billable() {
-			m.spent(Tokens{Output: may.MaxTokens})
+// known is the first answer to a question that the tool does not have yet, or -1.
+func (m *midcall) known(q Question) int {
+	for i, x := range m.said {
+		if !m.taken[i] && x.asked.same(q) {
+			return i
 		}
-		return nil, err
 	}
-	m.spent(reply.Usage)
-	return m.tool.mask.reply(reply), nil
+	return -1
 }
 
-func (m *midcall) spent(t Tokens) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.used = append(m.used, t)
-}
-
-// sampled is what the call has used of its llm so far.
-func (m *midcall) sampled() []Tokens {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.used
+// same says whether two questions are one; a journal may have written the
+// arguments in another way.
+func (q Question) same(o Question) bool {
+	return q.Kind == o.Kind && q.Question == o.Question && string(encoded(decoded(q.Args))) == string(encoded(decoded(o.Args)))
 }

@@ -12,6 +12,16 @@ const maxNesting = 5
 // paths below name; it draws on this run's budget and keeps its own limits. Its
 // result is data, also when it failed; an error is the run's own.
 func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, error) {
+	child, err := s.nested(name, p, params)
+	if err != nil {
+		return nil, err
+	}
+	return child.result(child.started), nil
+}
+
+// nested is Agent, and gives the run within the run as far as it came: with an
+// error too, once it had begun.
+func (s *Scope) nested(name string, p *Program, params map[string]any) (*run, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
 	}
@@ -22,42 +32,62 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 	if parent.depth+1 > maxNesting {
 		return nil, Fail(StopInternal, "", "agents are nested deeper than %d", maxNesting)
 	}
-	params, err := p.given(params)
-	if err != nil {
-		reason := StopReason{Code: StopInternal, Message: fmt.Sprintf("agent %s: %v", p.Name, err), Status: Failed}
-		return &Result{Status: Failed, StopReason: reason, Error: reason.Message}, nil
+	params, unfit := p.given(params)
+	if unfit != nil {
+		return parent.within(s, name, p, Host{}, nil).unfit(unfit), nil
 	}
 	host, err := parent.host.Nested(p, params)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
 	}
-	if host.Secrets == nil {
-		host.Secrets = parent.host.Secrets
+	defer parent.root().leaving.Go(func() { _ = host.Close() }) // how what it began ends tells nobody anything
+	child := parent.within(s, name, p, host, params)
+	return child, child.through(s, &Scope{s.k.Child(name), child})
+}
+
+// within is the run of an agent, not begun yet.
+func (r *run) within(s *Scope, name string, p *Program, h Host, params map[string]any) *run {
+	if h.Secrets == nil {
+		h.Secrets = r.host.Secrets
 	}
-	child := newRun(p, host, Input{RunID: parent.input.RunID + "/" + joinPath(s.Path(), name), Parameters: params}, parent.opts)
-	child.parent, child.depth = parent, parent.depth+1
-	child.emit, child.started = parent.emit, parent.started
-	child.segments, child.retries, child.charges = parent.segments, parent.retries, parent.charges
-	child.agent = joinPath(s.Path(), name)
-	sc := &Scope{s.k.Child(name), child}
-	began := s.Now()
-	if err = child.readSession(sc); err == nil {
-		err = sc.within(p.Limits.MaxDuration, child.equipped)
+	path := joinPath(s.Path(), name)
+	child := newRun(p, h, Input{RunID: r.input.RunID + "/" + path, Parameters: params}, r.opts)
+	child.parent, child.depth, child.agent = r, r.depth+1, path
+	child.emit, child.started = r.emit, r.started
+	child.segments, child.retries, child.charges = r.segments, r.retries, r.charges
+	return child
+}
+
+// unfit is a run that was called with parameters which it does not take.
+func (r *run) unfit(why error) *run {
+	r.err = fmt.Sprintf("agent %s: %v", r.program.Name, why)
+	r.reason = StopReason{Code: StopInternal, Message: r.err, Status: Failed}
+	return r
+}
+
+// through is the whole run of an agent, called in a scope of its parent.
+func (r *run) through(outer, s *Scope) error {
+	began := outer.Now()
+	err := r.readSession(s)
+	if err == nil {
+		err = s.within(r.program.Limits.MaxDuration, r.equipped)
 	}
-	_ = host.Close() // what it began is of no further use; how it ended tells nobody anything
-	for r := parent; r != nil; r = r.parent {
-		if r.stopping != nil {
-			return nil, r.stopping
+	for p := r.parent; p != nil; p = p.parent {
+		if p.stopping != nil {
+			return p.stopping
 		}
 	}
-	if cut := s.Await(always); cut != nil {
-		return nil, cut // it was not the agent's own time that ran out
+	if cut := outer.Await(always); cut != nil {
+		return cut // it was not the agent's own time that ran out
 	}
-	if err := child.conclude(sc, err); err != nil {
-		return nil, err
+	if err := r.conclude(s, err); err != nil {
+		return err
 	}
-	child.elapsed = s.Now() - began
-	return child.result(child.started), nil
+	if r.reason.Code == StopToolsChanged {
+		return &StopError{r.reason} // nobody may work with tools that are not those pinned
+	}
+	r.elapsed = outer.Now() - began
+	return nil
 }
 
 // given is the parameters that an agent is called with, over its defaults.

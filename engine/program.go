@@ -26,7 +26,11 @@ type Program struct {
 	Memory      MemorySettings // conversation memory
 	Datetime    string         // strftime format of the start time put into system prompts; "" = none
 	Warnings    []string
-	Folder      string // of the spec's file: "" for the spec that is run, for an agent within it relative to its caller's
+	// File is the spec's: "" for the spec that is run, for an agent within it
+	// relative to its caller's folder.
+	File string
+	// Agents are the programs within it, of tools and nodes, as the spec names them.
+	Agents []*Program
 }
 
 // NodeOf returns the first node of a type that the graph has.
@@ -101,11 +105,12 @@ type ToolSpec struct {
 	Approval       component.GuardRef
 	Timeout        time.Duration // 0 = DefaultToolTimeout
 	MaxOutputBytes int           // 0 = DefaultToolOutput
-	MaxConcurrent  int // calls at once, of a toolset's tools together; 0 = no bound
+	MaxConcurrent  int           // calls at once, of a toolset's tools together; 0 = no bound
 	Retry          RetryPolicy
 	With           []Fixed // argument values a model cannot override
 	OutputFilter   component.FilterRef
-	IncludeOutput  bool // include_output_in_agent_response
+	IncludeOutput  bool     // include_output_in_agent_response
+	LLMs           []string // that its settings name, and it may ask
 }
 
 // Fixed is an argument the author fixed.

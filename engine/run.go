@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -31,6 +32,7 @@ func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 		r.broken(err)
 		r.elapsed = stats.Active
 	}
+	r.leaving.Wait()
 	res := r.result(began)
 	res.Limit = stats.Limit
 	return res
@@ -76,7 +78,8 @@ type run struct {
 	defs       toolsJSON
 	parent     *run // of a nested agent
 	depth      int
-	agent      string // path of a nested run
+	leaving    sync.WaitGroup // of the root: the hosts of its agents
+	agent      string         // path of a nested run
 }
 
 type callKey struct{ role, step string }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -43,6 +44,22 @@ func decodeStart(body []byte) (Start, error) {
 	}
 	counts(s.Input.Parameters)
 	return s, nil
+}
+
+// given is the files that the user gave the run, absolute, by the names that
+// prompts show; nil where it is not known where they lie.
+func (in *Input) given() map[string]string {
+	if len(in.Files) == 0 || in.FilesDir == "" {
+		return nil
+	}
+	out := make(map[string]string, len(in.Files))
+	for _, name := range in.Files {
+		out[name] = name
+		if !filepath.IsAbs(name) {
+			out[name] = filepath.Join(in.FilesDir, name)
+		}
+	}
+	return out
 }
 
 // LimitsNow is the limits that a run of p stands under, with what whoever

@@ -73,8 +73,20 @@ type Call struct {
 	Ask func(ctx context.Context, q Question) (Decision, error)
 	// Sample asks the llm that the tool may use (see Sampling); nil = none.
 	Sample func(ctx context.Context, messages []Message, maxTokens int) (*Reply, error)
-	Session  CallSession      // what the conversation keeps between runs; nil = the run has no memory
-	Lookup   component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
+	// Kept is a definition as the run's journal has it: one that Bind was given
+	// is held against it. Nil = as it is.
+	Kept    func(ToolDefinition) ToolDefinition
+	Session CallSession      // what the conversation keeps between runs; nil = the run has no memory
+	Lookup  component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
+	// Files are the files that the user gave the run, absolute, by the names that
+	// its prompts show: a tool that reads may read them wherever they lie.
+	Files map[string]string
+}
+
+// Careful is a capability of a tool's Config: calls of the tool are approved as
+// it says ("always") unless the author wrote an approval.
+type Careful interface {
+	DefaultApproval() string
 }
 
 // CallSession is the session of the conversation that a call belongs to.
@@ -111,6 +123,27 @@ type ToolSettings struct {
 	// Offline forbids the network: a tool that needs it gives an error that the
 	// model sees.
 	Offline bool
+	// Browse asks whoever is at the terminal to open an address, to sign in
+	// there; it does not wait for that. Nil = nobody is there.
+	Browse func(ctx context.Context, address string) error
+	// Vault keeps what signing in gave; nil = nothing is kept.
+	Vault Vault
+	// Cache is a folder of ours for what can be made anew; it may not exist yet,
+	// and anything may be missing from it. "" = keep nothing.
+	Cache string
+	// Embed finds an llm of the spec that makes vectors. The identity says what
+	// its vectors depend on, so that kept ones are not taken for another's; it is
+	// given also with an error. Nil = there is no llm.
+	Embed func(llm string) (e Embedder, identity string, err error)
+}
+
+// Vault keeps secrets that a tool was given, such as tokens, for later runs of
+// the same user. What it holds stands in no journal. Names are of letters,
+// digits, dashes and dots.
+type Vault interface {
+	// Load gives what was saved under a name, nil if nothing was.
+	Load(name string) ([]byte, error)
+	Save(name string, secret []byte) error
 }
 
 // RetryPolicy is how often and how patiently a call is repeated.

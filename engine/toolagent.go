@@ -1,43 +1,65 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
 
-// delegate lets another program give the result of a call.
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// delegate lets another program give the result of a call. The program's own
+// calls of tools count beside this one, which waits for them and for nobody's
+// place among the calls under way.
 func (c *toolRun) delegate(d Delegate) error {
 	s, began := c.s, c.s.Now()
 	c.attempts = 1
-	s.r.calling(-1) // its own calls are counted in beside it
+	s.r.calling(-1)
 	s.r.delegating(1)
 	defer func() { s.r.delegating(-1); s.r.calling(1) }()
-	var res *Result
-	err := s.within(c.tool.Spec.Timeout, func(s *Scope) (err error) {
-		res, err = s.Agent(c.name, d.Program(), d.Parameters(c.rec.Args))
+	var agent *run
+	err := c.inTime(func(s *Scope) (err error) {
+		agent, err = s.nested(c.name, d.Program(), d.Parameters(c.rec.Args))
 		return err
 	})
 	c.rec.DurationMS = milliseconds(s.Now() - began)
+	c.wrote = agent != nil && agent.wrote
 	switch {
-	case isTimeout(err) && s.Await(always) == nil:
-		c.wrote = true // for all that is known
+	case isTimeout(err) && s.Await(always) == nil: // it was this call's time that ran out
 		c.rec.fail(CallTimedOut, fmt.Sprintf("the agent took longer than %s", c.tool.Spec.Timeout))
-		return nil
 	case err != nil:
-		c.wrote = true
-		c.rec.fail(CallError, "cut: "+err.Error())
-		if isTimeout(err) {
-			c.rec.Status = CallTimedOut
-		}
-		return err
+		return c.cut(err)
+	default:
+		c.answered(c.tool.answerOf(agent.result(agent.started)))
 	}
-	c.wrote = res.Wrote
-	c.answered(c.tool.answerOf(res))
 	return nil
+}
+
+// inTime runs f within the tool's timeout: an agent without one takes the time
+// that its own limits give it.
+func (c *toolRun) inTime(f func(*Scope) error) error {
+	s := c.s
+	if c.tool.Spec == nil || c.tool.Spec.Timeout <= 0 {
+		return f(s)
+	}
+	return s.k.Bound(c.name+".timeout", c.tool.Spec.Timeout, func(k *kernel.Scope) error { return f(&Scope{k, s.r}) })
+}
+
+// cut books that nobody waits for the call any more; err is why, and the run's own.
+func (c *toolRun) cut(err error) error {
+	if isTimeout(err) {
+		c.rec.fail(CallTimedOut, "cut: the time for it was over")
+	} else {
+		c.rec.fail(CallError, "cut: "+err.Error())
+	}
+	return err
 }
 
 // answerOf is what an agent came to, as the output of a tool.
 func (t *HostTool) answerOf(res *Result) (*ToolOutput, error) {
 	switch {
+	case res.Status == Completed && len(res.Output) > 0:
+		return t.given(&ToolOutput{Data: res.Output})
 	case res.Status == Completed:
-		return t.given(&ToolOutput{Text: res.Response, Data: res.Output})
+		return t.given(&ToolOutput{Text: res.Response})
 	case res.Response != "":
 		return nil, fmt.Errorf("the agent ended early (%s: %s); so far it has: %s", res.StopReason.Code, res.StopReason.Message, res.Response)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 
@@ -58,6 +59,7 @@ func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, er
 			return nil, err
 		}
 		for _, f := range t.Spec.With {
+			respelled(m, f.Name)
 			m[f.Name] = encoded(f.Value.Render(s.r.lookup(raw)))
 		}
 		merged, err := json.Marshal(m)
@@ -74,6 +76,12 @@ func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, er
 		return nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.info().Name, err)
 	}
 	return fit, nil
+}
+
+// respelled drops the arguments that are a fixed one in other letters: many
+// programs take "to" for "To", and the last one of them counts.
+func respelled(m map[string]json.RawMessage, fixed string) {
+	maps.DeleteFunc(m, func(name string, _ json.RawMessage) bool { return strings.EqualFold(name, fixed) })
 }
 
 // lookup finds values for a tool's own templates.

@@ -9,6 +9,10 @@ import (
 // Info is what models and guards know of a bound tool.
 func (t *HostTool) Info() ToolInfo { return t.info() }
 
+// Member says of which entry's server a bound tool is one, and how the server
+// defines it; nil = of none.
+func (t *HostTool) Member() (entry string, def *ToolDefinition) { return t.server, t.def }
+
 // ToolInfos is what models and guards know of tools.
 func ToolInfos(tools []HostTool) []ToolInfo {
 	out := make([]ToolInfo, len(tools))

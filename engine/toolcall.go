@@ -229,7 +229,7 @@ func (s *Scope) awaitCallable(r *run) error {
 	}
 	return r.halt(&StopError{StopReason{
 		Code: StopMaxToolCalls, Path: "limits.max_tool_calls", Status: Stopped,
-		Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls),
+		Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls+r.delegated),
 	}})
 }
 

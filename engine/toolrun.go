@@ -17,6 +17,7 @@ import (
 type attempted struct {
 	ToolOutput
 	Asked *Question `json:"asked,omitempty"` // the call ended with it, and goes on with the answer
+	Heard int       `json:"heard,omitempty"` // how many answers to earlier ones it took
 	tries
 }
 
@@ -24,29 +25,40 @@ type attempted struct {
 type tries struct {
 	Attempts int      `json:"attempts,omitempty"` // when more than one
 	Sampled  []Tokens `json:"sampled,omitempty"`  // what the tool asked of its llm
+	Lost     int      `json:"lost,omitempty"`     // questions to it of which nobody knows what they took
 }
 
 // perform lets the tool give its result. An error is a cut: the call was made,
 // and nobody knows what became of it.
 func (c *toolRun) perform() error {
 	s := c.s
+	asker, asks := c.tool.Tool.(Asker)
+	if !asks {
+		leave, err := c.seated()
+		if err != nil {
+			return c.cut(err)
+		}
+		defer leave()
+	}
 	if s.r.emit.on() {
 		s.event(Event{
 			Type: ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args,
 			Step: &StepEvent{ID: c.u.StepID, Status: StepRunning},
 		})
 	}
-	switch t := c.tool.Tool.(type) {
-	case Asker:
-		return c.consult(t)
-	case Delegate:
-		return c.delegate(t)
+	if asks {
+		return c.consult(asker)
+	}
+	if d, ok := c.tool.Tool.(Delegate); ok {
+		return c.delegate(d)
 	}
 	if c.wrote = c.tool.effect() == WriteEffect; c.wrote {
 		s.r.write()
 	}
+	over := s.r.tries(c.tool)
 	began := s.Now()
 	out, err := c.converse()
+	over()
 	c.rec.DurationMS = milliseconds(s.Now() - began)
 	c.attempts = max(out.Attempts, 1)
 	return c.booked(out, err)
@@ -64,12 +76,8 @@ func (c *toolRun) booked(out attempted, err error) error {
 		if f.Code == failedTimeout {
 			c.rec.Status = CallTimedOut
 		}
-	case isTimeout(err):
-		c.rec.fail(CallTimedOut, "cut: the time for it was over")
-		return err
 	default:
-		c.rec.fail(CallError, "cut: "+err.Error())
-		return err
+		return c.cut(err)
 	}
 	c.s.r.noteTrouble(c.tool, f, c.s.Now())
 	return nil
@@ -86,13 +94,15 @@ func (c *toolRun) effect(name string, said []exchange) kernel.Effect[attempted] 
 	}
 	call := Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.u.Context,
-		Session: s.r.session(),
-		Lookup:  s.r.lookup(c.rec.Args), Progress: c.progress(),
+		Session: s.r.session(), Files: s.r.root().input.given(),
+		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(),
+		Kept: func(d ToolDefinition) ToolDefinition { return t.mask.definition(d.Visible()) },
 	}
+	metered := e.Once
 	e.Perform = func(ctx context.Context, key string) (attempted, error) {
-		call := call
-		call.Key = key
-		return t.attempts(ctx, &midcall{r: s.r, tool: t, call: &call, said: said})
+		p := &part{r: s.r, tool: t, call: call, said: said, metered: metered}
+		p.call.Key = key
+		return t.attempts(ctx, p)
 	}
 	return e
 }
@@ -111,38 +121,33 @@ func class(e Effect) journal.Class {
 }
 
 // attempts calls a tool as often as its retry policy says; a write only once.
-func (t *HostTool) attempts(ctx context.Context, m *midcall) (attempted, error) {
-	if t.slots != nil {
-		select {
-		case t.slots <- struct{}{}:
-			defer func() { <-t.slots }()
-		case <-ctx.Done():
-			return attempted{}, ctx.Err()
-		}
-	}
+func (t *HostTool) attempts(ctx context.Context, p *part) (attempted, error) {
 	n := 1
 	if t.Spec != nil && t.effect() != WriteEffect {
 		n = max(n, t.Spec.Retry.MaxAttempts)
 	}
 	for i := 1; ; i++ {
-		out, err := t.once(ctx, m)
-		took := tries{counted(i), m.sampled()}
-		switch {
-		case m.asked != nil:
-			return attempted{Asked: m.asked, tries: took}, nil
-		case err == nil:
-			return attempted{ToolOutput: *out, tries: took}, nil
-		case i >= n || ctx.Err() != nil:
-			return attempted{}, failedAfter(took, err)
+		out, err := t.once(ctx, p)
+		last := err == nil || i >= n || ctx.Err() != nil
+		if !last {
+			pause := time.NewTimer(t.Spec.Retry.backoff(i + 1))
+			select {
+			case <-pause.C:
+				continue
+			case <-ctx.Done():
+				pause.Stop()
+			}
 		}
-		pause := time.NewTimer(t.Spec.Retry.backoff(i + 1))
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return attempted{}, failedAfter(took, err)
-		case <-pause.C:
-		}
+		out.tries = p.took(i)
+		return out, failedAfter(out.tries, err)
 	}
+}
+
+// took is what a part has taken that is over, in so many attempts.
+func (p *part) took(attempts int) tries {
+	t := tries{Attempts: counted(attempts)}
+	t.Sampled, t.Lost = p.meter.close()
+	return t
 }
 
 // counted leaves out a single attempt.
@@ -155,7 +160,7 @@ func counted(n int) int {
 
 // failedAfter notes in a failure what it took, so that the journal keeps it.
 func failedAfter(took tries, err error) error {
-	if took.Attempts == 0 && len(took.Sampled) == 0 {
+	if err == nil || took.Attempts == 0 && len(took.Sampled) == 0 && took.Lost == 0 {
 		return err
 	}
 	f := *journal.AsFailure(err)
@@ -191,28 +196,35 @@ const (
 	failedUnavailable = "unavailable" // see Unavailable
 )
 
-// once makes one attempt of a call.
-func (t *HostTool) once(ctx context.Context, m *midcall) (*ToolOutput, error) {
+// once makes one attempt of a call; that it ended with a question is no failure.
+func (t *HostTool) once(ctx context.Context, p *part) (attempted, error) {
 	timeout := DefaultToolTimeout
 	if t.Spec != nil && t.Spec.Timeout > 0 {
 		timeout = t.Spec.Timeout
 	}
-	ctx, cancel := m.begin(ctx, timeout)
-	defer cancel()
-	out, err := t.Tool.Call(ctx, m.call)
+	m := p.begin(ctx, timeout)
+	out, err := t.Tool.Call(m.ctx, m.made())
+	cut := context.Cause(m.ctx)
+	asked, heard := m.close()
+	if asked != nil {
+		return attempted{Asked: asked, Heard: heard}, nil
+	}
 	out = t.mask.output(out)
 	if err == nil {
-		return t.bounded(out)
+		if out, err = t.given(out); err != nil {
+			return attempted{}, err
+		}
+		return attempted{ToolOutput: *out}, nil
 	}
 	code, text := failedTool, clip(t.mask.text(err.Error()), t.maxOutput())
 	_, unavailable := errors.AsType[*UnavailableError](err)
 	switch {
-	case context.Cause(ctx) == context.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(cut, context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
 		code, text = failedTimeout, fmt.Sprintf("the tool took longer than %s: %s", timeout, text)
 	case unavailable:
 		code = failedUnavailable
 	}
-	return nil, &journal.Failure{Code: code, Message: text}
+	return attempted{}, &journal.Failure{Code: code, Message: text}
 }
 
 // bounded applies the output filter and cuts what is too long, head and tail kept.

@@ -43,6 +43,9 @@ type ToolDefinition struct {
 	Input       json.RawMessage `json:"input_schema"`
 	Output      json.RawMessage `json:"output_schema,omitempty"`
 	Hints       ToolHints       `json:"hints,omitzero"`
+	// Own says that the toolset made the tool itself, of what is none, such as
+	// the reading of resources: that it only reads is its own word.
+	Own bool `json:"own,omitempty"`
 }
 
 // ToolHints are what a server claims its tool does; nil = it does not say. A

@@ -34,6 +34,7 @@ type trouble struct {
 	failures int // in a row
 	last     string
 	until    time.Duration // active time; no call is made before
+	tried    bool          // a call that tries it again is under way
 }
 
 // service is what tools of one server share.
@@ -67,19 +68,27 @@ func (r *run) noteTrouble(t *HostTool, failed *journal.Failure, now time.Duratio
 }
 
 // inTrouble says why a tool is not called now, or "". Once its respite is over
-// one failure more opens the next.
+// one call tries it again, and the others wait for what comes of that.
 func (r *run) inTrouble(t *HostTool, now time.Duration) string {
 	x := r.troubles[t.service()]
-	if x == nil || now >= x.until {
+	if x == nil || x.failures < troubled || now >= x.until && !x.tried {
 		return ""
 	}
-	return fmt.Sprintf("%s was not called: it failed %d times in a row and is left alone for %s; do without it. Its last failure: %s",
-		cmp.Or(t.service(), "the tool"), x.failures, (x.until - now).Round(time.Second), clip(x.last, 200))
+	left := "until a call that tries it again has ended"
+	if now < x.until {
+		left = "for " + (x.until - now).Round(time.Second).String()
+	}
+	return fmt.Sprintf("%s was not called: it failed %d times in a row and is left alone %s; do without it. Its last failure: %s",
+		cmp.Or(t.service(), "the tool"), x.failures, left, clip(x.last, 200))
 }
 
-// bound makes the places for calls at once.
-func (t *HostTool) bound() {
-	if t.slots == nil && t.Spec != nil && t.Spec.MaxConcurrent > 0 {
-		t.slots = make(chan struct{}, t.Spec.MaxConcurrent)
+// tries notes that a call of the tool begins. Where it tries a service again
+// that was left alone, others wait for it until it is over.
+func (r *run) tries(t *HostTool) (over func()) {
+	x := r.troubles[t.service()]
+	if x == nil || x.failures < troubled {
+		return func() {}
 	}
+	x.tried = true
+	return func() { x.tried = false }
 }

@@ -151,8 +151,7 @@ func (a *attempt) ask(s *engine.Scope, name string, c engine.ModelCall) (*engine
 func (a *attempt) call(s *engine.Scope, name string, u engine.Invocation) (engine.ToolRecord, error) {
 	u.StepID, u.Step = a.st.ID, a.rec
 	v := s.View()
-	_, there := findTool(v.Tools, u.Tool)
-	if tools := a.x.visible(v); there && len(tools) < len(v.Tools) {
+	if tools := a.x.visible(v); len(tools) < len(v.Tools) {
 		if _, ok := findTool(tools, u.Tool); !ok {
 			u.Refuse = fmt.Sprintf("the tool %q cannot be used here; the tools are %s", u.Tool, strings.Join(names(tools), ", "))
 		}

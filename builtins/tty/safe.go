@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/unseen"
 )
 
 // Safe makes text from models, tools and files fit for a terminal: control
@@ -36,13 +38,16 @@ func shown(r rune) rune {
 	return unicode.ReplacementChar
 }
 
+// hidden is of a character by itself: joiners and selectors, which scripts and
+// emoji need, and what fonts draw by agreement do no harm to a screen.
 func hidden(r rune) bool {
-	const nonJoiner, joiner = 0x200c, 0x200d // scripts and emoji need them
-	switch r {
-	case '\n', '\t', nonJoiner, joiner:
+	const nonJoiner, joiner = 0x200c, 0x200d
+	switch unseen.ClassOf(r) {
+	case "", unseen.Selector, unseen.Private:
 		return false
+	case unseen.Control, unseen.Tag, unseen.Bidi, unseen.Blank:
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	return r != nonJoiner && r != joiner
 }
 
 // Flat is a text on one line, safe.

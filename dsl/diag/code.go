@@ -53,6 +53,8 @@ const (
 	UnapprovedTool Code = "PEX073"
 	Unused         Code = "PEX074"
 	BadConfig      Code = "PEX075"
+	Unpinned       Code = "PEX076"
+	HiddenText     Code = "PEX077"
 	CutByComment   Code = "PEX080"
 	NumberAsText   Code = "PEX081"
 )

@@ -45,6 +45,8 @@ var codes = []Meaning{
 	{UnapprovedTool, "a write nobody approves", "The model may call this tool without anyone looking. Set approval: always or an expression, or write approval: never to say that this is meant."},
 	{Unused, "nothing uses this", "The entry has no effect."},
 	{BadConfig, "a component refuses its configuration", "The keys are well formed, but the component cannot be built from them."},
+	{Unpinned, "a server whose tools are not pinned", "Its tools, and what models are told of them, are whatever the server says when a run begins. pexctl tools lock writes them to pex.lock, where they are reviewed like code; a run is refused when they change."},
+	{HiddenText, "characters that cannot be seen", "Models read them, reviewers do not: tag characters, bidirectional controls, zero-width and private characters can hide instructions. Remove them, or write them as an escape in double quotes. Emoji and scripts that need joiners are left alone."},
 	{CutByComment, "a comment cuts a text", "A # after a space begins a comment in YAML. Quote the text if the # belongs to it."},
 	{NumberAsText, "a number that loses its form", "1.10 read as a number is 1.1. The text is kept; quote it to say so."},
 }

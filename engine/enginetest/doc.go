@@ -3,6 +3,7 @@
 //
 //	ModelSuite(t, newModel, skip...)   a Model against a fake server
 //	ToolSuite, MemorySuite             a Tool, a Memory
+//	Toolset                            a server of tools that lives in the test
 //
 // A suite knows the contract only; what a server or a store looks like is told
 // by the caller's functions. It must not know any implementation.

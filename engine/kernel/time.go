@@ -25,14 +25,25 @@ func (s *Scope) Timeout(name string, d time.Duration, f func(*Scope) error) erro
 	return s.Deadline(name, d, nil, f)
 }
 
+// Bound is a Timeout that adds nothing to the path of what f does; the timer has
+// the path timer below the scope.
+func (s *Scope) Bound(timer string, d time.Duration, f func(*Scope) error) error {
+	return s.timed(&timeout{scope: s.Child(""), name: timer}, d, f)
+}
+
 // Deadline is a Timeout of which again, if not nil, has the last word: it is
 // called when the time has passed, and says whether f may go on all the same
 // and for how much longer; 0 = as long as it takes.
 func (s *Scope) Deadline(name string, d time.Duration, again func() (more time.Duration, on bool), f func(*Scope) error) error {
+	return s.timed(&timeout{scope: s.Child(name), name: join(name, "timer"), again: again}, d, f)
+}
+
+// timed runs f in the scope of t.
+func (s *Scope) timed(t *timeout, d time.Duration, f func(*Scope) error) error {
 	if err := s.cutBy(); err != nil {
 		return err
 	}
-	t := &timeout{run: s.running(), outer: s, scope: s.Child(name), name: join(name, "timer"), again: again}
+	t.run, t.outer = s.running(), s
 	t.set(t.name, d)
 	err := f(t.scope)
 	if !t.timer.gone && !t.run.over {

@@ -23,12 +23,14 @@ func program() *engine.Program {
 				{From: "executor", To: "end"},
 			},
 		},
-		Tools:  []engine.ToolSpec{{Name: "search"}, {Name: "write"}},
 		Guards: []engine.Guard{{Index: 0, Name: "never delete"}, {Index: 1}},
 		Limits: engine.Limits{MaxTokens: 10},
 		Models: []engine.ModelSpec{{Name: "main", Fallback: []string{"other"}}},
 	}
 }
+
+// tools are those of the program's runs.
+var tools = []string{"search", "write"}
 
 func names(items []cover.Item, kind cover.Kind) []string {
 	var out []string
@@ -42,7 +44,7 @@ func names(items []cover.Item, kind cover.Kind) []string {
 
 // Nothing run: everything there is to exercise is listed, each thing once.
 func TestAnEmptyMapListsWhatThereIs(t *testing.T) {
-	never := cover.New("spec", program()).Report().Never()
+	never := cover.New("spec", program(), tools).Report().Never()
 	for kind, want := range map[cover.Kind][]string{
 		cover.Edges:  {"planner -> end", "planner -> executor", "executor -> end (a)", "executor -> end (else)"},
 		cover.Guards: {"never delete", "guards[1]"},
@@ -94,7 +96,7 @@ func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := program()
-			m := cover.New("spec", p)
+			m := cover.New("spec", p, tools)
 			m.Trace(p, tt.way)
 			m.Trace(program(), engine.EdgeTaken{From: "planner", To: "end"}) // of an agent within the agent
 			var hit []string
@@ -112,8 +114,7 @@ func TestAMapIsFilledByWhatRunsTell(t *testing.T) {
 
 func TestSharesAndJoins(t *testing.T) {
 	p, q := program(), program()
-	q.Tools = q.Tools[:1]
-	a, b, c := cover.New("spec", p), cover.New("spec", q), cover.New("other", p)
+	a, b, c := cover.New("spec", p, tools), cover.New("spec", q, tools[:1]), cover.New("other", p, tools)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() { a.Trace(p, engine.EdgeTaken{From: "planner", To: "end"}) })

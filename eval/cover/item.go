@@ -37,8 +37,8 @@ type key struct {
 	name string
 }
 
-// items is all that can be exercised of a program.
-func items(p *engine.Program) []key {
+// items is all that can be exercised of a program whose runs have these tools.
+func items(p *engine.Program, tools []string) []key {
 	var out []key
 	add := func(k Kind, name string) { out = append(out, key{k, name}) }
 	for _, n := range p.Graph.Nodes {
@@ -51,11 +51,11 @@ func items(p *engine.Program) []key {
 	for i := range p.Guards {
 		add(Guards, guard(&p.Guards[i]))
 	}
-	for i := range p.Tools {
-		add(Tools, p.Tools[i].Name)
+	for _, name := range tools {
+		add(Tools, name)
 	}
-	for i := range p.Tools {
-		add(Faults, p.Tools[i].Name)
+	for _, name := range tools {
+		add(Faults, name)
 	}
 	for _, code := range stops(p) {
 		add(Stops, string(code))

@@ -20,9 +20,10 @@ type Map struct {
 
 var _ engine.Tracer = (*Map)(nil)
 
-// New is the empty map of a program; name is what reports call it.
-func New(name string, p *engine.Program) *Map {
-	return &Map{name: name, program: p, order: items(p), hits: map[key]int{}, tried: map[key]int{}}
+// New is the empty map of a program whose runs have these tools; name is what
+// reports call it.
+func New(name string, p *engine.Program, tools []string) *Map {
+	return &Map{name: name, program: p, order: items(p, tools), hits: map[key]int{}, tried: map[key]int{}}
 }
 
 // Trace implements engine.Tracer. Agents within the agent are other programs,

@@ -45,6 +45,7 @@ type Bench struct {
 type Place struct {
 	Dir  string // the spec's folder
 	Root string // the project root
+	Spec string // the spec's file; "" = tools work in a copy
 	Now  time.Time
 	// Enter is to be called with each folder before a tool works in it; nil =
 	// nobody wants to know.
@@ -71,7 +72,9 @@ type Unit struct {
 }
 
 // place is where the unit's tools work.
-func (u *Unit) place(now time.Time) Place { return Place{Dir: u.Dir, Root: u.Root, Now: now} }
+func (u *Unit) place(now time.Time) Place {
+	return Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: now}
+}
 
 // Run takes a case to its outcome. ctx ends commands and tools that still run.
 func Run(ctx context.Context, b *Bench, u *Unit, c *dsl.Case) *Outcome {

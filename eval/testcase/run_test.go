@@ -141,7 +141,7 @@ func TestARunThatIsCutIsNoFailureOfTheAgent(t *testing.T) {
 
 func TestARunFillsTheMapOfItsUnit(t *testing.T) {
 	l := newLab(t)
-	l.unit.Cover = cover.New("spec", l.program)
+	l.unit.Cover = cover.New("spec", l.program, nil)
 	l.run(t, dsl.Case{Run: &dsl.CaseRun{Replies: "yes"}})
 	if hit, _ := l.unit.Cover.Report().Of(cover.Stops); hit != 1 {
 		t.Errorf("%+v", l.unit.Cover.Report())

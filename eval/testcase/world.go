@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
 	"sync"
 	"time"
@@ -65,7 +66,7 @@ func (w *world) host(p *engine.Program, base engine.Host, at Place) engine.Host 
 				return b, err
 			}
 			at := at
-			at.Dir = filepath.Join(at.Dir, filepath.FromSlash(inner.Folder))
+			at.Dir = filepath.Join(at.Dir, filepath.FromSlash(path.Dir(inner.File)))
 			h := w.host(inner, b, at)
 			h.Memory = nil // an agent within an agent keeps no conversation of its own
 			return h, nil

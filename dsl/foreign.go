@@ -1,0 +1,132 @@
+package dsl
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Foreign is what of a spec comes from elsewhere: files outside of the project
+// root, those that they lead to, and what is defined there.
+type Foreign struct {
+	Files []ForeignFile // as they were read, in that order
+	Parts []ForeignPart // in the order in which they were compiled
+}
+
+// ForeignFile is a file outside of the project, or one that such a file names.
+type ForeignFile struct {
+	Name   string // as diagnostics name it
+	Path   string // relative to the project root, with slashes: the same on every machine
+	Digest string // "sha256:" and hex of its bytes, as they were read
+}
+
+// ForeignPart is a tool or llm that is defined in a foreign file. One of Tool
+// and Model is set.
+type ForeignPart struct {
+	File   string // as diagnostics name it
+	Path   string // tools.NAME or llms.NAME
+	Tool   *engine.ToolSpec
+	Model  *engine.ModelSpec
+	Source json.RawMessage // the entry as resolved, its references as written
+}
+
+// Digest is one for the files, "sha256:" and hex: where a byte of one differs,
+// its name, or which there are, it is another. It is "" without files.
+func (f *Foreign) Digest() string {
+	if len(f.Files) == 0 {
+		return ""
+	}
+	lines := make([]string, len(f.Files))
+	for i, file := range f.Files {
+		lines[i] = file.Digest + " " + file.Path + "\n"
+	}
+	slices.Sort(lines)
+	return digest([]byte(strings.Join(lines, "")))
+}
+
+// add notes a file; one that was read twice is noted twice where it changed in
+// between.
+func (f *Foreign) add(path string, src *source) {
+	file := ForeignFile{Name: src.name, Path: path, Digest: digest(src.text)}
+	if !slices.Contains(f.Files, file) {
+		f.Files = append(f.Files, file)
+	}
+}
+
+// foreign notes the tools and llms of the program that stand in foreign files:
+// all of them where the spec itself does.
+func (c *compiler) foreign() {
+	for i := range c.tools {
+		t := &c.tools[i]
+		if e := c.doc.Tools.find(t.Name); e != nil && (c.tree.src.foreign || e.place.foreign() || e.val.foreignKey() >= 0) {
+			c.part(e.val, ForeignPart{Path: "tools." + t.Name, Tool: t})
+		}
+	}
+	for i := range c.models {
+		m := &c.models[i]
+		if v := c.llmValues[m.Name]; v != nil && (c.tree.src.foreign || v.foreignKey() >= 0) {
+			c.part(v, ForeignPart{Path: "llms." + m.Name, Model: m})
+		}
+	}
+}
+
+func (c *compiler) part(v *value, p ForeignPart) {
+	p.Source, p.File = v.appendJSON(nil), c.tree.src.name
+	if i := v.foreignKey(); i >= 0 {
+		p.File = v.entries[i].place.src.name
+	}
+	f := c.loader.files.foreign
+	f.Parts = append(f.Parts, p)
+}
+
+// foreignKey is the first key of a mapping that stands in a foreign file, or -1.
+// What is below does not count: a schema of others starts nothing.
+func (v *value) foreignKey() int {
+	return slices.IndexFunc(v.entries, func(e *entry) bool { return e.place.foreign() })
+}
+
+func (p place) foreign() bool { return p.src != nil && p.src.foreign }
+
+// allowHint ends the hint of a refusal that --allow-path would lift.
+const allowHint = "; --allow-path opens a folder outside of it"
+
+// around is the files of the folder that a path lies in: the root, or one that
+// was opened besides, which is outside; nil = neither.
+func (f *files) around(abs string) (in *files, outside bool) {
+	if _, no := f.confine(abs, abs); no == nil {
+		return f, false
+	}
+	for _, dir := range f.opened {
+		open := *f
+		open.root = dir
+		if _, no := open.confine(abs, abs); no == nil {
+			return &open, true
+		}
+	}
+	return nil, false
+}
+
+// relative is a path as it is from the root.
+func (f *files) relative(abs string) string {
+	if rel, err := filepath.Rel(f.root, abs); err == nil {
+		abs = rel
+	}
+	return filepath.ToSlash(abs)
+}
+
+// real is folders by their absolute paths without links; those that there are not
+// are left out.
+func real(dirs []string) []string {
+	var out []string
+	for _, dir := range dirs {
+		if abs, err := filepath.Abs(dir); err == nil {
+			if abs, err = filepath.EvalSymlinks(abs); err == nil {
+				out = append(out, abs)
+			}
+		}
+	}
+	return out
+}

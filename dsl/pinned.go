@@ -1,0 +1,97 @@
+package dsl
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/pin"
+)
+
+// server is the type of tools that stand for those of a server.
+const server = "mcp"
+
+// pins is what is pinned of the servers of specs; nothing where nobody wants it
+// looked at. A lock that cannot be read is told of once.
+func (l *loader) pins() *pin.Lock {
+	if l.options.Pins == nil || l.files == nil {
+		return nil
+	}
+	if l.lock == nil {
+		l.lock = &pins{}
+		var err error
+		if l.lock.read, err = l.options.Pins(l.files.root); err != nil {
+			l.report.error(diag.Unreadable, place{src: &source{name: l.files.name(filepath.Join(l.files.root, pin.FileName))}}, "%v", err)
+		}
+	}
+	return l.lock.read
+}
+
+// pins is a lock that was read; nil = there is none.
+type pins struct{ read *pin.Lock }
+
+// pinOf is what is pinned of a server of the spec in a file; nil = nothing.
+func (l *loader) pinOf(file, entry string) *pin.Entry {
+	rel, err := filepath.Rel(l.files.root, file)
+	if err != nil {
+		return nil
+	}
+	return l.pins().Entry(filepath.ToSlash(rel), entry)
+}
+
+// checkPins warns about servers of which nothing is pinned, in a project that
+// pins others.
+func (c *compiler) checkPins() {
+	if c.doc.Tools == nil || c.loader.options.Pins == nil || c.tree.src == nil || c.tree.src.kind == resolved {
+		return
+	}
+	for _, e := range c.doc.Tools.entries {
+		if textAt(e.val, "type") != server || c.loader.pins() == nil || c.loader.pinOf(c.file(), e.key) != nil {
+			continue
+		}
+		c.report.warn(diag.Unpinned, e.place, "nothing is pinned of the server %s: a run takes whatever tools it has then", e.key).
+			Hint = "pexctl tools lock " + c.loader.files.name(c.locked()) + " pins what it has now"
+	}
+}
+
+// file is the spec that is compiled.
+func (c *compiler) file() string { return c.loader.chain[len(c.loader.chain)-1] }
+
+// locked is the spec whose project pins the servers of this one: a foreign one has
+// no lock of its own here.
+func (c *compiler) locked() string {
+	if c.tree.src.foreign {
+		return c.loader.chain[0]
+	}
+	return c.file()
+}
+
+// membersOf are the names that match of a pinned server's tools; known says that
+// it is one.
+func (c *compiler) membersOf(name string) (members []string, known bool) {
+	if textAt(c.doc.Tools.get(name), "type") != server || len(c.loader.chain) == 0 {
+		return nil, false
+	}
+	e := c.loader.pinOf(c.file(), name)
+	return e.Members(), e != nil
+}
+
+// serverTools says whether a pattern with __ in it may mean tools of a server:
+// one of those that are pinned, or of a server of which nothing is. names are
+// those that it might have meant.
+func (c *compiler) serverTools(pattern string) (fine bool, names []string) {
+	prefix, _, _ := strings.Cut(pattern, "__")
+	for _, entry := range c.doc.Tools.keys() {
+		if ok, _ := path.Match(prefix, entry); !ok || textAt(c.doc.Tools.get(entry), "type") != server {
+			continue
+		}
+		members, known := c.membersOf(entry)
+		if !known || slices.ContainsFunc(members, func(n string) bool { ok, _ := path.Match(pattern, n); return ok }) {
+			return true, nil
+		}
+		names = append(names, members...)
+	}
+	return false, names
+}

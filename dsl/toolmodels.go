@@ -1,0 +1,34 @@
+package dsl
+
+import (
+	"reflect"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// modelsOfTools lists the llms that tools may ask.
+func modelsOfTools(tools []engine.ToolSpec) (out []string) {
+	for _, t := range tools {
+		out = append(out, t.LLMs...)
+	}
+	return out
+}
+
+// modelsIn lists the llms that settings name, at whatever depth.
+func modelsIn(v reflect.Value) (out []string) {
+	switch {
+	case v.Type() == modelRefType:
+		if ref := v.Interface().(component.ModelRef); ref.Name != "" {
+			out = append(out, ref.Name)
+		}
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return modelsIn(v.Elem())
+	case v.Kind() == reflect.Struct && !knownByName(v.Type()):
+		fields, _ := fieldsOf([]reflect.Value{v})
+		for _, f := range fields {
+			out = append(out, modelsIn(f.value)...)
+		}
+	}
+	return out
+}

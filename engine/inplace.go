@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// inPlace asks whoever is there, while the call waits: one that writes is not
+// made twice. It is called, and returns, with m.mu held.
+func (m *midcall) inPlace(ctx context.Context, q Question) (Decision, error) {
+	people := m.r.root().host.People
+	m.many++
+	switch {
+	case people == nil:
+		return Decision{}, ErrNobody
+	case m.many > maxAsked:
+		return Decision{}, fmt.Errorf("%w: a call may ask %d questions", ErrNobody, maxAsked)
+	case !m.pause():
+		return Decision{}, context.DeadlineExceeded
+	}
+	defer m.goOn()
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(m.ctx, cancel)()
+	q.Path = m.call.Path
+	raw, err := people.Ask(ctx, q)
+	if err != nil {
+		return Decision{}, fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	var d Decision
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", ErrNobody, err)
+	}
+	return d, nil
+}
+
+// pause stops the attempt's clock, if its time is not over.
+func (m *midcall) pause() bool {
+	if m.waiting == 0 && !m.clock.Stop() {
+		return false
+	}
+	if m.waiting++; m.waiting == 1 {
+		m.left -= time.Since(m.began)
+	}
+	return true
+}
+
+// goOn lets the clock run again once nobody is waited for.
+func (m *midcall) goOn() {
+	if m.waiting--; m.waiting == 0 && !m.over {
+		m.began = time.Now()
+		m.clock.Reset(max(m.left, 0))
+	}
+}

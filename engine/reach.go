@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Reacher is a capability of a tool's Config: it says what calls of the tool
+// start, and what they connect to, as the spec has it and with references as
+// written, a line for each (see Runs and Connects); none = nothing. Files do not
+// count. A tool whose Config does not say it may reach anything.
+type Reacher interface {
+	Reaches() []string
+}
+
+// Runs is the line of a Reacher that starts a program: its arguments exactly, the
+// folder ("" = the spec's) and the variables that are set for it.
+func Runs(argv []string, dir string, env map[string]component.Template) string {
+	line := "runs " + exactly(argv)
+	if dir != "" {
+		line += " in " + strconv.Quote(dir)
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		line += " with " + name + "=" + strconv.Quote(env[name].Text)
+	}
+	return line
+}
+
+// Connects is the lines of a Reacher that asks a host at an address, and that
+// may be led on to others.
+func Connects(address component.Template, others []string) []string {
+	out := []string{"connects to " + address.Text}
+	if len(others) > 0 {
+		out = append(out, "may be redirected to "+strings.Join(others, ", "))
+	}
+	return out
+}
+
+// exactly is arguments as a JSON list, so that where one ends is seen.
+func exactly(argv []string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(argv) // texts can be written
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
+)
+
+// metered performs a part of the call, and pays for what the tool asks of an llm
+// meanwhile. Under a budget a part is performed once: where it is not known what
+// a session took that had begun it, all that it may have taken is paid for, and
+// it is performed anew.
+func (c *toolRun) metered(name string, said []exchange) (attempted, error) {
+	if c.tool.sampling.LLM == "" {
+		return kernel.Do(c.s.k, c.effect(name, said))
+	}
+	for n := 1; ; n++ {
+		out, err := c.paid(nth(name, "anew", n), said)
+		if f, failed := errors.AsType[*journal.Failure](err); !failed || f.Code != kernel.FailureUnknown {
+			return out, err
+		}
+	}
+}
+
+// paid is one time that a part is performed.
+func (c *toolRun) paid(name string, said []exchange) (attempted, error) {
+	s, may := c.s, c.tool.sampling
+	llm, ok := s.r.models[may.LLM]
+	if !ok {
+		return attempted{}, Fail(StopInternal, "llms", "llm %q is not in the program", may.LLM)
+	}
+	price, held := llm.spec.Cost, reservation{}
+	each := may.worst(price)
+	if s.r.budgeted() {
+		var err error
+		if held, err = s.hold(func() reservation { return each.times(may.MaxCalls) }); err != nil {
+			return attempted{}, err
+		}
+		s.charge(name, held)
+	}
+	out, err := kernel.Do(s.k, c.effect(name, said))
+	took := out.tries
+	f, failed := errors.AsType[*journal.Failure](err)
+	switch {
+	case failed && f.Code != kernel.FailureUnknown:
+		took = triesOf(f)
+	case err != nil: // all of it may have been used
+		s.r.settle(held, s.unanswered(name, may.LLM, held, err))
+		return out, err
+	}
+	s.uncharge(name, held)
+	used := each.times(took.Lost)
+	if took.Lost > 0 && held.held {
+		s.charge(name, used)
+	}
+	for _, tokens := range took.Sampled {
+		cost := price.Of(tokens)
+		used.tokens, used.cost = used.tokens+tokens.Total(), used.cost+cost
+		s.Record(ModelCalled{Model: may.LLM, Tokens: tokens, Cost: cost})
+	}
+	if s.r.settle(held, used) && held.held {
+		s.Record(Warned{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", may.LLM, used.tokens, held.tokens)})
+	}
+	return out, err
+}
+
+// worst is what one question of a tool may take of its llm: all its tokens at
+// the dearest price that any of them may have.
+func (m Sampling) worst(price *Cost) reservation {
+	w := reservation{tokens: m.MaxTokens}
+	if price != nil {
+		in, out := price.dearest(m.MaxTokens)
+		w.cost = float64(m.MaxTokens) * max(in, out) / 1e6
+	}
+	return w
+}
+
+// times is n times as much.
+func (w reservation) times(n int) reservation {
+	return reservation{tokens: w.tokens * n, cost: w.cost * float64(n)}
+}
+
+// meter is what the attempts of a part ask of an llm. Safe for concurrent use.
+type meter struct {
+	mu     sync.Mutex
+	asked  int
+	open   int // asked and not answered
+	lost   int // of those nobody knows what they took
+	used   []Tokens
+	closed bool
+}
+
+// sample is Call.Sample.
+func (m *midcall) sample(ctx context.Context, messages []Message, maxTokens int) (*Reply, error) {
+	may := m.tool.sampling
+	llm := m.r.models[may.LLM]
+	req, err := m.request(llm.spec, messages, maxTokens)
+	if err != nil {
+		return nil, err
+	}
+	if req.Call, err = m.meter.begin(may); err != nil {
+		return nil, err
+	}
+	req.Key = m.call.Key + "/sample." + strconv.Itoa(req.Call)
+	model := llm.choose(req)
+	if model == nil {
+		m.meter.end(nil, false)
+		return nil, fmt.Errorf("llm %s is not connected", may.LLM)
+	}
+	m.r.retries.called()
+	reply, err := model.Generate(WithRetries(ctx, m.r.retries), req, nil)
+	if err != nil {
+		me := modelFailure(err)
+		m.meter.end(nil, me == nil || me.Billable())
+		return nil, errors.New(m.tool.mask.text(err.Error()))
+	}
+	m.meter.end(&reply.Usage, false)
+	return m.tool.mask.reply(reply), nil
+}
+
+// request is what the llm is asked: with no more room for its reply than the
+// bound leaves.
+func (p *part) request(llm *ModelSpec, messages []Message, maxTokens int) (*Request, error) {
+	may := p.tool.sampling
+	req := &Request{Role: "tool", Messages: messages, Params: llm.Params, Metered: p.metered}
+	room := may.MaxTokens - (requestBytes(req)+1)/2
+	if room < minOutput {
+		return nil, fmt.Errorf("what the tool asks of the llm %s is longer than its %d tokens allow", may.LLM, may.MaxTokens)
+	}
+	for _, wanted := range []int{maxTokens, llm.Params.MaxOutputTokens} {
+		if wanted > 0 {
+			room = min(room, wanted)
+		}
+	}
+	req.Bounded = room != llm.Params.MaxOutputTokens
+	req.Params.MaxOutputTokens = room
+	return req, nil
+}
+
+// begin notes a question, and says how many there were.
+func (m *meter) begin(may Sampling) (nth int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closed:
+		return 0, errOver
+	case m.asked >= may.MaxCalls:
+		return 0, fmt.Errorf("a call may ask the llm %s %d times", may.LLM, may.MaxCalls)
+	}
+	m.asked++
+	m.open++
+	return m.asked, nil
+}
+
+// end notes an answer; one that came to nothing may have been billed.
+func (m *meter) end(used *Tokens, billed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return // it counts as lost
+	}
+	m.open--
+	if used != nil {
+		m.used = append(m.used, *used)
+	} else if billed {
+		m.lost++
+	}
+}
+
+// close ends the meter with its part: questions that are open count as lost.
+func (m *meter) close() (used []Tokens, lost int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lost, m.open, m.closed = m.lost+m.open, 0, true
+	return m.used, m.lost
+}

@@ -1,0 +1,27 @@
+package engine
+
+// seats are the calls that a run makes at once of a tool, or of all tools of a
+// server. They are taken before a call is begun: one that waits is in no
+// journal, so a session that ends meanwhile leaves nothing in doubt.
+type seats struct{ most, taken int }
+
+// seatsOf are the seats that a spec gives a tool; nil = there is no bound.
+func seatsOf(spec *ToolSpec) *seats {
+	if spec == nil || spec.MaxConcurrent <= 0 {
+		return nil
+	}
+	return &seats{most: spec.MaxConcurrent}
+}
+
+// seated waits for a seat; leave gives it back.
+func (c *toolRun) seated() (leave func(), err error) {
+	at := c.tool.seats
+	if at == nil {
+		return func() {}, nil
+	}
+	if err := c.s.Await(func() bool { return at.taken < at.most }); err != nil {
+		return nil, err
+	}
+	at.taken++
+	return func() { at.taken-- }, nil
+}

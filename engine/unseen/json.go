@@ -1,0 +1,60 @@
+package unseen
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// ShowJSON does to every text of a JSON value, names of members included, what
+// Show does, and counts the characters. What is no JSON comes back as it is.
+func ShowJSON(b []byte) ([]byte, int) {
+	if !json.Valid(b) {
+		return b, 0
+	}
+	var out bytes.Buffer
+	n, done := 0, 0
+	for i := 0; i < len(b); i++ {
+		if b[i] != '"' {
+			continue
+		}
+		end := textEnd(b, i)
+		if shown, found := showText(b[i:end]); found > 0 {
+			out.Write(b[done:i])
+			out.Write(shown)
+			done = end
+			n += found
+		}
+		i = end - 1
+	}
+	if n == 0 {
+		return b, 0
+	}
+	out.Write(b[done:])
+	return out.Bytes(), n
+}
+
+// textEnd is the offset behind the text that begins at a quote of valid JSON.
+func textEnd(b []byte, i int) int {
+	for i++; b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+func showText(quoted []byte) ([]byte, int) {
+	var s string
+	if json.Unmarshal(quoted, &s) != nil {
+		return quoted, 0 // not of valid JSON
+	}
+	shown, n := Show(s)
+	if n == 0 {
+		return quoted, 0
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(shown) // a text always encodes
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), n
+}
