@@ -2,12 +2,17 @@
 # Gets the servers that the end-to-end tests talk to, into one cache folder:
 #   bin/ollama            a real inference server, built from its Go module (about 5 CPU minutes)
 #   aimock/node_modules   a mock of the vendors' APIs, from npm
-# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock]   (default: both)
+#   mcp/node_modules      tool servers of the Model Context Protocol's own project, and its conformance
+#                         suite with the Node.js 22 that it needs, from npm
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp]   (default: all)
 set -euo pipefail
 
 ollama_version=v0.17.4
 malgo_version=v0.11.24 # carries miniaudio.h, which ollama's sources include
 aimock_version=1.43.0
+mcp_version=2026.8.31     # of each of the tool servers; specs/mcp-files pins the same
+conformance_version=0.1.16
+node_version=22.23.3
 
 cache=${PEX_E2E_CACHE:-$HOME/.cache/pex-e2e}
 mkdir -p "$cache"
@@ -42,11 +47,24 @@ aimock() {
   echo "$aimock_version" >"$cache/aimock/version"
 }
 
-[ $# -gt 0 ] || set -- ollama aimock
+mcp() {
+  local want="$mcp_version $conformance_version $node_version"
+  if [ "$(cat "$cache/mcp/version" 2>/dev/null)" = "$want" ]; then return; fi
+  need npm "https://nodejs.org"
+  mkdir -p "$cache/mcp"
+  npm install --prefix "$cache/mcp" --no-audit --no-fund --no-save \
+    "@modelcontextprotocol/server-everything@$mcp_version" \
+    "@modelcontextprotocol/server-filesystem@$mcp_version" \
+    "@modelcontextprotocol/server-memory@$mcp_version" \
+    "@modelcontextprotocol/conformance@$conformance_version" "node@$node_version"
+  echo "$want" >"$cache/mcp/version"
+}
+
+[ $# -gt 0 ] || set -- ollama aimock mcp
 for part in "$@"; do
   case $part in
-    ollama | aimock) "$part" ;;
-    *) echo "setup.sh: unknown part $part; there are ollama and aimock" >&2; exit 2 ;;
+    ollama | aimock | mcp) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama, aimock and mcp" >&2; exit 2 ;;
   esac
 done
 echo "$cache"

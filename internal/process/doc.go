@@ -1,6 +1,7 @@
 // Package process runs one child process and contains it.
 //
-//	Command --Run--> Result {stdout, stderr, how it ended}
+//	Command --Run----> Result {stdout, stderr, how it ended}
+//	        --Start--> Child  {stdin, stdout}, which goes on until Close
 //
 // The child gets the arguments and the environment it is given and nothing
 // else, and a process group of its own. When the context ends, the group is

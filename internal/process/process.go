@@ -57,17 +57,25 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	program, err := c.program()
+	r, err := c.prepare()
 	if err != nil {
 		return Result{}, err
 	}
-	keepFiles()
 	// The kernel kills the child when the thread that started it is gone, so
 	// this thread is kept until the child has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := run{Command: c, mark: Marker + "=" + rand.Text()}
-	return r.run(ctx, program)
+	return r.run(ctx)
+}
+
+// prepare finds the program and marks the child to be.
+func (c Command) prepare() (*run, error) {
+	program, err := c.program()
+	if err != nil {
+		return nil, err
+	}
+	keepFiles()
+	return &run{Command: c, file: program, mark: Marker + "=" + rand.Text()}, nil
 }
 
 // program finds the file to run.
@@ -99,19 +107,32 @@ func (c Command) program() (string, error) {
 	return "", fmt.Errorf("program %s was not found in PATH (%s); install it, or give its path in argv", name, c.Path)
 }
 
-// run is the state of one Run.
+// run is one child under way.
 type run struct {
 	Command
+	file    string // the program
 	mark    string
 	stopped atomic.Bool // the context ended the child
 }
 
-func (r *run) run(ctx context.Context, program string) (Result, error) {
-	stdout, stderr := newStream(r.Keep), newStream(r.Keep)
-	cmd := &exec.Cmd{
-		Path: program, Args: r.Argv, Dir: r.Dir, Env: append(slices.Clip(r.Env), r.mark),
+func (r *run) command() *exec.Cmd {
+	return &exec.Cmd{
+		Path: r.file, Args: r.Argv, Dir: r.Dir, Env: append(slices.Clip(r.Env), r.mark),
 		SysProcAttr: ownGroup(),
 	}
+}
+
+// guarded asks the guard, who is told the leader of the group later.
+func (r *run) guarded() (watch func(leader int) (release func())) {
+	if r.Guard == nil {
+		return func(int) func() { return func() {} }
+	}
+	return r.Guard(r.mark)
+}
+
+func (r *run) run(ctx context.Context) (Result, error) {
+	stdout, stderr := newStream(r.Keep), newStream(r.Keep)
+	cmd := r.command()
 	if err := errors.Join(stdout.attach(&cmd.Stdout), stderr.attach(&cmd.Stderr)); err != nil {
 		stdout.close()
 		stderr.close()
@@ -119,10 +140,7 @@ func (r *run) run(ctx context.Context, program string) (Result, error) {
 	}
 	defer stdout.close()
 	defer stderr.close()
-	watch := func(int) func() { return func() {} }
-	if r.Guard != nil {
-		watch = r.Guard(r.mark)
-	}
+	watch := r.guarded()
 	stop, err := r.start(cmd)
 	stdout.started()
 	stderr.started()
@@ -174,17 +192,23 @@ func (r *run) wait(ctx context.Context, cmd *exec.Cmd, streams ...*stream) {
 	_ = cmd.Wait()
 	close(ended)
 	<-watched
-	for _, s := range streams {
-		s.drain(linger)
-	}
-	endGroup(cmd.Process.Pid)
-	open := false
-	for _, s := range streams {
-		open = !s.drain(linger) || open
-	}
+	open := r.leave(cmd.Process.Pid, streams...)
 	if open || r.stopped.Load() {
 		Sweep(r.mark)
 	}
+}
+
+// leave reads what a child that ended had still to say, and ends its group; open
+// says that somebody holds an output all the same.
+func (r *run) leave(leader int, streams ...*stream) (open bool) {
+	for _, s := range streams {
+		s.drain(linger)
+	}
+	endGroup(leader)
+	for _, s := range streams {
+		open = !s.drain(linger) || open
+	}
+	return open
 }
 
 // watch ends the group when the context ends first.

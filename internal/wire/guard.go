@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 const (
 	guardedMaxBody   = 4 << 20
 	guardedTimeout   = 30 * time.Second
+	guardedIdle      = 16 // connections to one host that are kept, for Stream
 	defaultRedirects = 3
 )
 
@@ -31,28 +33,39 @@ type GuardSettings struct {
 	MaxRedirects int           // 0 = 3, negative = none
 	Timeout      time.Duration // for a request with all its redirects and its body; 0 = 30 s
 	UserAgent    string        // "" = "pex"
+	// Stream is for servers that are talked to for long: Timeout is not used,
+	// connections are kept open, and MaxBody is not for event streams, whose
+	// events the reader bounds.
+	Stream bool
+	TLS    *tls.Config // see Certificates; nil = the machine's own certificates
 }
 
 // NewGuarded makes a client for addresses that a model may name. The address
 // is checked when it is dialled, after the name was resolved, so a name cannot
 // change its mind between check and use; each redirect is checked again and
 // takes no credentials to another host. It uses no proxy, keeps no connection
-// open, and answers of every status come back as they are. What the guard
+// open unless Stream says so, and answers of every status come back as they are. What the guard
 // refuses is an *Error inside the client's *url.Error; ask errors.Is for
 // ErrBlocked, ErrRedirect and ErrTooLarge (which reading a body past MaxBody
 // gives).
 func NewGuarded(g GuardSettings) *http.Client {
 	t := &http.Transport{
 		DialContext:            guardedDial(g),
-		DisableKeepAlives:      true,
+		DisableKeepAlives:      !g.Stream,
+		MaxIdleConnsPerHost:    guardedIdle,
+		IdleConnTimeout:        guardedTimeout,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    connectTimeout,
+		TLSClientConfig:        g.TLS,
 		MaxResponseHeaderBytes: maxHeader,
 	}
 	if g.MaxBody <= 0 {
 		g.MaxBody = guardedMaxBody
 	}
-	if g.Timeout <= 0 {
+	switch {
+	case g.Stream:
+		g.Timeout = 0
+	case g.Timeout <= 0:
 		g.Timeout = guardedTimeout
 	}
 	if g.MaxRedirects == 0 {
@@ -71,6 +84,13 @@ type guarded struct {
 	base     http.RoundTripper
 }
 
+// CloseIdleConnections lets http.Client pass the wish on.
+func (g *guarded) CloseIdleConnections() {
+	if b, ok := g.base.(interface{ CloseIdleConnections() }); ok {
+		b.CloseIdleConnections()
+	}
+}
+
 // RoundTrip implements http.RoundTripper.
 func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.settings.check(req); err != nil {
@@ -83,7 +103,9 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &cappedBody{ReadCloser: resp.Body, most: g.settings.MaxBody}
+	if !g.settings.Stream || !isStream(resp.Header.Get("Content-Type")) {
+		resp.Body = &cappedBody{ReadCloser: resp.Body, most: g.settings.MaxBody}
+	}
 	return resp, nil
 }
 

@@ -56,14 +56,22 @@ func (c Certificates) transport() (*http.Transport, error) {
 		TLSHandshakeTimeout:    connectTimeout,
 		MaxResponseHeaderBytes: maxHeader,
 	}
+	var err error
+	t.TLSClientConfig, err = c.TLS()
+	return t, err
+}
+
+// TLS is how a client with these certificates takes part in TLS, nil without
+// any. It reads their files; an error names the one that cannot be used.
+func (c Certificates) TLS() (*tls.Config, error) {
 	if c == (Certificates{}) {
-		return t, nil
+		return nil, nil
 	}
-	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	if err := c.trust(t.TLSClientConfig); err != nil {
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if err := c.trust(t); err != nil {
 		return nil, err
 	}
-	return t, c.present(t.TLSClientConfig)
+	return t, c.present(t)
 }
 
 // trust adds the network's own authorities to the machine's.

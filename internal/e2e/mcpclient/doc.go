@@ -1,0 +1,9 @@
+// Command mcpclient is what the conformance suite of the Model Context Protocol
+// tests: a client that is providers/mcp and nothing more.
+//
+//	conformance client --command mcpclient --scenario X
+//	   --> mcpclient URL, with MCP_CONFORMANCE_SCENARIO and MCP_CONFORMANCE_CONTEXT
+//	   --> a toolset of that URL: List, the calls that the scenario wants, Close
+//
+// It must not speak the protocol itself.
+package main

@@ -1,0 +1,138 @@
+//go:build unix
+
+package mcptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// WebMode is one way to behave badly behind HTTP.
+type WebMode struct {
+	Doc  string
+	call func(*Site, http.ResponseWriter, *http.Request, message) // instead of the answer to a call
+	list func(*Site, http.ResponseWriter, *http.Request, message)
+	any  func(*Site, http.ResponseWriter, *http.Request) bool // before all else; true = the request is answered
+}
+
+// Site is a server behind HTTP while a test goes on.
+type Site struct {
+	URL  string
+	mode WebMode
+	done chan struct{} // closed when the test ends: what hangs, ends
+	away string        // the address of somebody whom nobody is to ask
+
+	mu       sync.Mutex
+	sessions int
+	asked    map[string]int // per method of the protocol, or per HTTP method where there is none
+	strays   []string       // requests at away
+}
+
+// HTTP starts a server that ends with the test.
+func HTTP(t testing.TB, mode WebMode) *Site {
+	t.Helper()
+	s := &Site{mode: mode, done: make(chan struct{}), asked: map[string]int{}}
+	stray := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.strays = append(s.strays, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+		s.mu.Unlock()
+		s.serve(w, r)
+	}))
+	server := httptest.NewServer(http.HandlerFunc(s.serve))
+	s.URL, s.away = server.URL+"/mcp", stray.URL
+	t.Cleanup(func() {
+		close(s.done)
+		server.CloseClientConnections()
+		server.Close()
+		stray.Close()
+	})
+	return s
+}
+
+// Asked is how often a method of the protocol was asked for; "GET" and
+// "DELETE" are those of HTTP.
+func (s *Site) Asked(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[method]
+}
+
+// Strays are the requests that went where nobody sent them but the server.
+func (s *Site) Strays() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.strays
+}
+
+func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
+	var m message
+	if r.Method == http.MethodPost {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || json.Unmarshal(body, &m) != nil {
+			http.Error(w, "no message", http.StatusBadRequest)
+			return
+		}
+	}
+	s.mu.Lock()
+	s.asked[r.Method]++
+	s.asked[m.Method]++
+	s.mu.Unlock()
+	if s.mode.any != nil && s.mode.any(s, w, r) {
+		return
+	}
+	s.answer(w, r, m)
+}
+
+func (s *Site) answer(w http.ResponseWriter, r *http.Request, m message) {
+	switch {
+	case r.Method != http.MethodPost:
+		http.Error(w, "only POST", http.StatusMethodNotAllowed)
+	case len(m.ID) == 0:
+		w.WriteHeader(http.StatusAccepted)
+	case m.Method == "tools/call" && s.mode.call != nil:
+		s.mode.call(s, w, r, m)
+	case m.Method == "tools/list" && s.mode.list != nil:
+		s.mode.list(s, w, r, m)
+	default:
+		if m.Method == "initialize" {
+			s.mu.Lock()
+			s.sessions++
+			w.Header().Set("Mcp-Session-Id", fmt.Sprintf("session-%d", s.sessions))
+			s.mu.Unlock()
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, good(m)) // a client that has gone is no trouble of ours
+	}
+}
+
+// hang waits until the client or the test has gone.
+func (s *Site) hang(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-s.done:
+	}
+}
+
+// events begins a stream of events.
+func events(w http.ResponseWriter) func(string) bool {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	flush, _ := w.(http.Flusher)
+	return func(s string) bool {
+		_, err := io.WriteString(w, s)
+		if flush != nil {
+			flush.Flush()
+		}
+		return err == nil
+	}
+}
+
+func event(id, data string) string {
+	return "id: " + id + "\ndata: " + strings.ReplaceAll(data, "\n", "") + "\n\n"
+}

@@ -1,0 +1,5 @@
+//go:build linux && !race
+
+package mcptest_test
+
+const raceDetector = false

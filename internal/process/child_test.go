@@ -1,0 +1,108 @@
+//go:build unix
+
+package process_test
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/internal/process"
+)
+
+// started starts this test binary as a child that is left running.
+func started(t *testing.T, mode string, args ...string) *process.Child {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := process.Start(process.Command{
+		Argv: append([]string{self}, args...), Dir: t.TempDir(), Env: []string{childMode + "=" + mode},
+		Grace: 100 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestChildTalksUntilItsInputIsClosed(t *testing.T) {
+	c := started(t, "echo")
+	lines := bufio.NewReader(c.Stdout)
+	for _, want := range []string{"one\n", "two\n"} {
+		if _, err := io.WriteString(c.Stdin, want); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := lines.ReadString('\n'); got != want || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if c.Fate() != "" {
+		t.Errorf("it lives, and its fate is %q", c.Fate())
+	}
+	c.Close()
+	if c.Fate() != "exit status 0" {
+		t.Errorf("fate %q", c.Fate())
+	}
+	c.Close() // again
+}
+
+func TestChildThatEndsByItself(t *testing.T) {
+	c := started(t, "fail")
+	<-c.Ended()
+	if c.Fate() != "exit status 3" || strings.TrimSpace(c.Stderr()) != "oops" {
+		t.Errorf("fate %q, stderr %q", c.Fate(), c.Stderr())
+	}
+	if _, err := io.ReadAll(c.Stdout); err != nil {
+		t.Errorf("reading on: %v", err)
+	}
+}
+
+// What ignores SIGTERM, and what left the group, is gone when Close returns.
+func TestCloseOfAChildLeavesNothing(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "alive")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alive, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := started(t, "tree", fifo)
+	up := bufio.NewReader(alive)
+	for range 3 { // the child and its two children
+		if _, err := up.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	alive.Close() // its writing end: now only the processes hold one
+	began := time.Now()
+	c.Close()
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("closing took %s", took)
+	}
+	if err := reader.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(reader); err != nil {
+		t.Errorf("somebody lives: %v", err)
+	}
+}
+
+func TestChildThatCannotBeStarted(t *testing.T) {
+	if _, err := process.Start(process.Command{Argv: []string{"no-such-program"}, Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "not found") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,90 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+)
+
+func TestListTellsToolsAsTheServerDoes(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			defs, l := listed(t, tr.make(t, nil))
+			if l.Server != "peer 1.2" || len(l.Warnings) > 0 {
+				t.Errorf("server %q, warnings %q", l.Server, l.Warnings)
+			}
+			yes, no := true, false
+			got := defs["echo"]
+			got.Input = nil
+			want := engine.ToolDefinition{Name: "echo", Description: "Says it again.", Hints: engine.ToolHints{ReadOnly: &yes, Idempotent: &no, OpenWorld: &yes}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if got := string(defs["echo"].Input); !strings.Contains(got, `"type":"string"`) {
+				t.Errorf("input schema %s", got)
+			}
+			if !strings.Contains(string(defs["add"].Output), `"sum"`) {
+				t.Errorf("output schema %s", defs["add"].Output)
+			}
+		})
+	}
+}
+
+func TestCall(t *testing.T) {
+	tests := []struct {
+		name, tool, args string
+		want             engine.ToolOutput
+	}{
+		{"text", "echo", `{"text":"hi"}`, engine.ToolOutput{Text: "you said: hi"}},
+		{"structured", "add", `{"A":1,"B":2}`, engine.ToolOutput{Text: `{"sum":3}`, Data: json.RawMessage(`{"sum":3}`)}},
+		{"blocks", "blocks", `{"text":""}`, engine.ToolOutput{Text: "one\n[image image/png, 12,345 bytes]\n[audio audio/wav, 3 bytes]\n[resource notes file:///notes.txt]\n[resource file:///a.txt]\ninside"}},
+		{"key and arguments", "meta", `{"text":"x"}`, engine.ToolOutput{Text: `run-1/tool.0 {"text":"x"}`}},
+	}
+	for _, tr := range transports {
+		set := tr.make(t, nil)
+		for _, tt := range tests {
+			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
+				out, err := call(context.Background(), bound(t, set, tt.tool), tt.args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(tt.want, *out); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
+	}
+}
+
+func TestCallFails(t *testing.T) {
+	tests := []struct{ name, tool, args, want string }{
+		{"the tool's own failure", "fail", `{"text":""}`, "the disk is full"},
+		{"arguments the server refuses", "echo", `{"text":1}`, "text"},
+		{"no object", "echo", `[1]`, "the arguments are no JSON object"},
+	}
+	for _, tr := range transports {
+		set := tr.make(t, nil)
+		for _, tt := range tests {
+			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
+				_, err := call(context.Background(), bound(t, set, tt.tool), tt.args)
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("error %v, want %q in it", err, tt.want)
+				}
+			})
+		}
+	}
+}
+
+func TestMemberConformance(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			enginetest.ToolSuite(t, bound(t, tr.make(t, nil), "echo"), `{"text":"a"}`, `{"text":"b"}`)
+		})
+	}
+}

@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// filled stands for values while templates are checked.
+const filled = "\uE003"
+
+var _ component.Checker[engine.ToolSettings] = (*Config)(nil)
+
+// Check finds what no start of the server could mend, one fault for a mistake.
+func (c *Config) Check(engine.ToolSettings) component.Faults {
+	out := c.checkPlace()
+	out = append(out, c.checkEnv()...)
+	out = append(out, c.checkHeaders()...)
+	out = append(out, c.checkAuth()...)
+	for _, list := range []struct {
+		at    string
+		globs []string
+	}{{"/include", c.Include}, {"/exclude", c.Exclude}, {"/prompts", c.Prompts}} {
+		for i, g := range list.globs {
+			if _, err := path.Match(g, ""); err != nil || g == "" {
+				out = append(out, fault(list.at+"/"+strconv.Itoa(i), fmt.Sprintf("%q is no glob", g), "write a name, or one with * as in read_*"))
+			}
+		}
+	}
+	return out
+}
+
+// checkPlace looks at where the server is: one of command and url, and what
+// belongs to it.
+func (c *Config) checkPlace() component.Faults {
+	command, address := !c.Command.IsZero(), c.URL.Text != ""
+	switch {
+	case command && address:
+		return component.Faults{fault("/url", "the server is started by command or reached at url, not both", "remove one of them")}
+	case !command && !address:
+		return component.Faults{fault("/command", "nothing says where the server is", "write command: [npx, -y, some-server] or url: https://host/mcp")}
+	case command:
+		return append(c.foreign("command", map[string]bool{"/headers": len(c.Headers) > 0, "/allow_hosts": len(c.AllowHosts) > 0, "/allow_private": c.AllowPrivate, "/auth": c.Auth != nil}), c.checkCommand()...)
+	}
+	return append(c.foreign("url", map[string]bool{"/args": len(c.Args) > 0, "/cwd": c.Cwd != "", "/env": len(c.Env) > 0}), c.checkURL()...)
+}
+
+// foreign reports settings that the other kind of server has.
+func (c *Config) foreign(with string, set map[string]bool) (out component.Faults) {
+	for _, at := range slices.Sorted(maps.Keys(set)) {
+		if set[at] {
+			out = append(out, fault(at, strings.TrimPrefix(at, "/")+" says nothing beside "+with, "remove it"))
+		}
+	}
+	return out
+}
+
+// program is the program and the arguments of command as they are written;
+// false = it is neither a text nor a list of texts.
+func (c *Config) program() (argv []string, alone, ok bool) {
+	var one string
+	if json.Unmarshal(c.Command.JSON, &one) == nil {
+		return []string{one}, true, true
+	}
+	return argv, false, json.Unmarshal(c.Command.JSON, &argv) == nil
+}
+
+func (c *Config) checkCommand() component.Faults {
+	argv, alone, ok := c.program()
+	const listed = "write a list: [npx, -y, some-server]"
+	switch {
+	case !ok:
+		return component.Faults{fault("/command", "command is neither a program nor a list of a program and its arguments, all texts", listed)}
+	case len(argv) == 0 || strings.TrimSpace(argv[0]) == "":
+		return component.Faults{fault("/command", "command names no program", listed)}
+	case alone && strings.ContainsAny(argv[0], " \t") && len(c.Args) == 0 && !reference.MatchString(argv[0]):
+		return component.Faults{fault("/command", "no shell takes command apart", "write a list: ["+strings.Join(strings.Fields(argv[0]), ", ")+"]")}
+	}
+	return nil
+}
+
+var reference = regexp.MustCompile(`\$[{<]`)
+
+func (c *Config) checkEnv() (out component.Faults) {
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			out = append(out, fault("/env/"+pointer(name), fmt.Sprintf("%q cannot be the name of an environment variable", name), ""))
+		}
+	}
+	return out
+}
+
+// framing are headers that come of the request itself, or of the protocol.
+var framing = []string{
+	"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Accept", "Accept-Encoding",
+	"Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-Id",
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+func (c *Config) checkHeaders() (out component.Faults) {
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		switch at := "/headers/" + pointer(name); {
+		case !headerName.MatchString(name):
+			out = append(out, fault(at, fmt.Sprintf("no header can be called %q", name), "names have letters, digits and - only"))
+		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
+			out = append(out, fault(at, "header "+name+" comes of the request itself", "leave it out"))
+		}
+	}
+	return out
+}
+
+// checkURL looks at the address as far as it is written: what hangs on the
+// environment is told when the server is asked.
+func (c *Config) checkURL() component.Faults {
+	text := c.URL.Render(func(ns, _ string) (any, bool) { return filled + ns, true })
+	u, err := url.Parse(text)
+	switch server := text[:authority(text)]; {
+	case strings.Contains(server, filled+"parameters"):
+		return component.Faults{fault("/url", "url lets parameters choose the server", "write the host, or ${env.X}")}
+	case strings.Contains(server, filled):
+		return nil
+	case err != nil || !address(u):
+		return component.Faults{fault("/url", "url is no http or https address", "it looks like https://host/mcp")}
+	case u.User != nil:
+		return component.Faults{fault("/url", "url has a user name in it", "send it under headers, as Authorization")}
+	}
+	return nil
+}
+
+func address(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+// authority is where the part of an address ends that names the server.
+func authority(s string) int {
+	from := 0
+	if i := strings.Index(s, "://"); i >= 0 {
+		from = i + len("://")
+	}
+	if i := strings.IndexAny(s[from:], `/?#\`); i >= 0 {
+		return from + i
+	}
+	return len(s)
+}
+
+// hostPort is the server of an address as an entry of a list of allowed hosts.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(strings.TrimSuffix(u.Hostname(), "."), port)
+}
+
+func fault(at, message, hint string) component.Fault {
+	return component.Fault{At: at, Message: message, Hint: hint}
+}
+
+// pointer is a name as a part of a JSON pointer.
+func pointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// Config is the settings of mcp.
+type Config struct {
+	Command component.Value      `yaml:"command" vars:"parameters,env" doc:"Program and arguments that start the server, such as [npx, -y, some-server]; no shell is in between. A program alone may have its arguments under args."`
+	Args    []component.Template `yaml:"args" vars:"parameters,env" doc:"Arguments behind command, where that is a program alone."`
+	Cwd     string               `yaml:"cwd" doc:"Folder that the server runs in; relative to the spec. Default: the spec's folder."`
+
+	Env map[string]component.Template `yaml:"env" vars:"parameters,env" doc:"Environment variables of the server on top of PATH, HOME, LANG and TMPDIR; nothing else of the machine's environment is passed on. One whose references are unset is left out."`
+
+	URL          component.Template            `yaml:"url" vars:"parameters,env" doc:"Address of a server that is there already, such as https://host/mcp. Only ${env.X} may stand where the host is."`
+	Headers      map[string]component.Template `yaml:"headers" vars:"parameters,env" doc:"Headers sent to url, such as Authorization: Bearer ${env.TOKEN}. One whose references are unset is not sent."`
+	Auth         *Auth                         `yaml:"auth" doc:"How url is told on whose behalf it is called, where headers do not say it."`
+	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, beside that of url: host or host:port, with * as in *.example.org. They are sent no headers."`
+	AllowPrivate bool                          `yaml:"allow_private" doc:"The hosts may lie in a private network. An address or localhost in url may without this."`
+
+	Include   []string            `yaml:"include" doc:"Tools that a run may see, by the server's names or globs. Default: all."`
+	Exclude   []string            `yaml:"exclude" doc:"Tools that are left out again, likewise."`
+	Overrides map[string]Override `yaml:"overrides" doc:"What you know better about single tools, by the server's names."`
+	Prompts   []string            `yaml:"prompts" doc:"Prompts of the server that become tools which give their text, by name or glob: [\"*\"] for all. Default: none."`
+	Resources bool                `yaml:"resources" doc:"Makes tools that list and read the server's resources."`
+
+	Roots       []string `yaml:"roots" doc:"Folders that the server is told it may work in; relative to the spec and within the project. Many servers take them instead of the folders of their arguments. Default: none."`
+	Elicitation bool     `yaml:"elicitation" doc:"The server may ask a person in the middle of a call."`
+	Sampling    *Sample  `yaml:"sampling" doc:"Lets the server ask an llm of this spec in the middle of a call."`
+
+	StartTimeout    time.Duration `yaml:"start_timeout" min:"1ms" doc:"How long the server may take until it has told its tools."`
+	MaxMessageBytes int           `yaml:"max_message_bytes" min:"1024" max:"268435456" doc:"The longest message of the server that is read; a longer one ends the connection."`
+}
+
+// Override is what an author says of one tool of a server.
+type Override struct {
+	Description string                     `yaml:"description" doc:"Replaces the server's."`
+	Effect      string                     `yaml:"effect" enum:"read|idempotent|write" doc:"What calling it does. Default: that of the entry, unless the server admits to more; else write."`
+	Approval    component.GuardRef         `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a person approves each call: never, always, or an expression."`
+	With        map[string]component.Value `yaml:"with" vars:"parameters" doc:"Argument values that you fix and a model can never override."`
+}
+
+// Sample is which llm a server may ask, and how much.
+type Sample struct {
+	LLM       component.ModelRef `yaml:"llm" doc:"The llm that it may ask, by name; llm keys beside it go over its own. The only one by default."`
+	MaxCalls  int                `yaml:"max_calls" min:"1" doc:"How often, in one call of a tool. Default: 5."`
+	MaxTokens int                `yaml:"max_tokens" min:"64" doc:"Tokens of one of them, input and output together. Default: 4096."`
+}
+
+const (
+	sampleCalls  = 5
+	sampleTokens = 4096
+)
+
+// MCP is the tools of one server.
+var MCP = component.New("mcp", "Tools of a server that speaks the Model Context Protocol: a program that is started, or one at an address.",
+	func() Config {
+		return Config{Elicitation: true, StartTimeout: 30 * time.Second, MaxMessageBytes: 16 << 20}
+	}, newServer)
+
+// rules are what the author wrote about the tools, in a fixed order.
+func (c *Config) rules() engine.ToolsetRules {
+	r := engine.ToolsetRules{Include: c.Include, Exclude: c.Exclude}
+	for _, name := range slices.Sorted(maps.Keys(c.Overrides)) {
+		o := c.Overrides[name]
+		over := engine.ToolOverride{Name: name, Description: o.Description, Effect: engine.Effect(o.Effect), Approval: o.Approval}
+		for _, arg := range slices.Sorted(maps.Keys(o.With)) {
+			over.With = append(over.With, engine.Fixed{Name: arg, Value: o.With[arg]})
+		}
+		r.Overrides = append(r.Overrides, over)
+	}
+	if s := c.Sampling; s != nil {
+		r.Sampling = engine.Sampling{LLM: s.LLM.Name, MaxCalls: positive(s.MaxCalls, sampleCalls), MaxTokens: positive(s.MaxTokens, sampleTokens)}
+	}
+	return r
+}
+
+func positive(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}

@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/jsontemplate"
+)
+
+// list asks the server what it has, and takes note of it.
+func (s *session) list(ctx context.Context) (*engine.Listing, error) {
+	s.mu.Lock()
+	first := s.first
+	s.first = nil
+	s.mu.Unlock()
+	if first != nil {
+		return first, nil
+	}
+	c := &catalogue{config: &s.link.server.config, known: map[string]known{}}
+	if err := s.tools(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := s.listMade(ctx, c); err != nil {
+		return nil, err
+	}
+	c.unmatched()
+	s.mu.Lock()
+	s.known = c.known
+	s.mu.Unlock()
+	return &engine.Listing{Server: s.name(), Tools: c.tools, Warnings: c.warnings}, nil
+}
+
+// tools notes the server's tools, page by page.
+func (s *session) tools(ctx context.Context, c *catalogue) error {
+	if able := s.client.InitializeResult().Capabilities; able != nil && able.Tools == nil {
+		return nil
+	}
+	params := &sdk.ListToolsParams{}
+	for range maxPages {
+		page, err := s.client.ListTools(ctx, params)
+		if err != nil {
+			return s.failed(ctx, err)
+		}
+		for _, tool := range page.Tools {
+			if !c.add(tool) {
+				return nil
+			}
+		}
+		if page.NextCursor == "" {
+			return nil
+		}
+		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
+	}
+	c.warn("the server tells its tools on more than %d pages: the others are left out", maxPages)
+	return nil
+}
+
+// name is who the server says it is.
+func (s *session) name() string {
+	info := s.client.InitializeResult().ServerInfo
+	if info == nil {
+		return ""
+	}
+	return strings.TrimSpace(info.Name + " " + info.Version)
+}
+
+// definition is a tool in the engine's words. Schemas are written in one way,
+// so that the order in which a server tells keys means nothing.
+func definition(t *sdk.Tool) (engine.ToolDefinition, error) {
+	def := engine.ToolDefinition{Name: t.Name, Title: t.Title, Description: t.Description}
+	if t.Name == "" {
+		return def, fmt.Errorf("a tool without a name is left out")
+	}
+	input, err := jsontemplate.Encode(t.InputSchema)
+	if err == nil && t.OutputSchema != nil {
+		def.Output, err = jsontemplate.Encode(t.OutputSchema)
+	}
+	if err != nil {
+		return def, fmt.Errorf("the tool %q is left out: its schema cannot be written: %w", t.Name, err)
+	}
+	if def.Input = input; t.InputSchema == nil {
+		def.Input = json.RawMessage(`{"type":"object"}`)
+	}
+	if a := t.Annotations; a != nil {
+		def.Title = cmp.Or(def.Title, a.Title)
+		def.Hints = engine.ToolHints{ReadOnly: &a.ReadOnlyHint, Destructive: a.DestructiveHint, Idempotent: &a.IdempotentHint, OpenWorld: a.OpenWorldHint}
+	}
+	return def, nil
+}
+
+// print is a definition as it is compared, part by part, as a run's journal has it.
+func print(def engine.ToolDefinition) map[string]string {
+	def = def.Visible()
+	return map[string]string{
+		"description":   def.Description,
+		"title":         def.Title,
+		"input schema":  canonical(def.Input),
+		"output schema": canonical(def.Output),
+		"hints":         hinted(def.Hints),
+		"kind":          fmt.Sprint(def.Own),
+	}
+}
+
+func canonical(raw json.RawMessage) string {
+	var v any
+	if len(raw) == 0 || jsontemplate.Decode(raw, &v) != nil {
+		return string(raw)
+	}
+	out, err := jsontemplate.Encode(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(out)
+}
+
+// hinted is hints as they matter: what is not said, and what is said to be
+// false although that is its default, are the same.
+func hinted(h engine.ToolHints) string {
+	says := func(b *bool, otherwise bool) bool {
+		if b == nil {
+			return otherwise
+		}
+		return *b
+	}
+	return fmt.Sprint(says(h.ReadOnly, false), says(h.Destructive, true), says(h.Idempotent, false), says(h.OpenWorld, true))
+}

@@ -1,0 +1,284 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/mcp"
+)
+
+func unavailable(err error) bool {
+	_, ok := errors.AsType[*engine.UnavailableError](err)
+	return ok
+}
+
+// wants checks an error, and that it came in time.
+func wants(t *testing.T, err error, began time.Time, within time.Duration, parts ...string) {
+	t.Helper()
+	if took := time.Since(began); took > within {
+		t.Errorf("it took %s, want at most %s", took, within)
+	}
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range parts {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in the error: %v", want, err)
+		}
+	}
+}
+
+func TestServerThatDoesNotStart(t *testing.T) {
+	tests := []struct {
+		name, mode string
+		change     func(*mcp.Config)
+		within     time.Duration
+		want       []string
+	}{
+		{"mute", "mute", func(c *mcp.Config) { c.StartTimeout = 300 * time.Millisecond }, 300*time.Millisecond + 2*time.Second, []string{"start_timeout", "stderr: still loading"}},
+		{"dies", "dies", nil, 3 * time.Second, []string{"cannot be used", "exit status 3", "no database"}},
+		{"no program", "", func(c *mcp.Config) { c.Command = component.Value{JSON: []byte(`["no-such-program"]`)} }, time.Second, []string{"no-such-program was not found"}},
+		{"unset", "", func(c *mcp.Config) { c.Args = []component.Template{unset("TOKEN")} }, time.Second, []string{"${env.TOKEN}, which has no value"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			set := child(t, tt.mode, func(c *mcp.Config, _ *engine.ToolSettings) {
+				if tt.change != nil {
+					tt.change(c)
+				}
+			})
+			began := time.Now()
+			_, err := set.List(context.Background(), &engine.Call{})
+			wants(t, err, began, tt.within, tt.want...)
+		})
+	}
+}
+
+// unset is a template that refers to a variable of the environment.
+func unset(name string) component.Template {
+	t := component.Template{Text: "${env." + name + "}"}
+	t.Bind(func(l component.Lookup) []string {
+		v, _ := l("env", name)
+		s, _ := v.(string)
+		return []string{s}
+	})
+	return t
+}
+
+func TestGreetingsArePassedOver(t *testing.T) {
+	out, err := call(context.Background(), bound(t, child(t, "greets", nil), "echo"), `{"text":"hi"}`)
+	if err != nil || out.Text != "you said: hi" {
+		t.Errorf("output %v, error %v", out, err)
+	}
+}
+
+func TestCrashFailsTheCallAndTheNextStartsTheServerAgain(t *testing.T) {
+	set := child(t, "plain", nil)
+	crash, pid := bound(t, set, "crash"), bound(t, set, "pid")
+	before, err := call(context.Background(), pid, `{"text":""}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, err = call(context.Background(), crash, `{"text":""}`)
+	wants(t, err, began, 2*time.Second, "in the middle of the call", "exit status 7", "segmentation fault")
+	if !unavailable(err) {
+		t.Error("it is not told as the server's trouble")
+	}
+	after, err := call(context.Background(), pid, `{"text":""}`)
+	if err != nil || after.Text == before.Text {
+		t.Errorf("process %v after %v, error %v", after, before, err)
+	}
+}
+
+func TestServerThatDiesAgainAndAgainIsLeftAlone(t *testing.T) {
+	set := child(t, "plain", nil)
+	crash := bound(t, set, "crash")
+	for range 5 {
+		if _, err := call(context.Background(), crash, `{"text":""}`); !unavailable(err) {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	_, err := call(context.Background(), crash, `{"text":""}`)
+	wants(t, err, began, 500*time.Millisecond, "5 times in a row", "left alone for 30s", "segmentation fault")
+}
+
+func TestCancelledCallReturnsAlthoughTheServerGoesOn(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			set := tr.make(t, nil)
+			hang, echo := bound(t, set, "hang"), bound(t, set, "echo")
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			_, err := call(ctx, hang, `{"text":""}`)
+			wants(t, err, began, 1100*time.Millisecond, "the call was stopped")
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the error does not wrap that of the context: %v", err)
+			}
+			if _, err := call(context.Background(), echo, `{"text":"x"}`); err != nil {
+				t.Errorf("the session is of no use any more: %v", err)
+			}
+		})
+	}
+}
+
+func TestLongMessageEndsTheConnection(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.MaxMessageBytes = 1 << 20 })
+			flood, echo := bound(t, set, "flood"), bound(t, set, "echo")
+			began := time.Now()
+			_, err := call(context.Background(), flood, `{"text":""}`)
+			wants(t, err, began, 20*time.Second)
+			if tr.name == "stdio" && !strings.Contains(err.Error(), "longer than 1048576 bytes (max_message_bytes)") {
+				t.Error(err)
+			}
+			if out, err := call(context.Background(), echo, `{"text":"x"}`); err != nil || out.Text != "you said: x" {
+				t.Errorf("the next call: %v, %v", out, err)
+			}
+		})
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	for _, mode := range []string{"plain", "stubborn"} {
+		t.Run(mode, func(t *testing.T) {
+			set := child(t, mode, nil)
+			out, err := call(context.Background(), bound(t, set, "pid"), `{"text":""}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, _ := strconv.Atoi(out.Text)
+			hang := bound(t, set, "hang")
+			var under sync.WaitGroup
+			began := make(chan struct{})
+			under.Go(func() {
+				close(began)
+				if _, err := call(context.Background(), hang, `{"text":""}`); err == nil {
+					t.Error("the call did not fail")
+				}
+			})
+			<-began
+			start := time.Now()
+			if err := set.Close(); err != nil {
+				t.Error(err)
+			}
+			under.Wait()
+			if took := time.Since(start); took > 2500*time.Millisecond {
+				t.Errorf("closing took %s", took)
+			}
+			if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+				t.Errorf("the server still lives: %v", err)
+			}
+			if _, err := call(context.Background(), hang, `{}`); err == nil {
+				t.Error("a closed toolset was called")
+			}
+		})
+	}
+}
+
+func TestOfflineStartsNothing(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "started")
+	set := child(t, "dies once:"+mark, func(_ *mcp.Config, s *engine.ToolSettings) { s.Offline = true })
+	_, err := set.List(context.Background(), &engine.Call{})
+	wants(t, err, time.Now(), time.Second, "offline")
+	_, err = call(context.Background(), set.Bind(engine.ToolDefinition{Name: "echo"}), `{}`)
+	wants(t, err, time.Now(), time.Second, "offline")
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("the server was started")
+	}
+}
+
+func TestChildHasOnlyWhatWasDeclared(t *testing.T) {
+	t.Setenv("CANARY", "canary-value")
+	set := child(t, "plain", func(c *mcp.Config, s *engine.ToolSettings) {
+		c.Env["DECLARED"] = component.Template{Text: "yes"}
+		c.Env["TOKEN"] = unset("TOKEN")
+		s.Env = func(name string) string { return map[string]string{"PATH": "/bin", "SECRET": "s"}[name] }
+	})
+	out, err := call(context.Background(), bound(t, set, "env"), `{"text":""}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(out.Text, "\n") {
+		switch name, _, _ := strings.Cut(line, "="); name {
+		case "DECLARED", "PATH", peerMode, "PEX_CALL", "GOCOVERDIR":
+		default:
+			t.Errorf("the child has %s", line)
+		}
+	}
+	if !strings.Contains(out.Text, "DECLARED=yes") {
+		t.Error("what was declared is missing")
+	}
+}
+
+func TestRefusedAddressSaysTheWayOut(t *testing.T) {
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }))
+	t.Cleanup(at.Close)
+	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) {
+		c.URL.Text = at.URL
+		c.Headers = map[string]component.Template{"Authorization": {Text: "Bearer canary-token"}}
+	})
+	_, err := set.List(context.Background(), &engine.Call{})
+	wants(t, err, time.Now(), time.Second, "HTTP 401 Unauthorized", "under headers")
+	if strings.Contains(err.Error(), "canary") {
+		t.Errorf("the error tells the key: %v", err)
+	}
+}
+
+func TestHeadersGoNowhereElse(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]string{}
+	note := func(who string, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[who] = r.Header.Get("X-Key")
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { note("other", r); w.WriteHeader(http.StatusTeapot) }))
+	t.Cleanup(other.Close)
+	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note("own", r)
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(own.Close)
+	for _, allow := range [][]string{nil, {"127.0.0.1"}} {
+		set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) {
+			c.URL.Text, c.AllowHosts = own.URL, allow
+			c.Headers = map[string]component.Template{"X-Key": {Text: "key"}}
+		})
+		if _, err := set.List(context.Background(), &engine.Call{}); err == nil {
+			t.Fatal("no error")
+		}
+		mu.Lock()
+		_, asked := seen["other"]
+		if seen["own"] != "key" || seen["other"] != "" || asked != (allow != nil) {
+			t.Errorf("allowed %q: the headers went to %v", allow, seen)
+		}
+		mu.Unlock()
+	}
+}
+
+func TestHostThatIsNotPublicIsRefused(t *testing.T) {
+	at := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(at.Close)
+	_, port, _ := strings.Cut(strings.TrimPrefix(at.URL, "http://"), ":")
+	// A name that lies at this machine, and is not the author's word for it.
+	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = "http://0177.0.0.1:" + port })
+	if _, err := set.List(context.Background(), &engine.Call{}); err == nil {
+		t.Error("an address was reached that its author did not name")
+	}
+}

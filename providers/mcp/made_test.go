@@ -1,0 +1,138 @@
+package mcp_test
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/mcp"
+)
+
+func TestResourcesAndPromptsBecomeTools(t *testing.T) {
+	tests := []struct{ name, tool, args, want string }{
+		{"list", "list_resources", `{}`, "note://one one text/plain\nnote://{id} note"},
+		{"read", "read_resource", `{"uri":"note://one"}`, "the first note"},
+		{"read bytes", "read_resource", `{"uri":"note://two"}`, "[resource note://two]\n[data application/octet-stream, 2 bytes]"},
+		{"prompt", "prompt_greet", `{"who":"Ada"}`, "user: Greet Ada"},
+	}
+	for _, tr := range transports {
+		set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources, c.Prompts = true, []string{"gr*"} })
+		for _, tt := range tests {
+			t.Run(tr.name+" "+tt.name, func(t *testing.T) {
+				defs, _ := listed(t, set)
+				if def := defs[tt.tool]; !def.Own {
+					t.Error("it is not told that the tool was made here")
+				}
+				out, err := call(context.Background(), set.Bind(defs[tt.tool]), tt.args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if out.Text != tt.want {
+					t.Errorf("got %q, want %q", out.Text, tt.want)
+				}
+			})
+		}
+	}
+}
+
+func TestResourceThatIsNotThere(t *testing.T) {
+	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources = true })
+	_, err := call(context.Background(), bound(t, set, "read_resource"), `{"uri":"other://x"}`)
+	if err == nil || unavailable(err) || !strings.Contains(err.Error(), "not found") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNothingIsMadeThatIsNotAskedFor(t *testing.T) {
+	defs, _ := listed(t, child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) { c.Prompts = []string{"other*"} }))
+	for _, name := range []string{"list_resources", "read_resource", "prompt_greet"} {
+		if _, ok := defs[name]; ok {
+			t.Errorf("there is a tool %s", name)
+		}
+	}
+}
+
+func TestRulesLeaveInWhatIsMade(t *testing.T) {
+	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+		c.Include, c.Resources, c.Prompts = []string{"echo"}, true, []string{"greet"}
+	})
+	want := []string{"echo", "list_resources", "read_resource", "prompt_greet"}
+	if got := set.Rules().Include; !slices.Equal(got, want) {
+		t.Errorf("include %q, want %q", got, want)
+	}
+}
+
+func TestRootsAreTold(t *testing.T) {
+	for _, roots := range [][]string{nil, {"."}} {
+		var dir string
+		set := child(t, "plain", func(c *mcp.Config, s *engine.ToolSettings) { c.Roots, dir = roots, s.Dir })
+		out, err := call(context.Background(), bound(t, set, "roots"), `{"text":""}`)
+		switch {
+		case roots == nil && err == nil && out.Text != "":
+			t.Errorf("it was told %q", out.Text)
+		case roots != nil && (err != nil || out.Text != "file://"+dir):
+			t.Errorf("it was told %v, error %v", out, err)
+		}
+	}
+}
+
+func TestSampling(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Sampling = &mcp.Sample{} })
+			var asked []engine.Message
+			var most int
+			out, err := bound(t, set, "infer").Call(context.Background(), &engine.Call{
+				Args: []byte(`{"text":"Why?"}`),
+				Sample: func(_ context.Context, m []engine.Message, n int) (*engine.Reply, error) {
+					asked, most = m, n
+					return &engine.Reply{Text: "Because.", Model: "m-1", Stop: engine.MaxTokens}, nil
+				},
+			})
+			if err != nil || out.Text != "Because. by m-1, maxTokens" {
+				t.Errorf("output %v, error %v", out, err)
+			}
+			if len(asked) != 2 || asked[0].Role != engine.System || asked[1].Text.String() != "Why?" || most != 50 {
+				t.Errorf("asked %+v, at most %d", asked, most)
+			}
+		})
+	}
+}
+
+func TestSamplingThatIsOffIsNotOffered(t *testing.T) {
+	_, err := call(context.Background(), bound(t, child(t, "plain", nil), "infer"), `{"text":"Why?"}`)
+	if err == nil {
+		t.Error("the server was let ask")
+	}
+}
+
+func TestProgressIsTold(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			told := make(chan string, 10)
+			_, err := bound(t, tr.make(t, nil), "steps").Call(context.Background(), &engine.Call{
+				Args: []byte(`{"text":""}`), Progress: func(m string) { told <- m },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			close(told)
+			if got := slices.Collect(chanOf(told)); !slices.Equal(got, []string{"first", "second", "3 of 3"}) {
+				t.Errorf("told %q", got)
+			}
+		})
+	}
+}
+
+func chanOf(c <-chan string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for v := range c {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}

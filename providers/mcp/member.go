@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// metaKey names the idempotency key in the _meta of a call.
+const metaKey = "pexctl/idempotencyKey"
+
+// member is one tool of a server, as the run knows it.
+type member struct {
+	server *server
+	def    engine.ToolDefinition
+	print  map[string]string
+}
+
+var _ engine.Tool = (*member)(nil)
+
+// Info implements engine.Tool.
+func (m *member) Info() engine.ToolInfo {
+	return engine.ToolInfo{
+		Name: engine.MemberName(m.server.info.Name, m.def.Name), Description: m.def.Description,
+		Input: m.def.Input, Effect: engine.WriteEffect,
+	}
+}
+
+// Call implements engine.Tool.
+func (m *member) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	args := map[string]json.RawMessage{} // never nil: null is no object to servers
+	if len(call.Args) > 0 {
+		if err := json.Unmarshal(call.Args, &args); err != nil || args == nil {
+			return nil, errors.New("the arguments are no JSON object")
+		}
+	}
+	l, err := m.server.link(call)
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.call(ctx, m, call, args)
+	if errors.Is(err, errForgotten) { // and did not take the call: it goes to a new session
+		out, err = l.call(ctx, m, call, args)
+	}
+	return out, err
+}
+
+// call makes a call in the session there is, or a new one.
+func (l *link) call(ctx context.Context, m *member, call *engine.Call, args map[string]json.RawMessage) (*engine.ToolOutput, error) {
+	s, err := l.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.same(m, call.Kept)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.calls.begin(ctx, call)
+	if err != nil {
+		return nil, fmt.Errorf("the call was stopped before it began: %w", err)
+	}
+	defer s.calls.end(u)
+	out, err := s.make(u, now, args)
+	if err == nil || answered(err) != nil {
+		l.worked()
+	}
+	return out, err
+}
+
+// make makes the call.
+func (s *session) make(u *underway, now known, args map[string]json.RawMessage) (*engine.ToolOutput, error) {
+	if now.made != nil {
+		return now.made(u.ctx, s, args)
+	}
+	params := &sdk.CallToolParams{Name: now.def.Name, Arguments: args}
+	if u.call.Key != "" {
+		params.Meta = sdk.Meta{metaKey: u.call.Key}
+	}
+	params.SetProgressToken(u.token)
+	var res *sdk.CallToolResult
+	err := s.rounds(u.ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
+		again := *params
+		again.InputResponses, again.RequestState = answers, state
+		var err error
+		if res, err = s.client.CallTool(u.ctx, &again); err != nil {
+			return nil, "", err
+		}
+		return res.InputRequests, res.RequestState, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return output(res)
+}
+
+// same is the tool as the server has it now, if that is the one that the run
+// knows; kept is a definition as the run has it.
+func (s *session) same(m *member, kept func(engine.ToolDefinition) engine.ToolDefinition) (known, error) {
+	s.mu.Lock()
+	now, ok := s.known[m.def.Name]
+	s.mu.Unlock()
+	if !ok {
+		return known{}, fmt.Errorf("the server has no tool %s any more, which it had when the run began: do without it", m.def.Name)
+	}
+	var changed []string
+	def := now.def
+	if kept != nil {
+		def = kept(def)
+	}
+	after := print(def)
+	for _, part := range slices.Sorted(maps.Keys(after)) {
+		if after[part] != m.print[part] {
+			changed = append(changed, part)
+		}
+	}
+	if len(changed) > 0 {
+		return known{}, fmt.Errorf("the server has changed its tool %s since the run began: its %s; it was not called, do without it (a new run sees it as it is now)",
+			m.def.Name, strings.Join(changed, ", "))
+	}
+	return now, nil
+}

@@ -1,0 +1,284 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/mcp"
+)
+
+// memoryVault keeps tokens for a test.
+type memoryVault struct {
+	mu   sync.Mutex
+	held map[string][]byte
+}
+
+func (v *memoryVault) Load(name string) ([]byte, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.held[name], nil
+}
+
+func (v *memoryVault) Save(name string, secret []byte) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.held == nil {
+		v.held = map[string][]byte{}
+	}
+	v.held[name] = secret
+	return nil
+}
+
+// someone signs in wherever they are sent, and counts it.
+type someone struct {
+	mu    sync.Mutex
+	times int
+}
+
+func (p *someone) browse(ctx context.Context, address string) error {
+	p.mu.Lock()
+	p.times++
+	p.mu.Unlock()
+	return visit(ctx, address)
+}
+
+func visit(ctx context.Context, address string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+// guardedTools is the toolset of the site's address.
+func guardedTools(t *testing.T, s *guardedSite, a mcp.Auth, settings engine.ToolSettings) engine.Toolset {
+	t.Helper()
+	c := mcp.MCP.Config().(*mcp.Config)
+	a.Type = "oauth"
+	c.URL, c.Auth = component.Template{Text: s.URL + "/mcp"}, &a
+	settings.Name, settings.Dir, settings.Root = "srv", t.TempDir(), "/"
+	if settings.Env == nil {
+		settings.Env = func(string) string { return "" }
+	}
+	tool, err := mcp.MCP.Build(c, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := tool.(engine.Toolset)
+	t.Cleanup(func() {
+		if err := set.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return set
+}
+
+func guardedCall() *engine.Call {
+	return &engine.Call{Args: json.RawMessage("{}"), Key: "k", RunID: "r", Path: "p", Progress: func(string) {}}
+}
+
+// ask lists the tools and calls the one there is.
+func ask(t *testing.T, set engine.Toolset) (string, error) {
+	t.Helper()
+	l, err := set.List(t.Context(), guardedCall())
+	if err != nil {
+		return "", err
+	}
+	out, err := set.Bind(l.Tools[0]).Call(t.Context(), guardedCall())
+	if err != nil {
+		return "", err
+	}
+	return out.Text, nil
+}
+
+func TestAPersonSignsInOnceAndTheTokenIsKept(t *testing.T) {
+	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
+	for range 2 { // the second is another process: it has the vault only
+		text, err := ask(t, guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: p.browse, Vault: v}))
+		if err != nil || text != "ada" {
+			t.Fatalf("%q, %v", text, err)
+		}
+	}
+	if p.times != 1 {
+		t.Errorf("a person signed in %d times, want once", p.times)
+	}
+	for _, b := range s.bearers {
+		if b != "" {
+			t.Errorf("the provider was sent %q, which is for the tool server", b)
+		}
+	}
+}
+
+func TestAnOldTokenIsRenewedByItself(t *testing.T) {
+	s, p, v := newGuardedSite(t), &someone{}, &memoryVault{}
+	s.life = 1 // too old as soon as it is there
+	for range 2 {
+		if _, err := ask(t, guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: p.browse, Vault: v})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.times != 1 || s.refreshed == 0 {
+		t.Errorf("signed in %d times and renewed %d times, want once and some", p.times, s.refreshed)
+	}
+}
+
+func TestCallsThatAreRefusedTogetherSignInOnce(t *testing.T) {
+	s, p := newGuardedSite(t), &someone{}
+	set := guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: p.browse})
+	l, err := set.List(t.Context(), guardedCall())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.revoke()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := set.Bind(l.Tools[0]).Call(t.Context(), guardedCall()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if p.times != 2 {
+		t.Errorf("a person signed in %d times, want once at first and once for all calls", p.times)
+	}
+}
+
+func TestWhoCannotSignInIsToldWhy(t *testing.T) {
+	canary := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("somebody asked %s", r.URL)
+		http.NotFound(w, r)
+	}))
+	defer canary.Close()
+	elsewhere := strings.Replace(canary.URL, "127.0.0.1", "localhost", 1) // another host than the site's
+	p := &someone{}
+	secret := func(name string) string { return map[string]string{"SECRET": "client-secret-1"}[name] }
+	tests := []struct {
+		name     string
+		meta     map[string]string
+		deny     bool
+		auth     mcp.Auth
+		settings engine.ToolSettings
+		want     string
+	}{
+		{name: "nobody is there", want: "pexctl tools ls SPEC, at a terminal, signs in"},
+		{name: "the provider refuses", deny: true, settings: engine.ToolSettings{Browse: p.browse}, want: "access_denied not you"},
+		{
+			name: "the provider is somebody else without https", meta: map[string]string{"authorization_server": elsewhere},
+			settings: engine.ToolSettings{Browse: p.browse}, want: "neither https nor the server's own host",
+		},
+		{
+			name: "tokens are given by somebody else without https", meta: map[string]string{"token_endpoint": elsewhere + "/token"},
+			settings: engine.ToolSettings{Browse: p.browse}, want: "neither https nor the server's own host",
+		},
+		{
+			name: "people are sent to somebody else without https", meta: map[string]string{"authorization_endpoint": elsewhere + "/authorize"},
+			settings: engine.ToolSettings{Browse: p.browse}, want: "neither https nor at its own host",
+		},
+		{
+			name: "people are sent to a script", meta: map[string]string{"authorization_endpoint": "javascript:alert(1)"},
+			settings: engine.ToolSettings{Browse: p.browse}, want: "disallowed scheme",
+		},
+		{
+			name: "the client's secret would go to whom the server names", meta: map[string]string{"token_endpoint": "https://203.0.113.7/token"},
+			auth:     mcp.Auth{ClientID: "known", ClientSecretEnv: "SECRET"},
+			settings: engine.ToolSettings{Browse: p.browse, Env: secret}, want: "auth.issuer says that it may be",
+		},
+		{
+			name: "the client is registered with another provider",
+			auth: mcp.Auth{ClientID: "known", Issuer: "https://login.example.org"}, settings: engine.ToolSettings{Browse: p.browse},
+			want: "does not match",
+		},
+		{
+			name:     "the browser cannot be opened",
+			settings: engine.ToolSettings{Browse: func(context.Context, string) error { return errors.New("no screen") }}, want: "no screen",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newGuardedSite(t)
+			s.meta, s.deny = test.meta, test.deny
+			_, err := ask(t, guardedTools(t, s, test.auth, test.settings))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("error %v, want one with %q", err, test.want)
+			}
+			for _, word := range []string{"client-secret-1", "the-code", "code_verifier", "code_challenge", "under headers"} {
+				if strings.Contains(err.Error(), word) {
+					t.Errorf("the error tells %s: %v", word, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAStrangerAtTheDoorEndsNothing(t *testing.T) {
+	s := newGuardedSite(t)
+	browse := func(ctx context.Context, address string) error {
+		to, err := url.Parse(address)
+		if err != nil {
+			return err
+		}
+		for _, path := range []string{"?state=guessed&code=mine", "?error=access_denied", ""} {
+			resp, err := http.Get(to.Query().Get("redirect_uri") + path)
+			if err != nil {
+				return err
+			}
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusNotFound {
+				t.Errorf("%q was answered %s", path, resp.Status)
+			}
+		}
+		return visit(ctx, address)
+	}
+	if text, err := ask(t, guardedTools(t, s, mcp.Auth{}, engine.ToolSettings{Browse: browse})); err != nil || text != "ada" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestSettingsOfSigningInAreChecked(t *testing.T) {
+	tests := []struct {
+		name   string
+		auth   mcp.Auth
+		header string
+		want   string
+	}{
+		{name: "fine", auth: mcp.Auth{ClientID: "x", ClientSecretEnv: "S", Issuer: "https://login.example.org"}},
+		{name: "two ways to say who calls", header: "authorization", want: "/auth"},
+		{name: "a secret of nobody", auth: mcp.Auth{ClientSecretEnv: "S"}, want: "/auth/client_secret_env"},
+		{name: "an issuer of nobody", auth: mcp.Auth{Issuer: "https://login.example.org"}, want: "/auth/issuer"},
+		{name: "an issuer that is no address", auth: mcp.Auth{ClientID: "x", Issuer: "example"}, want: "/auth/issuer"},
+		{name: "metadata without https", auth: mcp.Auth{ClientMetadata: "http://example.org/c.json"}, want: "/auth/client_metadata_url"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := mcp.MCP.Config().(*mcp.Config)
+			c.URL, c.Auth = component.Template{Text: "https://example.org/mcp"}, &test.auth
+			if test.header != "" {
+				c.Headers = map[string]component.Template{test.header: {Text: "Bearer x"}}
+			}
+			var at []string
+			for _, f := range c.Check(engine.ToolSettings{}) {
+				at = append(at, f.At)
+			}
+			if got := strings.Join(at, " "); got != test.want {
+				t.Errorf("faults at %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,29 @@
+package mcp
+
+import (
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+var _ engine.Reacher = (*Config)(nil)
+
+// Reaches implements engine.Reacher.
+func (c *Config) Reaches() (out []string) {
+	if !c.Command.IsZero() {
+		argv, _, ok := c.program()
+		if !ok {
+			argv = []string{string(c.Command.JSON)} // no server starts by it
+		}
+		for _, arg := range c.Args {
+			argv = append(argv, arg.Text)
+		}
+		out = append(out, engine.Runs(argv, c.Cwd, c.Env))
+	}
+	if c.URL.Text != "" {
+		out = append(out, engine.Connects(c.URL, c.AllowHosts)...)
+	}
+	if c.Auth != nil && c.Auth.Issuer != "" {
+		out = append(out, engine.Connects(component.Template{Text: c.Auth.Issuer}, nil)...)
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Bounds of a call that a server answers with questions (2026-07-28).
+const (
+	maxRounds = 10 // that it is sent again
+	maxBusy   = 3  // of them without a question: the server has no time
+)
+
+// rounds sends a request until the server answers it with something else than
+// questions. These are put one after the other in the order of their names, so
+// that people hear them in one order, and a call that is made again asks what it
+// asked before; the library would put all at once.
+func (s *session) rounds(ctx context.Context, send func(sdk.InputResponseMap, string) (sdk.InputRequestMap, string, error)) error {
+	var answers sdk.InputResponseMap
+	state, busy := "", 0
+	for range maxRounds {
+		asked, next, err := send(answers, state)
+		switch {
+		case err != nil:
+			return s.failed(ctx, err)
+		case asked == nil:
+			return nil
+		case len(asked) == 0:
+			busy++
+		}
+		if busy >= maxBusy {
+			return errors.New("the server has no time for the call: try again later, or do without it")
+		}
+		if answers, err = s.answers(ctx, asked); err != nil {
+			return err
+		}
+		state = next
+	}
+	return fmt.Errorf("the server answered the call with questions %d times in a row: do without it", maxRounds)
+}
+
+// answers answers all questions of a round.
+func (s *session) answers(ctx context.Context, asked sdk.InputRequestMap) (sdk.InputResponseMap, error) {
+	out := sdk.InputResponseMap{}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		answer, err := s.answer(ctx, asked[name])
+		switch {
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("the call was stopped: %w", ctx.Err())
+		case err != nil:
+			return nil, fmt.Errorf("the server needs an answer to go on, and gets none: %w", err)
+		}
+		out[name] = answer
+	}
+	return out, nil
+}
+
+// answer answers one question, if the settings let the server ask it.
+func (s *session) answer(ctx context.Context, asked sdk.InputRequest) (sdk.InputResponse, error) {
+	config := s.link.server.config
+	switch p := asked.(type) {
+	case *sdk.ElicitParams:
+		if !config.Elicitation {
+			return nil, errors.New("it may not ask people (elicitation)")
+		}
+		return s.elicit(ctx, &sdk.ElicitRequest{Session: s.client, Params: p})
+	case *sdk.CreateMessageWithToolsParams:
+		if config.Sampling == nil {
+			return nil, errors.New("it may not ask an llm (sampling)")
+		}
+		plain, err := plainMessages(p)
+		if err != nil {
+			return nil, err
+		}
+		return s.sample(ctx, &sdk.CreateMessageRequest{Session: s.client, Params: plain})
+	case *sdk.ListRootsParams:
+		roots, err := s.link.server.rootList()
+		return &sdk.ListRootsResult{Roots: append([]*sdk.Root{}, roots...)}, err
+	}
+	return nil, fmt.Errorf("it asks for something that is not known here (%T)", asked)
+}
+
+// plainMessages is a request to an llm whose messages have one part each.
+func plainMessages(p *sdk.CreateMessageWithToolsParams) (*sdk.CreateMessageParams, error) {
+	out := &sdk.CreateMessageParams{MaxTokens: p.MaxTokens, SystemPrompt: p.SystemPrompt}
+	for _, m := range p.Messages {
+		if m == nil || len(m.Content) != 1 {
+			return nil, errors.New("only messages of one text can be passed on to the llm")
+		}
+		out.Messages = append(out.Messages, &sdk.SamplingMessage{Role: m.Role, Content: m.Content[0]})
+	}
+	return out, nil
+}
+
+// errMalformed is what becomes of a message that the library cannot take.
+var errMalformed = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the message is malformed"}
+
+// sound makes errors of the panics by which the library answers some malformed
+// messages, such as null where an object belongs: a server must not end us.
+func sound(malformed error) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+			defer func() {
+				if recover() != nil {
+					res, err = nil, malformed
+				}
+			}()
+			return next(ctx, method, req)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/providers/mcp"
+)
+
+// steps is a node that calls tools, one after the other.
+type steps struct {
+	calls []engine.Invocation
+	recs  []engine.ToolRecord
+}
+
+func (n *steps) Run(s *engine.Scope) error {
+	n.recs = nil
+	for i, c := range n.calls {
+		rec, _, err := s.Tool("tool."+string(rune('0'+i)), c)
+		if err != nil {
+			return err
+		}
+		n.recs = append(n.recs, rec)
+	}
+	return nil
+}
+
+func invoke(tool, args string) engine.Invocation {
+	return engine.Invocation{Tool: tool, Args: json.RawMessage(args)}
+}
+
+// running runs calls of a server's tools; a journal that has them goes on.
+func running(t *testing.T, set engine.Toolset, j *journal.Memory, o engine.Options, h engine.Host, calls ...engine.Invocation) (*engine.Result, []string) {
+	t.Helper()
+	const id = "steps"
+	node := &steps{calls: calls}
+	p := &engine.Program{
+		Name: "t", Graph: &graph.Graph[engine.Condition]{Start: id, Nodes: []graph.Node{{ID: id, Type: id}}},
+		Nodes:  map[string]engine.Node{id: node},
+		Tools:  []engine.ToolSpec{{Name: "peer", Type: "mcp"}},
+		Models: []engine.ModelSpec{{Name: "small", Cost: &engine.Cost{}}},
+		Limits: engine.Limits{MaxTokens: 100_000},
+	}
+	h.Tools = []engine.HostTool{{Spec: &p.Tools[0], Tool: set}}
+	o.Journal = j
+	res := engine.Run(t.Context(), p, engine.Input{RunID: "r"}, h, o)
+	var texts []string
+	for _, rec := range node.recs {
+		texts = append(texts, string(rec.Status)+": "+rec.Text())
+	}
+	return res, texts
+}
+
+func askingReads(c *mcp.Config, _ *engine.ToolSettings) {
+	c.Overrides = map[string]mcp.Override{"ask": {Effect: "read"}, "echo": {Effect: "read"}}
+}
+
+func TestRunCallsWhatTheRulesLeaveIn(t *testing.T) {
+	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+		c.Include, c.Exclude, c.Resources = []string{"e*", "add"}, []string{"env"}, true
+		c.Overrides = map[string]mcp.Override{"echo": {Description: "Mine.", Effect: "idempotent"}}
+	})
+	p := &engine.Program{Tools: []engine.ToolSpec{{Name: "peer"}}}
+	tools, warnings, err := engine.Tools(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Tools: []engine.HostTool{{Spec: &p.Tools[0], Tool: set}}})
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
+	}
+	var got []string
+	for i := range tools {
+		info := tools[i].Info()
+		got = append(got, info.Name+" "+string(info.Effect)+" "+info.Description)
+	}
+	want := []string{
+		"peer__add write Adds.",
+		"peer__echo idempotent Mine.",
+		"peer__list_resources read Lists the resources of the server, and templates of addresses of more.",
+		"peer__read_resource read Reads a resource of the server. list_resources tells the addresses.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The process may end while a person thinks: another one goes on, with the tools
+// that the run began with, of a server that is started anew.
+func TestPersonAnswersAnotherProcess(t *testing.T) {
+	calls := []engine.Invocation{invoke("peer__echo", `{"text":"one"}`), invoke("peer__ask", `{"text":"x"}`), invoke("peer__echo", `{"text":"two"}`)}
+	for _, tt := range []struct {
+		name, mode string
+		want       []string
+	}{
+		{"the same server", "plain", []string{"ok: you said: one", `ok: accept {"age":30,"name":"Ada"}`, "ok: you said: two"}},
+		{"a server that has changed", "changed", []string{"ok: you said: one", `ok: accept {"age":30,"name":"Ada"}`, "error: the server has changed its tool echo"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := &journal.Memory{Paranoid: true}
+			first := child(t, "plain", askingReads)
+			res, _ := running(t, first, j, engine.Options{}, engine.Host{}, calls...)
+			if res.Status != engine.Interrupted || len(res.Interrupts) != 1 || res.Interrupts[0].Kind != engine.AskElicitation {
+				t.Fatalf("%s %+v %+v", res.Status, res.StopReason, res.Interrupts)
+			}
+			if err := first.Close(); err != nil {
+				t.Fatal(err)
+			}
+			answer, _ := json.Marshal(engine.ParseDecision(`edit:{"name":"Ada"}`))
+			o := engine.Options{Answers: map[string]json.RawMessage{res.Interrupts[0].Path: answer}}
+			res, got := running(t, child(t, tt.mode, askingReads), j, o, engine.Host{}, calls...)
+			if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
+				t.Errorf("%s %+v\ngot  %q\nwant %q", res.Status, res.StopReason, got, tt.want)
+			}
+		})
+	}
+}
+
+// A definition that holds a secret stands in the journal without it, and is the
+// same all the same.
+func TestSecretInADefinition(t *testing.T) {
+	h := engine.Host{Secrets: secret.New(map[string]string{"WORD": "Says it again"})}
+	res, got := running(t, child(t, "plain", askingReads), &journal.Memory{}, engine.Options{}, h, invoke("peer__echo", `{"text":"one"}`))
+	if want := []string{"ok: you said: one"}; !slices.Equal(got, want) {
+		t.Errorf("%+v, got %q, want %q", res.StopReason, got, want)
+	}
+}
+
+// echoModel answers every request.
+type echoModel struct{ asked int }
+
+func (m *echoModel) Generate(_ context.Context, req *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+	m.asked++
+	return &engine.Reply{Text: "Because.", Model: "m-1", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 20, Output: 5}}, nil
+}
+
+func TestWhatAServerAsksOfAnLLMIsPaidFor(t *testing.T) {
+	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+		c.Sampling = &mcp.Sample{}
+		c.Sampling.LLM.Name = "small"
+	})
+	m := &echoModel{}
+	res, got := running(t, set, &journal.Memory{}, engine.Options{}, engine.Host{Models: map[string]engine.Model{"small": m}}, invoke("peer__infer", `{"text":"Why?"}`))
+	if want := []string{"ok: Because. by m-1, endTurn"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if m.asked != 1 || res.Usage.Input != 20 || res.Usage.Output != 5 {
+		t.Errorf("asked %d times, usage %+v", m.asked, res.Usage)
+	}
+}
+
+func TestServerThatIsNotThereIsAWarning(t *testing.T) {
+	res, got := running(t, child(t, "dies", nil), &journal.Memory{}, engine.Options{}, engine.Host{}, invoke("peer__echo", `{"text":"x"}`))
+	if len(got) != 1 || !strings.Contains(got[0], `there is no tool "peer__echo"`) {
+		t.Errorf("%+v, calls %q", res.StopReason, got)
+	}
+	if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "its tools are not there") || !strings.Contains(res.Warnings[0], "no database") {
+		t.Errorf("warnings %q", res.Warnings)
+	}
+}

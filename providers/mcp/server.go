@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/folder"
+)
+
+// server is the toolset of one entry. Its links are the server as the settings
+// name it: one, unless parameters change them between runs.
+type server struct {
+	info     engine.ToolInfo
+	config   Config
+	settings engine.ToolSettings
+	cwd      *folder.Folder
+	roots    []*folder.Folder
+
+	mu     sync.Mutex
+	links  map[string]*link
+	signs  map[string]*signIn // by address, for as long as the host lives
+	closed bool
+}
+
+var _ engine.Toolset = (*server)(nil)
+
+func newServer(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+	if err := c.Check(s).Err(); err != nil {
+		return nil, err
+	}
+	t := &server{config: *c, settings: s, links: map[string]*link{}}
+	var err error
+	if t.cwd, err = folder.New(s, c.Cwd, nil); err != nil {
+		return nil, err
+	}
+	for _, root := range c.Roots {
+		dir, err := folder.New(s, root, nil)
+		if err != nil {
+			return nil, fmt.Errorf("roots: %w", err)
+		}
+		t.roots = append(t.roots, dir)
+	}
+	t.info = engine.ToolInfo{
+		Name: cmp.Or(s.Name, "mcp"), Description: cmp.Or(s.Description, "The tools of a server."),
+		Input: json.RawMessage(`{"type":"object"}`), Effect: engine.WriteEffect,
+	}
+	return t, nil
+}
+
+// Info implements engine.Tool.
+func (t *server) Info() engine.ToolInfo { return t.info }
+
+// Rules implements engine.Toolset.
+func (t *server) Rules() engine.ToolsetRules {
+	r := t.config.rules()
+	if len(r.Include) > 0 {
+		r.Include = append(r.Include, t.config.made()...)
+	}
+	return r
+}
+
+// Call implements engine.Tool: a server is not called, its tools are.
+func (t *server) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+	return nil, fmt.Errorf("%s is a server; call one of its tools, whose names begin with %s__", t.info.Name, t.info.Name)
+}
+
+// List implements engine.Toolset.
+func (t *server) List(ctx context.Context, call *engine.Call) (*engine.Listing, error) {
+	l, err := t.link(call)
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.list(ctx)
+}
+
+// Bind implements engine.Toolset.
+func (t *server) Bind(def engine.ToolDefinition) engine.Tool {
+	return &member{server: t, def: def, print: print(def)}
+}
+
+// link is the server as a call's values name it.
+func (t *server) link(call *engine.Call) (*link, error) {
+	if t.settings.Offline {
+		return nil, fmt.Errorf("offline: pexctl test starts no servers and makes no network calls; give run.tools for the tools of %s, or a cassette", t.info.Name)
+	}
+	look := t.lookup(call)
+	start, id, err := t.starter(look)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, errClosed
+	}
+	l := t.links[id]
+	if l == nil {
+		l = newLink(t, start)
+		t.links[id] = l
+	}
+	return l, nil
+}
+
+var errClosed = errors.New("the run's tools are closed")
+
+// Close implements engine.Toolset.
+func (t *server) Close() error {
+	t.mu.Lock()
+	t.closed = true
+	links := t.links
+	t.links = map[string]*link{}
+	t.mu.Unlock()
+	var all sync.WaitGroup
+	for _, l := range links {
+		all.Go(l.close)
+	}
+	all.Wait()
+	return nil
+}
