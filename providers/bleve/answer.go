@@ -1,0 +1,118 @@
+package bleve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/providers/bleve/shelf/index"
+)
+
+// maxShown is how many bytes of passages one answer holds.
+const maxShown = 48 << 10
+
+// answer is what one search gave.
+type answer struct {
+	hits  []index.Hit
+	most  int
+	files int
+	notes []string
+	found []found
+}
+
+// found is a passage with its text.
+type found struct {
+	Path    string  `json:"path"`
+	Start   int     `json:"start_line"`
+	End     int     `json:"end_line"`
+	Heading string  `json:"heading"`
+	Score   float64 `json:"score"`
+	Text    string  `json:"text"`
+}
+
+// read puts the texts to the hits; false = a file is no longer what was indexed.
+func (a *answer) read(tree *folder.Tree) bool {
+	room := maxShown
+	for _, h := range a.hits {
+		p := h.Place
+		text, err := textOf(tree, h.File, p)
+		if err != nil {
+			return false
+		}
+		if room -= len(text); room < 0 && len(a.found) > 0 {
+			a.notes = append(a.notes, fmt.Sprintf("%d of %d passages shown: there is no room for more", len(a.found), len(a.hits)))
+			break
+		}
+		a.found = append(a.found, found{h.File.Path, p.Start, p.End, p.Heading, math.Round(h.Score*1e4) / 1e4, text})
+	}
+	return true
+}
+
+var errChanged = errors.New("the file has changed")
+
+// textOf reads a passage of a file that has not changed since it was indexed.
+func textOf(tree *folder.Tree, f *index.File, p index.Place) (string, error) {
+	r, info, err := tree.File(f.Path)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	if info.Size() != f.Size || info.ModTime().UnixNano() != f.Modified {
+		return "", errChanged
+	}
+	b := make([]byte, max(0, p.To-p.From))
+	if n, err := r.ReadAt(b, int64(p.From)); n < len(b) || err != nil && !errors.Is(err, io.EOF) {
+		return "", errChanged
+	}
+	return clean(string(b)), nil
+}
+
+// clean is a text of a file as it is shown, and sent.
+func clean(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
+}
+
+// output writes the answer for models, and for programs.
+func (a *answer) output(query string) (*engine.ToolOutput, error) {
+	var b strings.Builder
+	switch {
+	case a.files == 0:
+		b.WriteString("there are no files to search here")
+	case len(a.found) == 0:
+		fmt.Fprintf(&b, "no passage of %s fits %q; ask in other words, such as the files may use", numberOf(a.files), query)
+		a.found = []found{}
+	default:
+		fmt.Fprintf(&b, "The best of %s; cite what you use as path:lines.\n", numberOf(a.files))
+	}
+	for i, f := range a.found {
+		lines := fmt.Sprint(f.Start)
+		if f.End > f.Start {
+			lines += fmt.Sprintf("-%d", f.End)
+		}
+		fmt.Fprintf(&b, "\n[%d] %s:%s", i+1, folder.Shown(f.Path), lines)
+		if f.Heading != "" {
+			fmt.Fprintf(&b, " (%s)", f.Heading)
+		}
+		fmt.Fprintf(&b, "\n%s\n", f.Text)
+	}
+	if len(a.notes) > 0 {
+		fmt.Fprintf(&b, "\n[%s]", strings.Join(a.notes, "; "))
+	}
+	data, err := plainJSON(a.found)
+	return &engine.ToolOutput{Text: strings.TrimSuffix(b.String(), "\n"), Data: data}, err
+}
+
+// plainJSON leaves <, > and & as they are: code is full of them, and models read it.
+func plainJSON(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}

@@ -1,0 +1,153 @@
+package bleve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/bleve"
+)
+
+// embedder makes vectors that know what boats and vessels are.
+type embedder struct {
+	before   func()
+	identity string
+	missing  error // from find
+	fail     error // from Embed
+	fail2    error // from the second request on
+	extra    int   // more dimensions
+
+	mu       sync.Mutex
+	requests int
+	texts    []string
+}
+
+var topics = [][]string{{"ship", "boat", "vessel", "hull"}, {"crew", "men", "sailor"}, {"coal", "cargo"}}
+
+func (e *embedder) find(string) (engine.Embedder, string, error) { return e, e.identity, e.missing }
+
+func (e *embedder) Embed(_ context.Context, texts []string) (out [][]float64, used engine.Tokens, err error) {
+	if e.before != nil {
+		e.before()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests++
+	e.texts = append(e.texts, texts...)
+	if e.fail != nil || e.fail2 != nil && e.requests > 1 {
+		return nil, used, errors.Join(e.fail, e.fail2)
+	}
+	for _, t := range texts {
+		v := make([]float64, len(topics)+e.extra)
+		for i, words := range topics {
+			for _, w := range words {
+				v[i] += float64(strings.Count(strings.ToLower(t), w))
+			}
+		}
+		out = append(out, v)
+	}
+	return out, used, nil
+}
+
+func meaning(c *bleve.Config) {
+	c.Embeddings.LLM = component.ModelRef{Name: "vectors"}
+}
+
+func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
+	dir := plant(t, ships)
+	words := build(t, engine.ToolSettings{Dir: dir}, nil)
+	if _, hits, _ := ask(t, words, "sailors"); len(hits) > 0 {
+		t.Fatalf("words alone find %s", places(hits))
+	}
+	e := &embedder{}
+	tool := build(t, engine.ToolSettings{Dir: dir, Embed: e.find}, meaning)
+	text, hits, _ := ask(t, tool, "sailors")
+	if len(hits) == 0 || places(hits[:1]) != "fram.md:9-11" || strings.Contains(text, "words alone") {
+		t.Errorf("%s\n%s", places(hits), text)
+	}
+	for _, sent := range e.texts {
+		if strings.HasPrefix(sent, "Fram > Crew\n## Crew") {
+			return
+		}
+	}
+	t.Errorf("no text came with its heading: %q", e.texts)
+}
+
+func TestVectorsAreMadeOnce(t *testing.T) {
+	dir, cache := plant(t, ships), t.TempDir()
+	e := &embedder{identity: "one"}
+	s := engine.ToolSettings{Dir: dir, Cache: cache, Embed: e.find}
+	ask(t, build(t, s, meaning), "boat")
+	all := len(e.texts)
+	if all < 6 {
+		t.Fatalf("%d texts were sent", all)
+	}
+	for _, tt := range []struct {
+		name string
+		do   func()
+		want int
+	}{
+		{"nothing changed: the question alone", func() {}, 1},
+		{"one file changed: its passages too", func() { write(t, dir, "docs/de.md", "# Neu\n\nneu\n") }, 2},
+		{"another llm: all of them", func() { e.identity = "two" }, all},
+		{"the first one again", func() { e.identity = "one" }, 1},
+		{"the same name, other vectors: all of them", func() { e.extra = 1 }, all},
+	} {
+		e.texts = nil
+		tt.do()
+		if text, _, told := ask(t, build(t, s, meaning), "boat"); len(e.texts) != tt.want || strings.Contains(text, "words alone") {
+			t.Errorf("%s: %d texts sent, want %d: %s %q", tt.name, len(e.texts), tt.want, text, told)
+		}
+	}
+}
+
+func TestWithoutVectorsWordsAreSearched(t *testing.T) {
+	gone := errors.New("no network here")
+	for want, e := range map[string]*embedder{
+		"no network here": {missing: gone},
+		"the llm vectors makes no vectors: no network here": {fail: gone},
+		"makes no vectors: no network":                      {fail2: gone},
+	} {
+		tool := build(t, engine.ToolSettings{Dir: plant(t, ships), Embed: e.find}, meaning)
+		text, hits, _ := ask(t, tool, "hull")
+		if places(hits) != "fram.md:5-7" || !strings.Contains(text, "[searched by words alone: "+want) && !strings.Contains(text, want) {
+			t.Errorf("%s\n%s, want %q", places(hits), text, want)
+		}
+	}
+	text, hits, _ := ask(t, build(t, engine.ToolSettings{Dir: plant(t, ships)}, meaning), "hull")
+	if len(hits) != 1 || !strings.Contains(text, "the llm vectors is not there") {
+		t.Error(text)
+	}
+	e := &embedder{}
+	ask(t, build(t, engine.ToolSettings{Dir: plant(t, ships), Embed: e.find}, nil), "hull")
+	if e.requests > 0 {
+		t.Error("a tool without embeddings asked for vectors")
+	}
+}
+
+// A file that changes while the question is asked is read again, and what does
+// not end is an error.
+func TestFilesThatChangeMeanwhile(t *testing.T) {
+	dir, changes := plant(t, ships), 1
+	e := &embedder{}
+	e.before = func() {
+		if changes > 0 {
+			changes--
+			write(t, dir, "fram.md", "# Fram\n\nmoved down: "+strings.Repeat("x", changes)+"\n\n## Hull\n\nround\n")
+		}
+	}
+	tool := build(t, engine.ToolSettings{Dir: dir, Embed: e.find}, meaning)
+	if _, hits, _ := ask(t, tool, "hull"); len(hits) == 0 || places(hits[:1]) != "fram.md:5-7" || !strings.HasSuffix(hits[0].Text, "round") {
+		t.Errorf("%+v", hits)
+	}
+	changes = 100
+	_, err := tool.Call(t.Context(), &engine.Call{Args: json.RawMessage(`{"query":"hull"}`)})
+	if err == nil || !strings.Contains(err.Error(), "call again") {
+		t.Errorf("error %v", err)
+	}
+}

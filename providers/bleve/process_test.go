@@ -1,0 +1,189 @@
+package bleve_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// TestChild is what the tests below run as a process of its own: it asks what
+// it reads, line by line, and writes where the answers stand and what it was told.
+func TestChild(t *testing.T) {
+	dir, cache, ok := strings.Cut(os.Getenv("PEX_TEST_RETRIEVE"), "|")
+	if !ok {
+		t.Skip("runs as a child of other tests")
+	}
+	tool := build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		args, err := json.Marshal(map[string]string{"query": lines.Text()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := tool.Call(t.Context(), &engine.Call{Args: args, Progress: func(m string) { fmt.Println("told", m) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hits []found
+		if err := json.Unmarshal(out.Data, &hits); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("answer", places(hits))
+	}
+}
+
+// child is a process that answers questions.
+type child struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    *os.File
+	lines *bufio.Scanner
+}
+
+func start(t *testing.T, dir, cache string) *child {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestChild$")
+	cmd.Env = append(os.Environ(), "PEX_TEST_RETRIEVE="+dir+"|"+cache)
+	cmd.Stdin, cmd.Stderr = r, os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	t.Cleanup(func() {
+		w.Close()
+		_ = cmd.Wait() // the context may have killed it
+	})
+	return &child{t, cmd, w, bufio.NewScanner(out)}
+}
+
+func (c *child) ask(question string) {
+	if _, err := fmt.Fprintln(c.in, question); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// answer is where the next answer stands, with what was told before it.
+func (c *child) answer() (where string, told []string) {
+	for c.lines.Scan() {
+		if m, ok := strings.CutPrefix(c.lines.Text(), "told "); ok {
+			told = append(told, m)
+		}
+		if a, ok := strings.CutPrefix(c.lines.Text(), "answer "); ok {
+			return a, told
+		}
+	}
+	c.t.Errorf("the child ended: %v", c.lines.Err())
+	return "", told
+}
+
+// Processes that ask at once all get right answers, from one index where they
+// can, and leave one that is whole.
+func TestProcessesShareACache(t *testing.T) {
+	dir, cache := plant(t, nil), t.TempDir()
+	for i := range 30 {
+		write(t, dir, fmt.Sprintf("%d.md", i), fmt.Sprintf("ship number%d", i))
+	}
+	children := []*child{start(t, dir, cache), start(t, dir, cache), start(t, dir, cache)}
+	for i := range 30 {
+		if i%5 == 0 {
+			write(t, dir, fmt.Sprintf("%d.md", i), fmt.Sprintf("ship no longer number%d", i))
+		}
+		for _, c := range children {
+			c.ask(fmt.Sprint("number", i))
+		}
+		for _, c := range children {
+			if got, _ := c.answer(); got != fmt.Sprintf("%d.md:1-1", i) {
+				t.Errorf("%q, want %d.md", got, i)
+			}
+		}
+	}
+	if _, hits, told := ask(t, build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil), "number7"); places(hits) != "7.md:1-1" || len(told) > 0 {
+		t.Errorf("%s %q", places(hits), told)
+	}
+}
+
+// While one process has the index, as it does as long as vectors are made, the
+// other makes one in memory, and takes the kept one again when it is free.
+func TestAnIndexThatIsHeldIsNotWaitedFor(t *testing.T) {
+	dir, cache := plant(t, ships), t.TempDir()
+	c := start(t, dir, cache)
+	asked, free := make(chan bool), make(chan bool)
+	e := &embedder{before: func() { asked <- true; <-free }}
+	tool := build(t, engine.ToolSettings{Dir: dir, Cache: cache, Embed: e.find}, meaning)
+	done := make(chan string)
+	go func() {
+		_, hits, _ := ask(t, tool, "hull")
+		done <- places(hits)
+	}()
+	<-asked
+	began := time.Now()
+	for range 2 {
+		c.ask("hull")
+	}
+	if got, told := c.answer(); got != "fram.md:5-7" || len(told) != 1 || told[0] != "another process has the index, so this one makes its own" {
+		t.Errorf("%s %q", got, told)
+	}
+	if got, told := c.answer(); got != "fram.md:5-7" || len(told) > 0 {
+		t.Errorf("%s %q: told again", got, told)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	go func() {
+		for range asked {
+			free <- true
+		}
+	}()
+	free <- true
+	if got := <-done; !strings.Contains(got, "fram.md:5-7") {
+		t.Errorf("%s", got)
+	}
+	close(asked)
+	c.ask("hull")
+	if got, told := c.answer(); got != "fram.md:5-7" || len(told) > 0 {
+		t.Errorf("%s %q", got, told)
+	}
+	if left, err := filepath.Glob(filepath.Join(cache, "retrieve", "*")); err != nil || len(left) != 1 {
+		t.Errorf("%v %v, want one index", left, err)
+	}
+}
+
+// A process that is killed while it indexes leaves what the next one can use.
+func TestAKilledProcess(t *testing.T) {
+	dir, cache := plant(t, nil), t.TempDir()
+	for i := range 250 {
+		write(t, dir, fmt.Sprintf("%d.md", i), fmt.Sprintf("ship number%d %s", i, strings.Repeat("wave ", 2000)))
+	}
+	c := start(t, dir, cache)
+	c.ask("number7")
+	if !c.lines.Scan() || c.lines.Text() != "told indexing 250 files" {
+		t.Fatalf("%q", c.lines.Text())
+	}
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for c.lines.Scan() {
+		t.Logf("still: %s", c.lines.Text())
+	}
+	for i := range 2 {
+		_, hits, _ := ask(t, build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil), fmt.Sprint("number", 7+i))
+		if want := fmt.Sprintf("%d.md:", 7+i); len(hits) != 1 || !strings.HasPrefix(places(hits), want) {
+			t.Errorf("%s, want %s", places(hits), want)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package bleve_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/bleve"
+)
+
+// TestIndexFollowsTheFiles holds a tool, and one of the next process, to what a
+// tool without a past gives.
+func TestIndexFollowsTheFiles(t *testing.T) {
+	dir, cache := plant(t, ships), t.TempDir()
+	kept := build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil)
+	steps := []struct {
+		name, query string
+		do          func()
+		want        string
+	}{
+		{"first", "hull ice", func() {}, "fram.md:5-7"},
+		{"changed", "hull ice", func() { write(t, dir, "fram.md", "# Fram\n\nno more\n") }, ""},
+		{"new", "hull ice", func() { write(t, dir, "docs/new.md", "a hull\n") }, "docs/new.md:1-1"},
+		{"changed at the same size", "hull ice", func() { write(t, dir, "docs/new.md", "a sail\n") }, ""},
+		{"moved", "sail", func() {
+			if err := os.Rename(filepath.Join(dir, "docs/new.md"), filepath.Join(dir, "other.md")); err != nil {
+				t.Fatal(err)
+			}
+		}, "other.md:1-1"},
+		{"gone", "sail", func() {
+			if err := os.Remove(filepath.Join(dir, "other.md")); err != nil {
+				t.Fatal(err)
+			}
+		}, ""},
+	}
+	for _, s := range steps {
+		s.do()
+		_, hits, _ := ask(t, kept, s.query)
+		if places(hits) != s.want {
+			t.Errorf("%s: %s, want %s", s.name, places(hits), s.want)
+		}
+		_, next, _ := ask(t, build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil), s.query)
+		_, fresh, _ := ask(t, build(t, engine.ToolSettings{Dir: dir}, nil), s.query)
+		if d := cmp.Diff(fresh, hits) + cmp.Diff(fresh, next); d != "" {
+			t.Errorf("%s: %s", s.name, d)
+		}
+	}
+}
+
+// The cache is believed as long as size and time of a file are the same: only
+// that shows that it is read at all.
+func TestIndexIsKept(t *testing.T) {
+	dir, cache := plant(t, ships), t.TempDir()
+	s := engine.ToolSettings{Dir: dir, Cache: cache}
+	ask(t, build(t, s, nil), "hull")
+	name := filepath.Join(dir, "fram.md")
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("x", int(info.Size()))
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if _, hits, _ := ask(t, build(t, s, nil), "hull"); places(hits) != "fram.md:5-7" {
+		t.Errorf("%s: the index was not kept", places(hits))
+	}
+	other := func(c *bleve.Config) { c.Language = "de" }
+	if _, hits, _ := ask(t, build(t, s, other), "hull"); len(hits) != 0 {
+		t.Errorf("%s: the index of other settings was taken", places(hits))
+	}
+}
+
+// Whatever happens to the files of a cache, the answer is right and nothing is told.
+func TestDamagedCacheIsMadeAnew(t *testing.T) {
+	for _, name := range []string{"index_meta.json", "store", "store/root.bolt", "store/*.zap", ""} {
+		for kind, harm := range map[string]func(string) error{
+			"empty": func(name string) error { return os.Truncate(name, 0) },
+			"cut":   func(name string) error { return os.Truncate(name, 100) },
+			"rubbish": func(name string) error {
+				return os.WriteFile(name, []byte(strings.Repeat("rubbish ", 9000)), 0o600)
+			},
+			"gone": os.RemoveAll,
+			"a folder": func(name string) error {
+				return errors.Join(os.RemoveAll(name), os.MkdirAll(filepath.Join(name, "x"), 0o700))
+			},
+			"a file": func(name string) error {
+				return errors.Join(os.RemoveAll(name), os.WriteFile(name, nil, 0o600))
+			},
+		} {
+			if folder := name == "" || name == "store"; folder && (kind == "empty" || kind == "cut" || kind == "rubbish") {
+				continue
+			}
+			t.Run(kind+" "+name, func(t *testing.T) {
+				dir, cache := plant(t, ships), t.TempDir()
+				s := engine.ToolSettings{Dir: dir, Cache: cache}
+				ask(t, build(t, s, nil), "hull")
+				names, err := filepath.Glob(filepath.Join(cache, "retrieve", "*", "index", name))
+				if err != nil || len(names) == 0 {
+					t.Fatal(names, err)
+				}
+				for _, n := range names {
+					if err := harm(n); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 2 {
+					if _, hits, told := ask(t, build(t, s, nil), "hull"); places(hits) != "fram.md:5-7" || len(told) > 0 {
+						t.Errorf("%s, %q", places(hits), told)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestACacheThatCannotBeWrittenIsTold(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(cache, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, hits, told := ask(t, build(t, engine.ToolSettings{Dir: plant(t, ships), Cache: cache}, nil), "hull")
+	if len(hits) != 1 || len(told) != 1 || !strings.Contains(told[0], "the index is not kept") {
+		t.Errorf("%s %q", places(hits), told)
+	}
+}
+
+func TestToolsOfOneProcessShareACache(t *testing.T) {
+	dir, cache := plant(t, nil), t.TempDir()
+	for i := range 50 {
+		write(t, dir, fmt.Sprintf("%d.md", i), fmt.Sprintf("ship number%d", i))
+	}
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			tool := build(t, engine.ToolSettings{Dir: dir, Cache: cache}, nil)
+			for i := range 50 {
+				if _, hits, told := ask(t, tool, fmt.Sprint("number", i)); len(hits) != 1 || len(told) > 0 {
+					t.Errorf("%d: %s %q", i, places(hits), told)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestLongWorkIsTold(t *testing.T) {
+	dir := plant(t, nil)
+	for i := range 200 {
+		write(t, dir, fmt.Sprintf("%d.md", i), "ship")
+	}
+	if _, _, told := ask(t, build(t, engine.ToolSettings{Dir: dir}, nil), "ship"); len(told) != 1 || told[0] != "indexing 200 files" {
+		t.Errorf("told %q", told)
+	}
+}

@@ -1,0 +1,123 @@
+package bleve
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
+)
+
+// Retrieve finds passages in files.
+var Retrieve = component.New("retrieve", "Finds the passages of files that fit a question best, with file and lines to cite.", defaults, newRetrieve)
+
+const input = `{"type":"object","properties":{` +
+	`"query":{"type":"string","description":"What the passages should be about: a question, or better its words and names as the files may have them."},` +
+	`"top_k":{"type":"integer","minimum":1,"maximum":50,"description":"How many passages to give at most. Left out: as the author set it."}` +
+	`},"required":["query"],"additionalProperties":false}`
+
+const (
+	maxQuery = 4000 // bytes
+	maxTopK  = 50
+	maxTries = 3 // searches, when files change meanwhile
+)
+
+type retrieve struct {
+	info    engine.ToolInfo
+	config  Config
+	folder  *folder.Folder
+	library *library
+	meaning *meaning // nil = words alone
+}
+
+var _ engine.Tool = (*retrieve)(nil)
+
+func newRetrieve(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+	if err := c.check().Err(); err != nil {
+		return nil, err
+	}
+	f, err := folder.New(s, c.Root, c.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	t := &retrieve{config: *c, folder: f, meaning: newMeaning(c, s)}
+	if t.library, err = newLibrary(c, f.Dir(), s.Cache, t.meaning.identity()); err != nil {
+		return nil, err
+	}
+	t.info = engine.ToolInfo{
+		Name: cmp.Or(s.Name, "retrieve"), Input: json.RawMessage(input), Effect: engine.ReadEffect,
+		Description: cmp.Or(s.Description, "Searches documents and gives the passages that fit best, each with path:lines to cite. "+
+			"It finds words in any form, not exact text. When nothing fits, ask again in other words."),
+	}
+	return t, nil
+}
+
+// Info implements engine.Tool.
+func (t *retrieve) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *retrieve) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	query, most, err := t.arguments(call.Args)
+	if err != nil {
+		return nil, err
+	}
+	progress := call.Progress
+	if progress == nil {
+		progress = func(string) {}
+	}
+	tree, err := t.folder.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	for range maxTries {
+		a, err := t.search(ctx, tree, query, most, progress)
+		if err != nil {
+			return nil, err
+		}
+		if a.read(tree) {
+			return a.output(query)
+		}
+	}
+	return nil, errors.New("the files change while they are searched; call again")
+}
+
+// arguments reads a call's arguments by their exact names.
+func (t *retrieve) arguments(raw json.RawMessage) (query string, most int, err error) {
+	args := map[string]json.RawMessage{}
+	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil || args == nil {
+		return "", 0, errors.New("the arguments are no JSON object")
+	}
+	most = t.config.TopK
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		switch name {
+		case "query":
+			if json.Unmarshal(args[name], &query) != nil {
+				return "", 0, errors.New(`argument "query" must be a string`)
+			}
+		case "top_k":
+			if json.Unmarshal(args[name], &most) != nil || most < 1 {
+				return "", 0, errors.New(`argument "top_k" must be a whole number, 1 or more`)
+			}
+		default:
+			return "", 0, fmt.Errorf("there is no argument %q; the arguments are query, top_k", name)
+		}
+	}
+	if strings.TrimSpace(query) == "" {
+		return "", 0, errors.New(`argument "query" is empty; pass what the passages should be about`)
+	}
+	if len(query) > maxQuery {
+		return "", 0, fmt.Errorf("the query is %d bytes long; %d are the most: pass the words that matter", len(query), maxQuery)
+	}
+	return query, min(most, maxTopK), nil
+}
