@@ -1,0 +1,200 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/process"
+)
+
+// PythonConfig is the settings of python.
+type PythonConfig struct {
+	Allow       bool   `yaml:"allow" doc:"Must be true: a model then writes programs that run on this machine with the rights of its user. They are contained (time, memory, environment, network), not shut in: they can read and write that user's files."`
+	Interpreter string `yaml:"interpreter" doc:"The Python 3 to run, by name or path."`
+	MaxMemory   int    `yaml:"max_memory" min:"67108864" max:"1099511627776" doc:"Address space of each process of a program, in bytes."`
+	CPU         int    `yaml:"cpu" min:"1" max:"86400" doc:"Processor time of each process of a program, in seconds; the tool's timeout bounds the whole."`
+	MaxFile     int    `yaml:"max_file" min:"0" max:"1099511627776" doc:"How large a file may become that a program writes, in bytes."`
+	MaxBytes    int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes of the result, and of what is printed, are given."`
+	Network     bool   `yaml:"network" doc:"Whether programs may use the network. Without it they are cut off on Linux, where the system permits that; where it does not, each result says so."`
+}
+
+// Reaches implements engine.Reacher.
+func (c *PythonConfig) Reaches() []string {
+	return []string{engine.Runs([]string{c.Interpreter}, "", nil) + ", for programs that a model writes"}
+}
+
+// DefaultApproval implements engine.Careful: a person sees each program.
+func (*PythonConfig) DefaultApproval() string { return "always" }
+
+// Check implements component.Checker.
+func (c *PythonConfig) Check(engine.ToolSettings) component.Faults {
+	if c.Allow {
+		return nil
+	}
+	return component.Faults{{
+		At: "/allow", Message: "python lets a model run programs on this machine, which the author has to allow",
+		Hint: "write allow: true, or use the tool code, whose programs can do nothing but compute",
+	}}
+}
+
+// Python runs programs with the machine's Python. On Linux they run in
+// namespaces of their own where the system permits that: without network, and
+// with all their processes ended by the kernel. Elsewhere a process that leaves
+// its group and its environment behind is not found. The number of processes is
+// bounded in a user's namespace only, and never for root; how many files a
+// program writes is not bounded at all.
+var Python = component.New("python", "Runs a Python program of the model's in a contained process of this machine; needs allow: true, and a person approves each call.",
+	func() PythonConfig {
+		return PythonConfig{Interpreter: "python3", MaxMemory: 512 << 20, CPU: 60, MaxFile: 16 << 20, MaxBytes: 48 << 10}
+	}, newPython)
+
+const pythonInput = `{"type":"object","properties":{` +
+	`"source":{"type":"string","description":"The program, for Python 3. What it assigns to result is given back as JSON; without a result, what it prints is."},` +
+	`"inputs":{"type":"object","description":"Values for the program, which finds them in the dict inputs."}` +
+	`},"required":["source"],"additionalProperties":false}`
+
+// bootstrap is what the interpreter runs: it reads the program and its inputs
+// from standard input, so that nothing of a model's stands in the arguments.
+//
+//go:embed python_bootstrap.py
+var bootstrap string
+
+const (
+	resultFile = ".pex-result" // in the program's folder
+	cutOff     = "cut off"     // what the bootstrap's first line on stderr says of the network
+)
+
+type python struct {
+	info    engine.ToolInfo
+	config  PythonConfig
+	env     func(string) string
+	offline bool
+	guard   func(mark string) (watch func(leader int) (release func()))
+}
+
+var _ engine.Tool = (*python)(nil)
+
+func newPython(c *PythonConfig, s engine.ToolSettings) (engine.Tool, error) {
+	if err := c.Check(s).Err(); err != nil {
+		return nil, err
+	}
+	t := &python{config: *c, env: s.Env, offline: s.Offline, guard: s.Guard}
+	t.info = about(s, "python",
+		"Runs a Python 3 program with the standard library and what is installed here, in an empty folder that is deleted afterwards. Assign what is asked for to result (JSON), or print it.",
+		pythonInput, engine.WriteEffect)
+	return t, nil
+}
+
+// Info implements engine.Tool.
+func (t *python) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *python) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[struct {
+		Source string          `json:"source"`
+		Inputs json.RawMessage `json:"inputs"`
+	}](ctx, call)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(args.Source) == "":
+		return nil, errors.New(`argument "source" is missing; pass a program such as result = 6 * 7`)
+	case len(args.Inputs) > 0 && args.Inputs[0] != '{' && string(args.Inputs) != "null":
+		return nil, errors.New(`argument "inputs" must be an object`)
+	case runtime.GOOS == "windows":
+		return nil, errors.New("python programs cannot be contained on Windows, so none is run; use the tool code")
+	}
+	if len(args.Inputs) == 0 || string(args.Inputs) == "null" {
+		args.Inputs = json.RawMessage("{}")
+	}
+	dir, err := os.MkdirTemp("", "pex-python-") // 0700
+	if err != nil {
+		return nil, fmt.Errorf("there is no place for the program's files: %w", err)
+	}
+	// A program may have made what its user cannot remove again.
+	defer func() { _ = os.RemoveAll(dir) }()
+	order, err := json.Marshal(map[string]any{
+		"source": args.Source, "inputs": args.Inputs, "memory": t.config.MaxMemory, "cpu": t.config.CPU, "file": t.config.MaxFile,
+		"network": t.config.Network && !t.offline, "must": t.offline, "result": resultFile,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.run(ctx, dir, string(order))
+}
+
+// run runs a program in its folder.
+func (t *python) run(ctx context.Context, dir, order string) (*engine.ToolOutput, error) {
+	path := process.Inherited(machine(t.env))["PATH"]
+	env, err := process.Environ(map[string]string{"PATH": path, "HOME": dir, "TMPDIR": dir, "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"})
+	if err != nil {
+		return nil, err
+	}
+	res, err := process.Run(ctx, process.Command{
+		Argv: []string{t.config.Interpreter, "-I", "-B", "-c", bootstrap}, Path: path, Dir: dir, Env: env,
+		Stdin: &order, Keep: t.config.MaxBytes, Guard: t.guard,
+	})
+	said, errs, _ := strings.Cut(res.Stderr, "\n")
+	res.Stderr = errs
+	if said != cutOff && said != "network" { // it ended before it said anything
+		res.Stderr = said + "\n" + errs
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, withOutput(fmt.Errorf("the program was stopped: %w", err), res)
+	case err != nil:
+		return nil, err
+	case res.Code != 0:
+		return nil, withOutput(exit(res), res)
+	}
+	out, err := t.output(dir, res)
+	if err == nil && said != cutOff && !t.config.Network {
+		out.Text += "\n[this machine does not permit to cut the program off from the network]"
+	}
+	return out, err
+}
+
+// output is the result as JSON where there is one, with what was printed
+// before it.
+func (t *python) output(dir string, res process.Result) (*engine.ToolOutput, error) {
+	printed := res.Stdout
+	if warned := strings.TrimSpace(res.Stderr); warned != "" {
+		printed += "[on stderr]\n" + warned + "\n"
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the program's folder is gone: %w", err)
+	}
+	defer root.Close()
+	info, err := root.Lstat(resultFile)
+	if err != nil {
+		return &engine.ToolOutput{Text: strings.TrimRight(printed, "\r\n")}, nil
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("the program put something else in the place of its result")
+	}
+	f, err := root.Open(resultFile)
+	if err != nil {
+		return nil, fmt.Errorf("the result cannot be read: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(t.config.MaxBytes)+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the result cannot be read: %w", err)
+	case len(data) > t.config.MaxBytes:
+		return nil, fmt.Errorf("the result has %d bytes; %d are the most: give a part, or a summary", info.Size(), t.config.MaxBytes)
+	case !json.Valid(data):
+		return nil, errors.New("the program damaged its result")
+	}
+	return &engine.ToolOutput{Text: printed + string(data), Data: data}, nil
+}

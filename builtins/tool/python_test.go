@@ -1,0 +1,235 @@
+//go:build unix
+
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/enginetest"
+)
+
+// pythonTool is the tool where this machine has a Python.
+func pythonTool(t *testing.T, edit func(*tool.PythonConfig)) engine.Tool {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("there is no python3 on this machine, or it is Windows")
+	}
+	t.Setenv("PEX_TEST_CANARY", canary)
+	return made(t, tool.Python, engine.ToolSettings{}, func(c *tool.PythonConfig) {
+		if c.Allow = true; edit != nil {
+			edit(c)
+		}
+	})
+}
+
+func TestPythonHasToBeAllowed(t *testing.T) {
+	_, err := try[tool.PythonConfig](tool.Python, engine.ToolSettings{}, nil)
+	faults, ok := errors.AsType[component.Faults](err)
+	if !ok || len(faults) != 1 || faults[0].At != "/allow" {
+		t.Errorf("error %v", err)
+	}
+	if got := tool.Python.Config().(engine.Careful).DefaultApproval(); got != "always" {
+		t.Errorf("approval %q", got)
+	}
+}
+
+func TestPythonConformance(t *testing.T) {
+	enginetest.ToolSuite(t, pythonTool(t, nil), `{"source":"result = 6 * 7"}`)
+}
+
+func TestPythonResults(t *testing.T) {
+	python := pythonTool(t, func(c *tool.PythonConfig) { c.Network = true })
+	tests := []struct {
+		name, source string
+		data, text   string
+	}{
+		{"a result", "result = {'a': [1, 2**70, None, 'ü']}", `{"a": [1, 1180591620717411303424, null, "ü"]}`, `{"a": [1, 1180591620717411303424, null, "ü"]}`},
+		{"printed text", "print('a')\nprint('b')", "", "a\nb"},
+		{"both", "print('a')\nresult = 1", "1", "a\n1"},
+		{"another folder", "import os\nos.chdir('/')\nresult = 1", "1", "1"},
+		{"standard input is empty", "import sys\nresult = sys.stdin.read()", `""`, `""`},
+		{"inputs", "result = inputs['n'] + 1", "8", "8"},
+		{"quotes are no code", "x = '''\"; $(id) `id`'''\nresult = x", `"\"; $(id) ` + "`id`" + `"`, `"\"; $(id) ` + "`id`" + `"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := call(t, python, map[string]any{"source": tt.source, "inputs": map[string]any{"n": 7}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.data+"|"+tt.text, string(out.Data)+"|"+out.Text); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestPythonErrorsSayWhere(t *testing.T) {
+	python := pythonTool(t, nil)
+	for source, want := range map[string]string{
+		"def f(x):\n  return x / 0\nf(1)": "File \"program\", line 2, in f\n    return x / 0",
+		"x = (":                           "SyntaxError",
+		"import sys\nsys.exit(3)":         "exit status 3",
+		"result = {1, 2}":                 "not JSON serializable",
+		"result = float('nan')":           "Out of range float values",
+		"result = '\\ud800'":              "surrogates not allowed",
+		"import os\nos.mkfifo('.pex-result')\nresult = 1": "File exists",
+		"":                                `"source" is missing`,
+	} {
+		_, err := call(t, python, map[string]any{"source": source})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "bootstrap") || strings.Contains(err.Error(), "<string>") {
+			t.Errorf("%q: error %v, want %q", source, err, want)
+		}
+	}
+}
+
+// The result is written by the tool's own code, which goes through no link.
+func TestPythonResultIsNotWrittenThroughALink(t *testing.T) {
+	python := pythonTool(t, nil)
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, python, map[string]any{"source": fmt.Sprintf("import os\nos.symlink(%q, '.pex-result')\nresult = 1", other)}, "File exists")
+	if now, err := os.ReadFile(other); err != nil || string(now) != "kept" {
+		t.Errorf("the other file holds %q, %v", now, err)
+	}
+}
+
+// What a program finds around itself.
+func TestPythonIsContained(t *testing.T) {
+	python := pythonTool(t, nil)
+	out, err := call(t, python, map[string]any{"source": `
+import os, resource
+result = {"env": sorted(os.environ), "canary": "` + canary + `" in str(os.environ), "home": os.environ["HOME"] == os.getcwd(),
+  "files": os.listdir("."), "fds": [f for f in os.listdir("/dev/fd") if int(f) < 3 or os.path.exists("/dev/fd/" + f)],
+  "core": resource.getrlimit(resource.RLIMIT_CORE)[0], "cwd": os.getcwd()}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Env, Files, Fds []string
+		Canary, Home    bool
+		Core            int
+		Cwd             string
+	}
+	if err := json.Unmarshal(out.Data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Canary || !got.Home || len(got.Files) != 0 || got.Core != 0 || len(got.Fds) != 3 {
+		t.Errorf("%+v", got)
+	}
+	if d := cmp.Diff([]string{"HOME", "LANG", "PATH", "PEX_CALL", "PYTHONIOENCODING", "TMPDIR"}, got.Env); d != "" {
+		t.Error(d)
+	}
+	if _, err := os.Stat(got.Cwd); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder %s is left (%v)", got.Cwd, err)
+	}
+}
+
+func TestPythonLimits(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems do not hold a process to all of the limits")
+	}
+	python := pythonTool(t, func(c *tool.PythonConfig) { c.CPU, c.MaxFile, c.MaxBytes = 1, 100_000, 2000 })
+	for source, want := range map[string]string{
+		"x = bytearray(10 << 30)":                       "MemoryError",
+		"while True: pass":                              "exit status",
+		"open('f', 'w').write('x' * 1000000)":           "File too large",
+		"fs = [open('/dev/null') for i in range(1000)]": "Too many open files",
+		"result = 'x' * 5000":                           "2000 are the most",
+		"import resource as r\nr.setrlimit(r.RLIMIT_AS, (1 << 40, 1 << 40))\nif __import__('os').getuid() == 0: raise ValueError('not allowed to raise')": "not allowed to raise",
+	} {
+		fails(t, python, map[string]any{"source": source}, want)
+	}
+	if got := text(t, python, map[string]any{"source": "for i in range(100000): print(i)"}); len(got) > 2200 || !strings.HasPrefix(got, "0\n1\n") {
+		t.Errorf("%d bytes: %.100s", len(got), got)
+	}
+}
+
+func TestPythonHasNoNetwork(t *testing.T) {
+	heard, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer heard.Close()
+	source := fmt.Sprintf("import socket\nsocket.create_connection(('127.0.0.1', %d), 5)\nresult = 'connected'", heard.Addr().(*net.TCPAddr).Port)
+	out, err := call(t, pythonTool(t, nil), map[string]any{"source": source})
+	switch {
+	case err == nil && !strings.Contains(out.Text, "does not permit to cut the program off"):
+		t.Errorf("connected, and nothing is said: %+v", out)
+	case err != nil && !strings.Contains(err.Error(), "Network is unreachable") && !strings.Contains(err.Error(), "refused"):
+		t.Errorf("error %v", err)
+	}
+	with := pythonTool(t, func(c *tool.PythonConfig) { c.Network = true })
+	if got := text(t, with, map[string]any{"source": source}); got != `"connected"` {
+		t.Errorf("with a network: %s", got)
+	}
+}
+
+// Children that a program leaves behind, in sessions and environments of their
+// own, hold a named pipe open as long as they live.
+func TestPythonLeavesNothingRunning(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("namespaces are Linux's")
+	}
+	python := pythonTool(t, nil)
+	if !strings.HasPrefix(text(t, python, map[string]any{"source": "import os\nresult = os.getpid() == 1"}), "true") {
+		t.Skip("this machine permits no namespaces: a child that hides from its group lives on, as the tool's doc says")
+	}
+	for name, end := range map[string]string{"at its end": "result = 1", "when it is stopped": "time.sleep(600)"} {
+		t.Run(name, func(t *testing.T) {
+			mark := filepath.Join(t.TempDir(), "lives")
+			source := fmt.Sprintf(`
+import os, signal, time
+for i in range(20):
+    if os.fork() == 0:
+        os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.execve("/bin/sleep", ["sleep", "599.%%d" %% os.getpid()], {"WHO": %q})
+time.sleep(0.3)
+%s`, mark, end)
+			raw, err := json.Marshal(map[string]any{"source": source})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			_, err = python.Call(ctx, &engine.Call{Args: raw})
+			if (err == nil) != (end == "result = 1") {
+				t.Error(err)
+			}
+			if n := alive(mark); n > 0 {
+				t.Errorf("%d processes are left", n)
+			}
+		})
+	}
+}
+
+// alive counts the processes that have a text in their environment.
+func alive(mark string) (n int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range files {
+		if env, err := os.ReadFile(f); err == nil && strings.Contains(string(env), mark) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"errors"
+	"sync"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	maxValue = 1 << 20  // bytes of one text or blob: longer ones make single functions run for minutes
+	maxQuery = 64 << 10 // bytes of a statement
+	pause    = 50       // milliseconds that SQLite waits by itself for a lock; see statement.first
+)
+
+// limits keep a statement small: SQLite's own limits are for trusted ones.
+var limits = map[int32]int32{
+	sqlite3.SQLITE_LIMIT_LENGTH:              maxValue,
+	sqlite3.SQLITE_LIMIT_SQL_LENGTH:          maxQuery,
+	sqlite3.SQLITE_LIMIT_ATTACHED:            0,
+	sqlite3.SQLITE_LIMIT_WORKER_THREADS:      0,
+	sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          200,
+	sqlite3.SQLITE_LIMIT_COMPOUND_SELECT:     100,
+	sqlite3.SQLITE_LIMIT_VDBE_OP:             100_000,
+	sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1000,
+	sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH:       50,
+}
+
+// database is an open connection. One goroutine uses it; interrupt may be
+// called by another at any time.
+type database struct {
+	tls     *libc.TLS
+	out     uintptr // room for what C functions give back: a pointer, another, a number
+	mu      sync.Mutex
+	handle  uintptr // 0 = closed
+	refused uintptr // where the authorizer notes that it refused something
+}
+
+// open opens a file that is there.
+func open(path string, readOnly bool) (*database, error) {
+	if err := bounded(); err != nil {
+		return nil, err
+	}
+	d := &database{tls: libc.NewTLS()}
+	if d.out = sqlite3.Xsqlite3_malloc(d.tls, 3*slot); d.out == 0 {
+		d.tls.Close()
+		return nil, errors.New("there is no memory left")
+	}
+	d.refused = d.out + 2*slot
+	libc.AtomicStoreNInt32(d.refused, 0, 0)
+	name, err := libc.CString(path)
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	defer libc.Xfree(d.tls, name)
+	flags := int32(sqlite3.SQLITE_OPEN_READWRITE)
+	if readOnly {
+		flags = sqlite3.SQLITE_OPEN_READONLY
+	}
+	rc := sqlite3.Xsqlite3_open_v2(d.tls, name, d.out, flags|sqlite3.SQLITE_OPEN_NOFOLLOW|sqlite3.SQLITE_OPEN_EXRESCODE, 0)
+	d.handle = libc.AtomicLoadNUintptr(d.out, 0)
+	if rc != sqlite3.SQLITE_OK {
+		err := d.failure(rc)
+		d.close()
+		return nil, err
+	}
+	if err := d.secure(readOnly); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// slot is the room of one value, on any machine.
+const slot = 8
+
+// secure closes what a statement has no use for.
+func (d *database) secure(readOnly bool) error {
+	for id, most := range limits {
+		sqlite3.Xsqlite3_limit(d.tls, d.handle, id, most)
+	}
+	sqlite3.Xsqlite3_busy_timeout(d.tls, d.handle, pause)
+	for option, on := range map[int32]int32{
+		sqlite3.SQLITE_DBCONFIG_DEFENSIVE:             1,
+		sqlite3.SQLITE_DBCONFIG_TRUSTED_SCHEMA:        0,
+		sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: 0,
+	} {
+		// Two values of 8 bytes, the second a pointer that may be nil.
+		if rc := sqlite3.Xsqlite3_db_config(d.tls, d.handle, option, libc.VaList(d.out, on, uintptr(0))); rc != sqlite3.SQLITE_OK {
+			return d.failure(rc)
+		}
+	}
+	allow, last := pointer(authorizeWriting), "PRAGMA foreign_keys = 1"
+	if readOnly {
+		allow, last = pointer(authorizeReading), "PRAGMA query_only = 1"
+	}
+	for _, text := range []string{"PRAGMA cell_size_check = 1", last} {
+		if err := d.do(text); err != nil {
+			return err
+		}
+	}
+	if rc := sqlite3.Xsqlite3_set_authorizer(d.tls, d.handle, allow, d.refused); rc != sqlite3.SQLITE_OK {
+		return d.failure(rc)
+	}
+	return nil
+}
+
+// do runs a statement of ours and drops its rows.
+func (d *database) do(text string) error {
+	s, err := d.prepare(text)
+	if err != nil {
+		return err
+	}
+	defer s.finish()
+	for {
+		if more, err := s.next(); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// interrupt ends the statement that is being worked on.
+func (d *database) interrupt() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.handle != 0 {
+		tls := libc.NewTLS() // that of the working goroutine is its own
+		defer tls.Close()
+		sqlite3.Xsqlite3_interrupt(tls, d.handle)
+	}
+}
+
+func (d *database) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.handle != 0 {
+		sqlite3.Xsqlite3_close_v2(d.tls, d.handle)
+		d.handle = 0
+	}
+	sqlite3.Xsqlite3_free(d.tls, d.out)
+	d.tls.Close()
+}
+
+// failed is an error of SQLite.
+type failed struct {
+	code int32 // extended
+	text string
+	at   int // byte of the statement, -1 = nowhere
+}
+
+func (f *failed) Error() string { return f.text }
+
+// failure is what SQLite says of a result code.
+func (d *database) failure(rc int32) error {
+	f := &failed{code: rc, at: -1, text: libc.GoString(sqlite3.Xsqlite3_errstr(d.tls, rc))}
+	if d.handle != 0 && rc != sqlite3.SQLITE_MISUSE {
+		f.text = libc.GoString(sqlite3.Xsqlite3_errmsg(d.tls, d.handle))
+		f.at = int(sqlite3.Xsqlite3_error_offset(d.tls, d.handle))
+	}
+	return f
+}

@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+const (
+	maxCell = 4 << 10 // bytes shown of one text
+	maxBlob = 1 << 10 // bytes of a blob that is shown at all
+	maxName = 128     // bytes shown of the name of a column: that of an expression is its text
+)
+
+// rows is what a statement gave, up to a bound.
+type rows struct {
+	Columns   []string            `json:"columns"`
+	Rows      [][]json.RawMessage `json:"rows"`
+	Truncated bool                `json:"truncated"` // there are more rows
+	Changes   int                 `json:"changes,omitempty"`
+
+	wrote    bool // the statement may have changed something
+	cut      bool // a text or a blob is not whole
+	most     int  // rows
+	room     int  // bytes left
+	readable [][]string
+}
+
+func newRows(columns []string, most, room int) *rows {
+	return &rows{Columns: columns, Rows: [][]json.RawMessage{}, most: most, room: room}
+}
+
+// add keeps the row that a statement stands at; false = there is no room.
+func (r *rows) add(s *statement) bool {
+	if r.Truncated {
+		return false
+	}
+	if len(r.Rows) == r.most {
+		r.Truncated = true
+		return false
+	}
+	row, words, size := make([]json.RawMessage, len(r.Columns)), make([]string, len(r.Columns)), 0
+	for i := range row {
+		v := r.shown(s.value(i))
+		row[i], _ = json.Marshal(v) // texts, numbers and maps of them always marshal
+		if words[i] = string(row[i]); v == nil {
+			words[i] = ""
+		} else if text, ok := v.(string); ok {
+			words[i] = text
+		}
+		if size += len(row[i]) + 1; size > r.room {
+			r.Truncated = true
+			return false
+		}
+	}
+	r.room -= size
+	r.Rows, r.readable = append(r.Rows, row), append(r.readable, words)
+	return true
+}
+
+// shown is a value as JSON can hold it: a long text is cut, a blob is base64
+// with its size, and an endless number is a text.
+func (r *rows) shown(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > maxCell {
+			r.cut = true
+			return strings.ToValidUTF8(v[:maxCell], "") + fmt.Sprintf(" [cut; %d bytes in all, substr() gives the rest]", len(v))
+		}
+		return strings.ToValidUTF8(v, "\uFFFD")
+	case []byte:
+		if len(v) > maxBlob {
+			r.cut = true
+			return map[string]any{"bytes": len(v)}
+		}
+		return map[string]any{"bytes": len(v), "base64": v}
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return fmt.Sprint(v)
+		}
+	}
+	return v
+}
+
+// output is the rows as JSON and as a table.
+func (r *rows) output() (*engine.ToolOutput, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.ToolOutput{Text: r.text(), Data: data}, nil
+}
+
+func (r *rows) text() string {
+	var b strings.Builder
+	if len(r.Columns) > 0 {
+		line(&b, r.Columns)
+		b.WriteString(strings.Repeat("| --- ", len(r.Columns)) + "|\n")
+		for _, row := range r.readable {
+			line(&b, row)
+		}
+	}
+	var notes []string
+	switch {
+	case r.Truncated && len(r.Rows) == 0:
+		notes = append(notes, "the first row is too long to be shown; ask for fewer columns")
+	case r.Truncated:
+		notes = append(notes, plural(len(r.Rows), "row")+" shown and there are more; filter, aggregate, or use LIMIT and OFFSET")
+	case len(r.Columns) > 0:
+		notes = append(notes, plural(len(r.Rows), "row"))
+	}
+	if r.wrote {
+		notes = append(notes, plural(r.Changes, "row")+" changed")
+	}
+	if r.cut {
+		notes = append(notes, "long values are cut")
+	}
+	return b.String() + "[" + strings.Join(notes, "; ") + "]"
+}
+
+// escapes keep a value in its cell.
+var escapes = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
+
+func line(b *strings.Builder, cells []string) {
+	for _, c := range cells {
+		b.WriteString("| " + escapes.Replace(c) + " ")
+	}
+	b.WriteString("|\n")
+}

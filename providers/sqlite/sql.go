@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
+)
+
+// Config is the settings of sql.
+type Config struct {
+	Path     string `yaml:"path" required:"true" doc:"The database file; relative to the spec. It must be there: it is never created."`
+	ReadOnly bool   `yaml:"read_only" doc:"Whether only queries are allowed. With false, statements may also change this file, its tables included."`
+	MaxRows  int    `yaml:"max_rows" min:"1" max:"10000" doc:"How many rows one call gives; the model is told when there are more."`
+	MaxBytes int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes of rows, as JSON, one call gives."`
+}
+
+// Reaches implements engine.Reacher: nothing.
+func (*Config) Reaches() []string { return nil }
+
+// SQL asks a SQLite database.
+var SQL = component.New("sql", "Queries a SQLite file; changes it only where the author allows that.",
+	func() Config { return Config{ReadOnly: true, MaxRows: 200, MaxBytes: 24 << 10} }, newSQL)
+
+const input = `{"type":"object","properties":{` +
+	`"query":{"type":"string","description":"One SQL statement in SQLite's dialect, such as SELECT name, total FROM orders WHERE total > ? ORDER BY total DESC LIMIT 20."},` +
+	`"args":{"type":"array","items":{"type":["string","number","boolean","null"]},"description":"Values for the placeholders ? of the query, in order. Pass values here instead of writing them into the query."}` +
+	`},"required":["query"],"additionalProperties":false}`
+
+const (
+	about = "Runs one SQL statement on a SQLite database and gives its rows. " +
+		"SELECT name, sql FROM sqlite_schema shows which tables there are and how they are made; look there first. " +
+		"Long results are cut, so aggregate, filter and LIMIT in the query."
+	aboutReading = " The database cannot be changed."
+	aboutWriting = " Statements may change the database; each one is a transaction of its own."
+)
+
+// running is how many statements one tool works on at a time.
+const running = 4
+
+type sqlTool struct {
+	info   engine.ToolInfo
+	config Config
+	folder *folder.Folder
+	name   string        // of the file, in its folder
+	places chan struct{} // one for each statement that is worked on
+}
+
+var _ engine.Tool = (*sqlTool)(nil)
+
+func newSQL(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+	if c.Path == "" {
+		return nil, errors.New("path must name the database file")
+	}
+	dir, name := filepath.Split(filepath.FromSlash(c.Path))
+	if name == "" || name == "." || name == ".." {
+		return nil, fmt.Errorf("path %q names a folder; it must name the database file", c.Path)
+	}
+	f, err := folder.New(s, dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	effect, text := engine.WriteEffect, about+aboutWriting
+	if c.ReadOnly {
+		effect, text = engine.ReadEffect, about+aboutReading
+	}
+	return &sqlTool{engine.ToolInfo{
+		Name: cmp.Or(s.Name, "sql"), Description: cmp.Or(s.Description, text), Input: json.RawMessage(input), Effect: effect,
+	}, *c, f, name, make(chan struct{}, running)}, nil
+}
+
+// Info implements engine.Tool.
+func (t *sqlTool) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *sqlTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	q, err := parse(call.Args)
+	if err != nil {
+		return nil, err
+	}
+	file, err := t.locate()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case t.places <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("other statements are still being worked on: %w", ctx.Err())
+	}
+	found, err := t.work(ctx, file, q)
+	if err != nil {
+		return nil, err
+	}
+	return found.output()
+}
+
+// query is what a model asks for.
+type query struct {
+	text   string
+	values []any // nil, string, json.Number or bool
+}
+
+// parse reads the arguments by their exact names.
+func parse(raw json.RawMessage) (query, error) {
+	var q query
+	args := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
+		return q, errors.New("the arguments are no JSON object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if name != "query" && name != "args" {
+			return q, fmt.Errorf("there is no argument %q; the arguments are query, args", name)
+		}
+	}
+	if len(args["query"]) > 0 && json.Unmarshal(args["query"], &q.text) != nil {
+		return q, errors.New(`argument "query" must be a string`)
+	}
+	switch {
+	case strings.TrimSpace(q.text) == "":
+		return q, errors.New(`argument "query" is missing; pass one SQL statement`)
+	case strings.ContainsRune(q.text, 0):
+		return q, errors.New("the query holds a NUL byte; remove it")
+	}
+	if len(args["args"]) == 0 {
+		return q, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(args["args"]))
+	d.UseNumber()
+	if err := d.Decode(&q.values); err != nil {
+		return q, errors.New(`argument "args" must be a list of values`)
+	}
+	for i, v := range q.values {
+		switch v.(type) {
+		case []any, map[string]any:
+			return q, fmt.Errorf("args[%d] is a list or an object; pass one value for each placeholder, or JSON as a string for json_each(?)", i)
+		}
+	}
+	return q, nil
+}

@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	last    = 800 * time.Millisecond // for a statement to notice that it is interrupted
+	patient = 5 * time.Second        // for other programs to let go of the file
+	shown   = 30                     // tables named when one is not found
+)
+
+// work runs the query beside the call, which it cannot keep from ending. The
+// place that the call took is given back when the work is over.
+func (t *sqlTool) work(ctx context.Context, f file, q query) (*rows, error) {
+	type outcome struct {
+		rows *rows
+		err  error
+	}
+	opened, done := make(chan *database, 1), make(chan outcome, 1)
+	go func() {
+		defer func() { <-t.places }()
+		var o outcome
+		o.rows, o.err = t.ask(ctx, f, q, opened)
+		done <- o
+	}()
+	select {
+	case o := <-done:
+		return o.rows, told(ctx, o.err)
+	case <-ctx.Done():
+	}
+	// An interrupt that comes before the statement has begun is lost.
+	timer, again := time.NewTimer(last), time.NewTicker(last/40)
+	defer timer.Stop()
+	defer again.Stop()
+	var d *database
+	for {
+		select {
+		case d = <-opened:
+		case <-again.C:
+			if d != nil {
+				d.interrupt()
+			}
+		case o := <-done:
+			if o.err == nil {
+				return o.rows, nil // it was there just in time, and a change was made
+			}
+			return nil, told(ctx, o.err)
+		case <-timer.C:
+			return nil, fmt.Errorf("the query was stopped, though one of its functions over a large value still goes on in the background: %w", ctx.Err())
+		}
+	}
+}
+
+// told is an error after the end of a context as the context's.
+func told(ctx context.Context, err error) error {
+	if f, ok := errors.AsType[*failed](err); ok && f.code&0xff == sqlite3.SQLITE_INTERRUPT && ctx.Err() != nil {
+		return fmt.Errorf("the query was stopped; ask for less, or make it cheaper (EXPLAIN QUERY PLAN shows what it scans): %w", ctx.Err())
+	}
+	return err
+}
+
+// ask opens the file, runs the query and closes the file.
+func (t *sqlTool) ask(ctx context.Context, f file, q query, opened chan<- *database) (found *rows, err error) {
+	// A damaged file must not take the program with it: an access to memory
+	// that is not there becomes a panic, and that an error. What SQLite held
+	// then is lost.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			found, err = nil, fmt.Errorf("the database is damaged: SQLite broke off reading it (%v); check it with PRAGMA integrity_check", p)
+		}
+	}()
+	d, err := open(f.path, t.config.ReadOnly)
+	if err != nil {
+		return nil, t.explained(nil, q, err)
+	}
+	opened <- d
+	found, err = t.answer(ctx, d, f, q)
+	if err != nil {
+		err = t.explained(d, q, err)
+	}
+	d.close()
+	return found, err
+}
+
+func (t *sqlTool) answer(ctx context.Context, d *database, f file, q query) (*rows, error) {
+	if err := f.moved(); err != nil {
+		return nil, err
+	}
+	var s *statement
+	err := patiently(ctx, func() (err error) {
+		s, err = d.prepare(q.text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer s.finish()
+	if err := s.bind(q.values); err != nil {
+		return nil, err
+	}
+	columns, err := s.columns(t.config.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	r := newRows(columns, t.config.MaxRows, t.config.MaxBytes)
+	r.wrote = sqlite3.Xsqlite3_stmt_readonly(d.tls, s.handle) == 0
+	more := false
+	err = patiently(ctx, func() (err error) {
+		more, err = s.next()
+		if err != nil {
+			s.again()
+		}
+		return err
+	})
+	// A change is made or undone when its statement is at its end, so one that
+	// gives rows (RETURNING) is gone through to the end even if they are not kept.
+	for ; err == nil && more && (r.add(s) || r.wrote); more, err = s.next() {
+		if err := ctx.Err(); err != nil && !r.wrote {
+			return nil, err
+		}
+	}
+	if r.wrote {
+		r.Changes = int(sqlite3.Xsqlite3_changes(d.tls, d.handle))
+	}
+	return r, err
+}
+
+// patiently repeats what found the file locked. SQLite has done nothing then.
+func patiently(ctx context.Context, do func() error) error {
+	for deadline := time.Now().Add(patient); ; {
+		err := do()
+		f, ok := errors.AsType[*failed](err)
+		if !ok || f.code&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("another program has locked the database: %w", err)
+		}
+	}
+}
+
+// explained says what SQLite's error means, where it is, and the way out.
+func (t *sqlTool) explained(d *database, q query, err error) error {
+	f, ok := errors.AsType[*failed](err)
+	if !ok {
+		return err
+	}
+	switch f.code & 0xff {
+	case sqlite3.SQLITE_INTERRUPT:
+		return err
+	case sqlite3.SQLITE_AUTH:
+		if t.config.ReadOnly {
+			return fmt.Errorf("not allowed: %s; this tool runs SELECT, WITH, VALUES, EXPLAIN and PRAGMAs that only tell something, on this one file", f.text)
+		}
+		return fmt.Errorf("not allowed: %s; this tool reads and changes the tables of this one file, and nothing else (no ATTACH, no temporary tables, no transactions over several calls, no PRAGMA that sets something)", f.text)
+	case sqlite3.SQLITE_READONLY:
+		return errors.New("the database cannot be changed here: it is opened for reading only")
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("another program has locked the database for %s; call again later", patient)
+	case sqlite3.SQLITE_NOMEM:
+		return fmt.Errorf("the statement needs more memory than there is for queries (%d MB); ask for fewer or smaller values at once", maxMemory>>20)
+	case sqlite3.SQLITE_TOOBIG:
+		return fmt.Errorf("the statement (%d bytes are the most) or one of its values (%d bytes) is too large; ask for length(column), or other columns", maxQuery, maxValue)
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s is no SQLite database, or an encrypted one", t.name)
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("the database is damaged (%s); PRAGMA integrity_check says where", f.text)
+	case sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("the database cannot be opened (%s): it must be a readable file, and one in WAL mode needs a folder that can be written", f.text)
+	}
+	text := f.text
+	if f.at >= 0 && f.at <= len(q.text) {
+		before := q.text[:f.at]
+		text += fmt.Sprintf(" at line %d, column %d", strings.Count(before, "\n")+1, len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))+1)
+	}
+	if d != nil && strings.HasPrefix(f.text, "no such table") {
+		text += "; " + d.tables()
+	}
+	return errors.New(text)
+}
+
+// tables names some of the tables.
+func (d *database) tables() string {
+	s, err := d.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name")
+	if err != nil {
+		return "SELECT name, sql FROM sqlite_schema shows the tables"
+	}
+	defer s.finish()
+	var names []string
+	for len(names) < shown {
+		if more, err := s.next(); err != nil || !more {
+			break
+		}
+		name, _ := s.value(0).(string)
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return "the database has no tables"
+	}
+	return "the tables are " + strings.Join(names, ", ")
+}

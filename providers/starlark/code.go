@@ -1,0 +1,201 @@
+package starlark
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/folder"
+	"github.com/pexctl/pex/internal/process"
+)
+
+// Config is the settings of code.
+type Config struct {
+	Root      string   `yaml:"root" doc:"Folder whose files a program may read; relative to the spec. Default: the spec's folder."`
+	Exclude   []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
+	Variables bool     `yaml:"variables" doc:"Whether programs see and set the variables of the conversation (as the tool variables does)."`
+	MaxSteps  int      `yaml:"max_steps" min:"1000" max:"10000000000" doc:"How many steps a program may run; a step is about one operation."`
+	MaxMemory int      `yaml:"max_memory" min:"8388608" max:"8589934592" doc:"How many bytes a program's values may take."`
+	MaxBytes  int      `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes the result may have, and how many printed text is kept of."`
+}
+
+// Reaches implements engine.Reacher: nothing.
+func (*Config) Reaches() []string { return nil }
+
+// Code runs programs in Starlark.
+var Code = component.New("code", "Runs a small program in Starlark, a dialect of Python, bounded in steps, time and memory; it reads files and writes none.",
+	func() Config {
+		return Config{Exclude: folder.Hidden(), Variables: true, MaxSteps: 10_000_000, MaxMemory: 64 << 20, MaxBytes: 48 << 10}
+	}, newCode)
+
+const input = `{"type":"object","properties":{` +
+	`"source":{"type":"string","description":"The program, in Starlark: Python without import, class, try, with, recursion, ** and f-strings (use + or .format). Its result is what is assigned to result, else the value of its last line."},` +
+	`"inputs":{"type":"object","description":"Values for the program, which finds them in the dict inputs. Pass data here instead of writing it into the source."}` +
+	`},"required":["source"],"additionalProperties":false}`
+
+const (
+	about = "Runs a small program in Starlark (a dialect of Python) and gives its result as JSON. Use it to compute, sort, join and reshape data exactly. " +
+		"There are: inputs (a dict), json.decode and json.encode, math, sum, round, print, read_file(path) gives a file's text, list_files(pattern) such as list_files(\"**/*.csv\"). " +
+		"There is no network, no clock, no randomness, and nothing is written."
+	aboutVariables = " variables is a dict-like store that later steps and runs of this conversation see: variables.get(name), variables.set(name, value), variables.delete(name), variables.names()."
+)
+
+type codeTool struct {
+	info   engine.ToolInfo
+	config Config
+	root   settings
+	folder *folder.Folder
+	guard  func(mark string) (watch func(leader int) (release func()))
+}
+
+var _ engine.Tool = (*codeTool)(nil)
+
+// keeping is the tool where programs may set variables.
+type keeping struct{ *codeTool }
+
+var _ engine.SessionTool = keeping{}
+
+// Keeps implements engine.SessionTool.
+func (keeping) Keeps() engine.SessionPart { return engine.VariablesPart }
+
+func newCode(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+	f, err := folder.New(s, c.Root, c.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	t := &codeTool{config: *c, folder: f, guard: s.Guard, root: settings{s.Dir, s.Root, s.Allow, c.Root, c.Exclude}}
+	t.info = engine.ToolInfo{
+		Name: cmp.Or(s.Name, "code"), Description: cmp.Or(s.Description, about), Input: json.RawMessage(input), Effect: engine.ReadEffect,
+	}
+	if !c.Variables {
+		return t, nil
+	}
+	t.info.Description, t.info.Effect = cmp.Or(s.Description, about+aboutVariables), engine.IdempotentEffect
+	return keeping{t}, nil
+}
+
+// Info implements engine.Tool.
+func (t *codeTool) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *codeTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r, err := t.parse(call.Args)
+	if err != nil {
+		return nil, err
+	}
+	// The child opens the folder again; here it is looked at, and asked for.
+	tree, err := t.folder.Open()
+	if err != nil {
+		return nil, err
+	}
+	tree.Close()
+	if t.config.Variables && call.Session != nil {
+		kept, err := call.Session.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Variables, r.Keeps = kept.Variables, true
+	}
+	answer, err := t.run(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.Changes) > 0 {
+		if err := call.Session.Update(ctx, answer.Changes.apply); err != nil {
+			return nil, err
+		}
+	}
+	return answer.output(), nil
+}
+
+// parse reads the arguments by their exact names.
+func (t *codeTool) parse(raw json.RawMessage) (request, error) {
+	r := request{
+		Settings: t.root, MaxSteps: uint64(t.config.MaxSteps), MaxMemory: uint64(t.config.MaxMemory), MaxBytes: t.config.MaxBytes,
+		Inputs: json.RawMessage("{}"),
+	}
+	args := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
+		return r, errors.New("the arguments are no JSON object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if name != "source" && name != "inputs" {
+			return r, fmt.Errorf("there is no argument %q; the arguments are source, inputs", name)
+		}
+	}
+	if len(args["source"]) > 0 && json.Unmarshal(args["source"], &r.Source) != nil {
+		return r, errors.New(`argument "source" must be a string`)
+	}
+	if strings.TrimSpace(r.Source) == "" {
+		return r, errors.New(`argument "source" is missing; pass a program such as result = 6 * 7`)
+	}
+	if len(args["inputs"]) > 0 && string(args["inputs"]) != "null" {
+		if args["inputs"][0] != '{' {
+			return r, errors.New(`argument "inputs" must be an object`)
+		}
+		r.Inputs = args["inputs"]
+	}
+	return r, nil
+}
+
+// executable is where this program can be started from: on Linux by a way that
+// also leads to one whose file was replaced, by an upgrade, or removed since.
+func executable() (string, error) {
+	const running = "/proc/self/exe"
+	if _, err := os.Stat(running); err == nil {
+		return running, nil
+	}
+	return os.Executable()
+}
+
+// overflow is what the Go runtime says on stderr when the stack is at its bound.
+const overflow = "stack overflow"
+
+// run runs the program in a child.
+func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
+	if os.Getenv(workerVariable) != "" {
+		return nil, errors.New("this program is a worker itself and starts none; its main does not call starlark.Serve")
+	}
+	self, err := executable()
+	if err != nil {
+		return nil, fmt.Errorf("this program cannot be found to be started once more: %w", err)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	text := string(raw)
+	res, err := process.Run(ctx, process.Command{
+		Argv: []string{self}, Dir: t.folder.Dir(), Env: []string{workerVariable + "=1", "GOTRACEBACK=none"},
+		Stdin: &text, Keep: 16*t.config.MaxBytes + 16*maxValues, Guard: t.guard, Grace: 1, // nothing to tidy up
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("the program was stopped; make it do less: %w", err)
+	case err != nil:
+		return nil, err
+	case res.Code == exitMemory || strings.Contains(res.Stderr, "out of memory"):
+		return nil, fmt.Errorf("the program took more than %d MB of memory; work on parts, or keep less", t.config.MaxMemory>>20)
+	case strings.Contains(res.Stderr, overflow):
+		return nil, errors.New("the program handled values that are nested too deeply; keep lists of values instead of lists in lists")
+	}
+	var a reply
+	if err := json.Unmarshal([]byte(res.Stdout), &a); err != nil {
+		return nil, fmt.Errorf("the program ended without an answer (exit status %d%s)", res.Code, res.Signal)
+	}
+	if a.Error != "" {
+		return nil, errors.New(a.withPrinted())
+	}
+	return &a, nil
+}

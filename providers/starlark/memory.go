@@ -1,0 +1,35 @@
+package starlark
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+	"syscall"
+	"time"
+)
+
+const (
+	exitMemory = 77                   // how a child ends that took too much memory
+	often      = 2 * time.Millisecond // between two looks at the heap
+)
+
+// watchMemory ends the process when its heap grows by more than most bytes, or
+// the stack by half of that (deeply nested values need one; the runtime says
+// overflow then).
+// The collector works harder towards the bound, so that what ends a program is
+// what it holds rather than what it dropped.
+func watchMemory(most uint64) {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	base := heap[0].Value.Uint64()
+	debug.SetMemoryLimit(int64(base + most/2))
+	debug.SetMaxStack(int(most / 2))
+	go func() {
+		for {
+			time.Sleep(often)
+			metrics.Read(heap)
+			if heap[0].Value.Uint64() > base+most {
+				syscall.Exit(exitMemory)
+			}
+		}
+	}()
+}

@@ -1,0 +1,200 @@
+package starlark
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	starlarkjson "go.starlark.net/lib/json"
+	"go.starlark.net/lib/math"
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/folder"
+)
+
+const (
+	file     = "program"
+	lastLine = "value of the last line" // a name that no program can write
+	maxLine  = 160                      // bytes of a source line in an error
+	maxError = 4 << 10                  // bytes of an error
+)
+
+// dialect is Starlark as programs that are written for one use want it.
+var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
+
+// run runs the program and answers for it.
+func (r *request) run() *reply {
+	p := &program{request: r, changes: changes{}}
+	result, err := p.run()
+	if err == nil { // a copy: too many changes are not even answered
+		err = p.changes.apply(&engine.Session{Variables: r.Variables})
+	}
+	a := &reply{Printed: p.printed.text()}
+	if err != nil {
+		a.Error = clipped(p.explain(err))
+		return a
+	}
+	a.Result, a.Changes = result, p.changes
+	return a
+}
+
+// program is a running program.
+type program struct {
+	*request
+	tree    *folder.Tree
+	thread  *starlark.Thread
+	printed printed
+	changes changes
+}
+
+func (p *program) run() (json.RawMessage, error) {
+	f, err := folder.New(engine.ToolSettings{Dir: p.Settings.Dir, Root: p.Settings.Root, Allow: p.Settings.Allow}, p.Settings.Below, p.Settings.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	if p.tree, err = f.Open(); err != nil {
+		return nil, err
+	}
+	defer p.tree.Close()
+	p.printed.room = p.MaxBytes
+	p.thread = &starlark.Thread{Name: file, Print: func(_ *starlark.Thread, text string) { p.printed.add(text) }}
+	p.thread.SetMaxExecutionSteps(p.MaxSteps)
+	inputs, err := p.decode(p.Inputs)
+	if err != nil {
+		return nil, fmt.Errorf(`argument "inputs": %w`, err)
+	}
+	world := starlark.StringDict{
+		"inputs": inputs, "json": starlarkjson.Module, "math": math.Module,
+		"sum":        starlark.NewBuiltin("sum", sum),
+		"round":      starlark.NewBuiltin("round", round),
+		"read_file":  starlark.NewBuiltin("read_file", p.readFile),
+		"list_files": starlark.NewBuiltin("list_files", p.listFiles),
+		"variables":  p.variables(),
+	}
+	globals, err := p.execute(world)
+	if err != nil {
+		return nil, err
+	}
+	return p.result(globals)
+}
+
+// execute runs the source with its last line, where that is an expression,
+// made an assignment.
+func (p *program) execute(world starlark.StringDict) (starlark.StringDict, error) {
+	tree, err := dialect.Parse(file, p.Source, 0)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(tree.Stmts); n > 0 {
+		if last, ok := tree.Stmts[n-1].(*syntax.ExprStmt); ok {
+			at, _ := last.Span()
+			tree.Stmts[n-1] = &syntax.AssignStmt{OpPos: at, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: at, Name: lastLine}, RHS: last.X}
+		}
+	}
+	compiled, err := starlark.FileProgram(tree, world.Has)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.Init(p.thread, world)
+}
+
+// result is the value of the program as JSON, nil = none.
+func (p *program) result(globals starlark.StringDict) (json.RawMessage, error) {
+	v, named := globals["result"]
+	if !named {
+		v = globals[lastLine]
+	}
+	if v == nil || v == starlark.None && !named {
+		return nil, nil
+	}
+	out, err := p.encode(v)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the result cannot be given as JSON: %w", err)
+	case len(out) > p.MaxBytes:
+		return nil, fmt.Errorf("the result has %d bytes; %d are the most: give a part, or a summary", len(out), p.MaxBytes)
+	}
+	return out, nil
+}
+
+func (p *program) decode(raw json.RawMessage) (starlark.Value, error) {
+	return starlark.Call(p.thread, starlarkjson.Module.Members["decode"], starlark.Tuple{starlark.String(raw)}, nil)
+}
+
+func (p *program) encode(v starlark.Value) (json.RawMessage, error) {
+	out, err := starlark.Call(p.thread, starlarkjson.Module.Members["encode"], starlark.Tuple{v}, nil)
+	if err != nil {
+		return nil, errors.New(err.Error()) // its place is no place in the program
+	}
+	text, _ := starlark.AsString(out)
+	return json.RawMessage(text), nil
+}
+
+// explain says what went wrong and where, so that the program can be mended.
+func (p *program) explain(err error) string {
+	if e, ok := errors.AsType[*starlark.EvalError](err); ok {
+		text := strings.Replace(e.Msg, "Starlark computation cancelled: too many steps", fmt.Sprintf("the program ran more than %d steps; make it do less", p.MaxSteps), 1)
+		for i := range e.CallStack {
+			if at := e.CallStack.At(i).Pos; at.Filename() == file && at.Line > 0 {
+				return p.placed(at, text)
+			}
+		}
+		return text
+	}
+	if e, ok := errors.AsType[syntax.Error](err); ok {
+		return p.placed(e.Pos, e.Msg)
+	}
+	if list, ok := errors.AsType[resolve.ErrorList](err); ok {
+		texts := make([]string, 0, len(list))
+		for _, e := range list {
+			texts = append(texts, p.placed(e.Pos, e.Msg))
+		}
+		return strings.Join(texts, "\n")
+	}
+	return err.Error()
+}
+
+// clipped is an error of a bounded length, whatever a program fails with.
+func clipped(text string) string {
+	if len(text) <= maxError {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxError], "") + fmt.Sprintf(" [%d more bytes]", len(text)-maxError)
+}
+
+// placed is a message with its place and the line of source.
+func (p *program) placed(at syntax.Position, message string) string {
+	out := fmt.Sprintf("line %d, column %d: %s", at.Line, at.Col, message)
+	lines := strings.Split(p.Source, "\n")
+	if n := int(at.Line); n >= 1 && n <= len(lines) && len(lines[n-1]) <= maxLine {
+		out += "\n  " + strings.TrimSpace(lines[n-1])
+	}
+	return out
+}
+
+// printed keeps the beginning of what is printed.
+type printed struct {
+	out  strings.Builder
+	room int
+	left int // bytes left out
+}
+
+func (o *printed) add(text string) {
+	text += "\n"
+	if fit := o.room - o.out.Len(); len(text) > fit {
+		o.left += len(text) - max(fit, 0)
+		text = strings.ToValidUTF8(text[:max(fit, 0)], "")
+	}
+	o.out.WriteString(text)
+}
+
+func (o *printed) text() string {
+	if o.left == 0 {
+		return o.out.String()
+	}
+	return fmt.Sprintf("%s\n[%d more bytes were printed]\n", o.out.String(), o.left)
+}

@@ -1,0 +1,53 @@
+package starlark
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// What the variables of a conversation hold at most: as for the tool variables.
+const (
+	maxValue     = 32 << 10  // bytes of one value's JSON
+	maxValues    = 256 << 10 // bytes of all of them
+	maxVariables = 64
+)
+
+var variableName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+
+// changes are what a program did to variables, by name.
+type changes map[string]change
+
+// change is the new value of a variable; none at all deletes it.
+type change struct {
+	Set json.RawMessage `json:",omitempty"`
+}
+
+// apply makes the changes of a program that went well, all or none of them.
+func (c changes) apply(s *engine.Session) error {
+	all := maps.Clone(s.Variables)
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		if delete(all, name); c[name].Set != nil {
+			all[name] = c[name].Set
+		}
+	}
+	size := 0
+	for _, v := range all {
+		size += len(v)
+	}
+	switch {
+	case len(all) > maxVariables:
+		return fmt.Errorf("there would be %d variables; %d are the most: delete one that is not needed any more", len(all), maxVariables)
+	case size > maxValues:
+		return fmt.Errorf("all variables together would have %d bytes; %d are the most: delete one that is not needed any more", size, maxValues)
+	}
+	s.Variables = all
+	return nil
+}

@@ -1,0 +1,92 @@
+package starlark
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// workerVariable marks a child that runs one program.
+const workerVariable = "PEX_STARLARK_WORKER"
+
+// settings are what folder.New needs to know.
+type settings struct {
+	Dir, Root string
+	Allow     []string
+	Below     string
+	Exclude   []string
+}
+
+// request is what a child is told, by its standard input.
+type request struct {
+	Source    string
+	Inputs    json.RawMessage
+	Settings  settings
+	Keeps     bool // variables may be used
+	Variables map[string]json.RawMessage
+	MaxSteps  uint64
+	MaxMemory uint64
+	MaxBytes  int
+}
+
+// reply is what a child answers, by its standard output.
+type reply struct {
+	Result  json.RawMessage `json:",omitempty"` // nil = none
+	Printed string          `json:",omitempty"`
+	Changes changes         `json:",omitempty"`
+	Error   string          `json:",omitempty"`
+}
+
+// Serve runs one program and ends the process, if it was started for that by a
+// call of the tool; else it returns at once. A main calls it before all else,
+// and so does the TestMain of tests that call the tool.
+func Serve() {
+	if os.Getenv(workerVariable) == "" {
+		return
+	}
+	// Not os.Exit: what a race detector does there takes a second.
+	syscall.Exit(work(os.Stdin, os.Stdout))
+}
+
+func work(in io.Reader, out io.Writer) (code int) {
+	var r request
+	if err := json.NewDecoder(in).Decode(&r); err != nil {
+		return 1
+	}
+	watchMemory(r.MaxMemory)
+	answer := json.NewEncoder(out)
+	answer.SetEscapeHTML(false) // it would make the result longer than was allowed
+	if err := answer.Encode(r.run()); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// output is the result as a tool gives it: a text as it is, another value as
+// JSON; what was printed stands before it.
+func (a *reply) output() *engine.ToolOutput {
+	var text string
+	isText := len(a.Result) > 0 && a.Result[0] == '"' && json.Unmarshal(a.Result, &text) == nil
+	switch {
+	case a.Result == nil && a.Printed == "":
+		return &engine.ToolOutput{Text: "[the program gave nothing; assign to result, or print]"}
+	case a.Result == nil:
+		return &engine.ToolOutput{Text: a.Printed}
+	case isText:
+		return &engine.ToolOutput{Text: a.Printed + text}
+	case a.Printed == "":
+		return &engine.ToolOutput{Data: a.Result}
+	}
+	return &engine.ToolOutput{Text: a.Printed + string(a.Result), Data: a.Result}
+}
+
+// withPrinted is the error with what was printed before it.
+func (a *reply) withPrinted() string {
+	if a.Printed == "" {
+		return a.Error
+	}
+	return a.Error + "\nprinted before:\n" + a.Printed
+}

@@ -1,0 +1,169 @@
+package starlark
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+
+	"github.com/pexctl/pex/internal/folder"
+)
+
+const (
+	maxFile  = 8 << 20 // bytes of a file that is read
+	maxFiles = 5000    // paths that a pattern gives
+)
+
+type arguments = []starlark.Tuple
+
+// readFile is read_file(path): the text of a file below the root.
+func (p *program) readFile(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+	var name string
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "path", &name); err != nil {
+		return nil, err
+	}
+	rel, err := p.tree.Clean(name)
+	if err != nil {
+		return nil, err
+	}
+	f, info, err := p.tree.File(rel)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q cannot be read: %w", rel, errors.Unwrap(err))
+	case len(text) > maxFile:
+		return nil, fmt.Errorf("%q has %d bytes; %d are the most that a program reads", rel, info.Size(), maxFile)
+	case !utf8.Valid(text):
+		return nil, fmt.Errorf("%q is not a text file in UTF-8", rel)
+	}
+	return starlark.String(strings.TrimPrefix(string(text), "\uFEFF")), nil
+}
+
+// listFiles is list_files(pattern): the paths of files below the root, sorted.
+func (p *program) listFiles(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+	pattern := "**"
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "pattern?", &pattern); err != nil {
+		return nil, err
+	}
+	glob, err := folder.ParseGlob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var found []starlark.Value
+	err = p.tree.Walk(context.Background(), ".", glob, func(e folder.Entry) error {
+		if len(found) == maxFiles {
+			return fmt.Errorf("more than %d files fit %s; narrow the pattern", maxFiles, pattern)
+		}
+		if !e.Dir {
+			found = append(found, starlark.String(e.Path))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return starlark.NewList(found), nil
+}
+
+// variables is the store of the conversation's variables. What is set is seen
+// by this program at once, and kept when it has ended well.
+func (p *program) variables() starlark.Value {
+	return starlarkstruct.FromStringDict(starlark.String("variables"), starlark.StringDict{
+		"get":    starlark.NewBuiltin("variables.get", p.getVariable),
+		"set":    starlark.NewBuiltin("variables.set", p.setVariable),
+		"delete": starlark.NewBuiltin("variables.delete", p.deleteVariable),
+		"names":  starlark.NewBuiltin("variables.names", p.variableNames),
+	})
+}
+
+// stored are the variables as they would be kept now.
+func (p *program) stored() map[string]json.RawMessage {
+	all := maps.Clone(p.Variables)
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	for name, c := range p.changes {
+		if delete(all, name); c.Set != nil {
+			all[name] = c.Set
+		}
+	}
+	return all
+}
+
+func (p *program) getVariable(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+	var name string
+	var otherwise starlark.Value = starlark.None
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default?", &otherwise); err != nil {
+		return nil, err
+	}
+	if raw, ok := p.stored()[name]; ok {
+		return p.decode(raw)
+	}
+	return otherwise, nil
+}
+
+func (p *program) setVariable(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+	var name string
+	var value starlark.Value
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "value", &value); err != nil {
+		return nil, err
+	}
+	if err := p.mayKeep(name); err != nil {
+		return nil, err
+	}
+	raw, err := p.encode(value)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(raw) > maxValue:
+		return nil, fmt.Errorf("the value of %s has %d bytes; %d are the most: keep a part of it", name, len(raw), maxValue)
+	}
+	p.changes[name] = change{raw}
+	return starlark.None, nil
+}
+
+func (p *program) deleteVariable(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+	var name string
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name); err != nil {
+		return nil, err
+	}
+	if err := p.mayKeep(name); err != nil {
+		return nil, err
+	}
+	p.changes[name] = change{}
+	return starlark.None, nil
+}
+
+func (p *program) variableNames(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs arguments) (starlark.Value, error) {
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs); err != nil {
+		return nil, err
+	}
+	var names []starlark.Value
+	for _, name := range slices.Sorted(maps.Keys(p.stored())) {
+		names = append(names, starlark.String(name))
+	}
+	return starlark.NewList(names), nil
+}
+
+// mayKeep says why a variable cannot be set.
+func (p *program) mayKeep(name string) error {
+	switch {
+	case !p.Keeps:
+		return errors.New("nothing is kept between calls here (the agent has no memory, or the author closed variables to this tool); give what matters as the result")
+	case !variableName.MatchString(name):
+		return fmt.Errorf("%.80q cannot be the name of a variable: use up to 64 letters, digits, _ . and -", name)
+	}
+	return nil
+}
