@@ -15,6 +15,9 @@ type AgentConfig struct {
 	Ref component.AgentRef `yaml:"ref" required:"true" doc:"The spec that answers; its parameters are the tool's arguments."`
 }
 
+// Reaches implements engine.Reacher: nothing but what is in the other spec.
+func (*AgentConfig) Reaches() []string { return nil }
+
 // Agent runs another spec. A call is a run within the run, in its journal and
 // events and on its budget; it has a plan, limits and tools of its own.
 var Agent = component.New("agent", "Runs another spec inside this run: a plan of its own, the same journal and budget.",
@@ -39,7 +42,7 @@ func newAgent(c *AgentConfig, s engine.ToolSettings) (engine.Tool, error) {
 	if does == "" {
 		does = fmt.Sprintf("Asks the agent %s.", p.Name)
 	}
-	return &agent{about(s, "agent", does, parametersSchema(p.Parameters), strongest(p.Tools)), p}, nil
+	return &agent{about(s, "agent", does, parametersSchema(p.Parameters), p.Effect()), p}, nil
 }
 
 // Info implements engine.Tool.
@@ -59,26 +62,11 @@ func (t *agent) Parameters(args json.RawMessage) map[string]any {
 	return out
 }
 
-// strongest is the most that any of an agent's tools does to the world.
-func strongest(tools []engine.ToolSpec) engine.Effect {
-	effect := engine.ReadEffect
-	for i := range tools {
-		switch tools[i].Effect {
-		case engine.ReadEffect:
-		case engine.IdempotentEffect:
-			effect = engine.IdempotentEffect
-		default:
-			return engine.WriteEffect
-		}
-	}
-	return effect
-}
-
 // parametersSchema is the input schema of a spec: its parameters.
 func parametersSchema(parameters []engine.Parameter) string {
 	properties, required := map[string]json.RawMessage{}, []string{}
 	for _, p := range parameters {
-		properties[p.Name] = described(p)
+		properties[p.Name] = p.Schema
 		if p.Required {
 			required = append(required, p.Name)
 		}
@@ -90,12 +78,4 @@ func parametersSchema(parameters []engine.Parameter) string {
 		return `{"type": "object"}` // the compiler has read every schema
 	}
 	return string(b)
-}
-
-// described is a parameter's schema with its words.
-func described(p engine.Parameter) json.RawMessage {
-	if len(p.Schema) == 0 {
-		return json.RawMessage(`{"type": "string"}`)
-	}
-	return p.Schema
 }

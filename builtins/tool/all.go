@@ -10,7 +10,8 @@ func All() component.Set[engine.ToolSettings, engine.Tool] {
 	return component.Set[engine.ToolSettings, engine.Tool]{
 		Clock, Calculator,
 		ReadFile, WriteFile, ListFiles, SearchFiles, JSONQuery,
-		HTTPGet, HTTPRequest, HTTP, Command,
+		HTTPGet, HTTPRequest, HTTP, WebSearch, Command, Python,
 		Notepad, Variables, AskUser,
+		Agent,
 	}
 }

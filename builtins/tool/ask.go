@@ -76,6 +76,14 @@ func reach(hosts []string) string {
 	return "Reaches only these hosts: " + strings.Join(hosts, ", ") + "."
 }
 
+// reaches is reach for an engine.Reacher.
+func reaches(hosts []string) []string {
+	if len(hosts) == 0 {
+		return []string{"connects to any public address that a model names"}
+	}
+	return []string{"connects to " + strings.Join(hosts, ", ")}
+}
+
 // setHeaders adds the author's headers; one of which nothing is left, because
 // what it names is unset, is not sent.
 func setHeaders(req *http.Request, headers map[string]component.Template, look component.Lookup) error {

@@ -14,6 +14,9 @@ import (
 // AskUserConfig is the settings of ask_user: there are none.
 type AskUserConfig struct{}
 
+// Reaches implements engine.Reacher: nothing.
+func (*AskUserConfig) Reaches() []string { return nil }
+
 // AskUser asks a person; the answer is the result.
 var AskUser = component.New("ask_user", "Asks a person in the middle of a step; the run waits for the answer, as long as it takes.",
 	func() AskUserConfig { return AskUserConfig{} }, newAskUser)

@@ -12,6 +12,9 @@ import (
 // CalculatorConfig is the settings of calculator: there are none.
 type CalculatorConfig struct{}
 
+// Reaches implements engine.Reacher: nothing.
+func (*CalculatorConfig) Reaches() []string { return nil }
+
 // Calculator works out arithmetic.
 var Calculator = component.New("calculator", "Works out an arithmetic expression.",
 	func() CalculatorConfig { return CalculatorConfig{} }, newCalculator)

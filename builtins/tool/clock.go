@@ -20,6 +20,9 @@ type ClockConfig struct {
 	Format   string `yaml:"format" doc:"How the time is written, in strftime directives; empty = RFC 3339 and the weekday."`
 }
 
+// Reaches implements engine.Reacher: nothing.
+func (*ClockConfig) Reaches() []string { return nil }
+
 // Clock tells the time.
 var Clock = component.New("clock", "Tells the current date, time and weekday in a time zone.",
 	func() ClockConfig { return ClockConfig{Timezone: "UTC"} }, newClock)

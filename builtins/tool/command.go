@@ -13,11 +13,21 @@ import (
 
 // CommandConfig is the settings of command.
 type CommandConfig struct {
-	Argv        []component.Template          `yaml:"argv" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments; no shell is in between, and one argument stays one argument whatever a model puts in."`
+	Argv        []component.Template          `yaml:"argv" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments; no shell is in between, and one argument stays one argument whatever a model puts in. A value that starts with a dash is refused where the program could take it for an option: not behind --, behind text of yours (--name=${args.x}), behind a script in argv, or where input_schema declares a number, an enum, or a pattern that starts with ^."`
+	AllowDash   bool                          `yaml:"allow_leading_dash" doc:"Passes on values of args that start with a dash wherever they stand, for programs that look for no options there."`
 	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables on top of PATH, HOME, LANG, TMPDIR and PEX_IDEMPOTENCY_KEY; nothing else of the machine's environment is passed on."`
 	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters,env" doc:"What the program reads from its standard input. Default: nothing."`
 	Cwd         string                        `yaml:"cwd" doc:"Folder to run in; relative to the spec. Default: the spec's folder."`
 	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: each args name used above, a string."`
+}
+
+// Reaches implements engine.Reacher.
+func (c *CommandConfig) Reaches() []string {
+	argv := make([]string, len(c.Argv))
+	for i, arg := range c.Argv {
+		argv[i] = arg.Text
+	}
+	return []string{engine.Runs(argv, c.Cwd, c.Env)}
 }
 
 // Command runs a program of the author's choice. A call ends with the program:
@@ -36,7 +46,7 @@ type command struct {
 var _ engine.Tool = (*command)(nil)
 
 func newCommand(c *CommandConfig, s engine.ToolSettings) (engine.Tool, error) {
-	if err := c.check(); err != nil {
+	if err := c.check().Err(); err != nil {
 		return nil, err
 	}
 	dir, err := folder.New(s, c.Cwd, nil)
@@ -71,8 +81,12 @@ func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	tree.Close()
 	look := lookup(call, t.env)
 	c := process.Command{Dir: t.folder.Dir(), Guard: t.guard}
-	for _, arg := range t.config.Argv {
-		c.Argv = append(c.Argv, arg.Render(look))
+	for i := range t.config.Argv {
+		arg, err := t.argument(i, look)
+		if err != nil {
+			return nil, err
+		}
+		c.Argv = append(c.Argv, arg)
 	}
 	if c.Env, c.Path, err = t.environment(look, call.Key); err != nil {
 		return nil, err

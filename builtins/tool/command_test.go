@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,11 +22,13 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/internal/process/processtest"
 )
 
 const childMode = "PEX_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	processtest.Main()
 	if mode := os.Getenv(childMode); mode != "" {
 		// Not os.Exit: what the race detector and the coverage tool do there is
 		// no part of the child.
@@ -39,6 +42,10 @@ func child(mode string) (code int) {
 	switch mode {
 	case "record":
 		out, _ := json.Marshal(os.Args[1:])
+		fmt.Println(string(out))
+	case "all":
+		in, _ := io.ReadAll(os.Stdin)
+		out, _ := json.Marshal(append(os.Args[1:], "stdin", string(in), "VALUE", os.Getenv("VALUE")))
 		fmt.Println(string(out))
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
@@ -86,28 +93,12 @@ func machine(name string) string {
 	return map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "SECRET": canary, "TOKEN": "t0k"}[name]
 }
 
-func TestOneArgumentStaysOneArgument(t *testing.T) {
-	cmd := recorder(t, "record", nil, "--to", "${args.a}", "pre-$<args.b>-post", "${args.c:-none}", "end")
-	hostile := []string{
-		"", " ", "a b", "a\tb", "a\nb", "; rm -rf /", "| cat", "& sleep 1", "&& true", "|| true", "$(id)", "`id`", "$HOME", "${HOME}", "${env.SECRET}", "${args.b}",
-		"$<args.b>", "-", "--", "-o", "--output=/etc/passwd", "-rf", "'", `"`, `'"'"'`, `\`, `\\`, "*", "?", "[a-z]", "~", "~root", "!!", "#x", "%s%n", "{a,b}", "<in", ">out", "2>&1",
-		"ünïcödé", "\u202e\u200b", "\x1b]52;c;x\x07", "\r", strings.Repeat("x", 100_000), `{"json": [1, 2]}`, "--end-of-options", "@file",
-	}
-	for _, value := range hostile {
-		var got []string
-		if err := json.Unmarshal([]byte(text(t, cmd, args{"a": value, "b": value})), &got); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]string{"--to", value, "pre-" + value + "-post", "none", "end"}, got); diff != "" {
-			t.Errorf("%.40q:\n%s", value, diff)
-		}
-	}
-	fails(t, cmd, args{"a": "x\x00y", "b": ""}, "holds a NUL byte")
-	fails(t, cmd, args{"a": strings.Repeat("x", 4<<20), "b": ""}, "pass long text by stdin")
+func TestArgumentsThatAreTooLongSayTheWayOut(t *testing.T) {
+	fails(t, recorder(t, "record", nil, "${args.a}"), args{"a": strings.Repeat("x", 4<<20)}, "pass long text by stdin")
 }
 
 func TestCommandConformance(t *testing.T) {
-	cmd := recorder(t, "record", func(c *tool.CommandConfig) { c.Stdin = template(t, "${args.b:-none}") }, "${args.a}")
+	cmd := recorder(t, "record", func(c *tool.CommandConfig) { c.Stdin = template(t, "${args.b:-none}") }, "--", "${args.a}")
 	enginetest.ToolSuite(t, cmd, `{"a":"x"}`, `{"a":"-y","b":"z"}`)
 }
 
@@ -257,36 +248,6 @@ func TestDefaultSchemaNamesTheArguments(t *testing.T) {
 	}
 }
 
-func TestModelsNeverChooseWhatIsRun(t *testing.T) {
-	tests := []struct {
-		name string
-		argv []string
-		want string // "" = taken
-	}{
-		{"no program", nil, "argv must name a program"},
-		{"program by the model", []string{"${args.x}"}, "a model would choose the program"},
-		{"program below a folder by the model", []string{"bin/$<args.x>"}, "a model would choose the program"},
-		{"script by the model", []string{"sh", "-c", "echo ${args.x}"}, "argv[2] is a script"},
-		{"script with options", []string{"/bin/bash", "-euo", "pipefail", "-lc", "echo ${args.x}"}, "argv[4] is a script"},
-		{"script behind a launcher", []string{"timeout", "5", "sh", "-c", "x ${args.x}"}, "argv[4] is a script"},
-		{"python", []string{"python3.12", "-c", "print(${args.x})"}, "is a script"},
-		{"node", []string{"node", "-e", "${args.x}"}, "is a script"},
-		{"perl", []string{"perl", "-ne", "${args.x}"}, "is a script"},
-		{"behind the script", []string{"sh", "-c", "echo \"$1\"", "sh", "${args.x}"}, ""},
-		{"program by a parameter", []string{"${parameters.x}"}, ""},
-		{"option of another program", []string{"grep", "-c", "${args.x}"}, ""},
-		{"word of another program", []string{"grep", "sh", "-c", "${args.x}"}, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) { c.Argv = templates(t, tt.argv...) })
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-				t.Errorf("error %v, want %q", err, tt.want)
-			}
-		})
-	}
-}
-
 func FuzzArgv(f *testing.F) {
 	for _, s := range []string{"a b", "; id", "$(id)", "-o", "'\"", "${args.a}", "\xff", "\n"} {
 		f.Add(s)
@@ -297,7 +258,7 @@ func FuzzArgv(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		cmd := made(t, tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
-			c.Argv = append([]component.Template{{Text: self}}, templates(t, "${args.a}", "end")...)
+			c.Argv = append([]component.Template{{Text: self}}, templates(t, "--", "${args.a}", "end")...)
 			c.Env = map[string]component.Template{childMode: {Text: "record"}}
 		})
 		out, err := call(t, cmd, args{"a": value})
@@ -305,7 +266,7 @@ func FuzzArgv(f *testing.F) {
 			t.Fatalf("%q: %v", value, err)
 		}
 		var got []string
-		if err == nil && (json.Unmarshal([]byte(out.Text), &got) != nil || len(got) != 2 || got[0] != strings.ToValidUTF8(value, "\uFFFD") && !strings.Contains(got[0], "\uFFFD")) {
+		if err == nil && (json.Unmarshal([]byte(out.Text), &got) != nil || len(got) != 3 || got[1] != strings.ToValidUTF8(value, "\uFFFD") && !strings.Contains(got[1], "\uFFFD")) {
 			t.Errorf("%q became %q", value, got)
 		}
 	})

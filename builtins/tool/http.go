@@ -31,6 +31,9 @@ type HTTPConfig struct {
 	MaxBytes       int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
+// Reaches implements engine.Reacher.
+func (c *HTTPConfig) Reaches() []string { return engine.Connects(c.URL, c.AllowHosts) }
+
 // HTTP asks one web service as its author wrote it.
 var HTTP = component.New("http", "Asks a web service of the author's choice, with the model's arguments where the author puts them.",
 	func() HTTPConfig { return HTTPConfig{MaxBytes: 4 << 20} }, newHTTP)

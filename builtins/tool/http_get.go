@@ -20,6 +20,9 @@ type HTTPGetConfig struct {
 	MaxBytes   int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
+// Reaches implements engine.Reacher.
+func (c *HTTPGetConfig) Reaches() []string { return reaches(c.AllowHosts) }
+
 // HTTPGet fetches pages and documents.
 var HTTPGet = component.New("http_get", "Fetches a web page or document and gives it as text or JSON.",
 	func() HTTPGetConfig { return HTTPGetConfig{MaxBytes: 4 << 20} }, newHTTPGet)

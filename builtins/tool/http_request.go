@@ -28,6 +28,9 @@ type HTTPRequestConfig struct {
 	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
 }
 
+// Reaches implements engine.Reacher.
+func (c *HTTPRequestConfig) Reaches() []string { return reaches(c.AllowHosts) }
+
 // HTTPRequest asks web services.
 var HTTPRequest = component.New("http_request", "Asks a web service, with a method, headers, a query and a body that the model chooses.",
 	func() HTTPRequestConfig {

@@ -30,7 +30,7 @@ func sources(at string, m map[string]component.Template) []source {
 // arguments are the names of the arguments that a setting asks for, in order.
 func (s source) arguments() []string {
 	var out []string
-	for _, name := range references(s.visit, "args") {
+	for _, name := range references(s.visit) {
 		if at := strings.IndexAny(name, ".["); at >= 0 {
 			name = name[:at]
 		}

@@ -24,6 +24,9 @@ type JSONQueryConfig struct {
 	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"The largest document that is read; it is held in memory."`
 }
 
+// Reaches implements engine.Reacher: nothing.
+func (*JSONQueryConfig) Reaches() []string { return nil }
+
 // JSONQuery selects from and summarises JSON and tables.
 var JSONQuery = component.New("json_query", "Selects values from JSON, JSON Lines and CSV by JSONPath, and adds them up exactly.",
 	func() JSONQueryConfig { return JSONQueryConfig{Exclude: folder.Hidden(), MaxBytes: 16 << 20} }, newJSONQuery)
@@ -88,7 +91,7 @@ func (t *jsonQuery) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	document, err := t.document(ctx, args)
+	document, err := t.document(ctx, call, args)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,7 @@ func (t *jsonQuery) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 }
 
 // document is what is queried.
-func (t *jsonQuery) document(ctx context.Context, args jsonQueryArgs) (any, error) {
+func (t *jsonQuery) document(ctx context.Context, call *engine.Call, args jsonQueryArgs) (any, error) {
 	name, data := `argument "json"`, []byte(args.JSON)
 	switch {
 	case args.Path != "" && args.JSON != "":
@@ -115,7 +118,7 @@ func (t *jsonQuery) document(ctx context.Context, args jsonQueryArgs) (any, erro
 		return nil, errors.New(`pass the "path" of a file, or a document as "json"`)
 	case args.Path != "":
 		var err error
-		if data, err = t.file(args.Path); err != nil {
+		if data, err = t.file(call, args.Path); err != nil {
 			return nil, err
 		}
 		name = fmt.Sprintf("%q", args.Path)
@@ -130,16 +133,12 @@ func (t *jsonQuery) document(ctx context.Context, args jsonQueryArgs) (any, erro
 	return v, nil
 }
 
-func (t *jsonQuery) file(name string) ([]byte, error) {
-	tree, err := t.folder.Open()
+func (t *jsonQuery) file(call *engine.Call, name string) ([]byte, error) {
+	tree, path, err := opened(t.folder, call, name)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	path, err := tree.Clean(name)
-	if err != nil {
-		return nil, err
-	}
 	f, _, err := tree.File(path)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,9 @@ type ListFilesConfig struct {
 	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"How many files and folders one call shows."`
 }
 
+// Reaches implements engine.Reacher: nothing.
+func (*ListFilesConfig) Reaches() []string { return nil }
+
 // ListFiles lists files and folders.
 var ListFiles = component.New("list_files", "Lists files and folders with their sizes, by pattern.",
 	func() ListFilesConfig { return ListFilesConfig{Exclude: folder.Hidden(), MaxEntries: 200} }, newListFiles)
@@ -114,7 +117,7 @@ func (l *listing) output(dir, pattern string) (*engine.ToolOutput, error) {
 	}
 	var text strings.Builder
 	for _, e := range l.entries {
-		text.WriteString(e.Path)
+		text.WriteString(folder.Shown(e.Path))
 		if e.Size != nil {
 			fmt.Fprintf(&text, " (%s)", size(*e.Size))
 		}

@@ -86,11 +86,11 @@ func machine(env func(string) string) func(string) string {
 	return env
 }
 
-// references lists the names of a namespace that a template asks for, in order.
-func references(render func(component.Lookup), ns string) []string {
+// references lists the names of args that a template asks for, in order.
+func references(render func(component.Lookup)) []string {
 	var out []string
-	render(func(space, name string) (any, bool) {
-		if space == ns {
+	render(func(ns, name string) (any, bool) {
+		if ns == "args" {
 			out = append(out, name)
 		}
 		return nil, false

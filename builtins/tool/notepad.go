@@ -15,6 +15,9 @@ import (
 // NotepadConfig is the settings of notepad: there are none.
 type NotepadConfig struct{}
 
+// Reaches implements engine.Reacher: nothing.
+func (*NotepadConfig) Reaches() []string { return nil }
+
 // Notepad keeps short notes for later steps and runs of a conversation.
 var Notepad = component.New("notepad", "Keeps short notes for later steps and for later runs of the same conversation.",
 	func() NotepadConfig { return NotepadConfig{} }, newNotepad)

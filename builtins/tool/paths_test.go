@@ -8,81 +8,28 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/engine"
 )
 
-const canary = "canary-of-the-outside"
-
-// trap is a folder with every way out that a file system has.
-func trap(t *testing.T) (root string) {
-	t.Helper()
-	outside := plant(t, "secret.txt", canary, "sub/secret.txt", canary)
-	root = filepath.Join(outside, "root")
-	if err := os.MkdirAll(filepath.Join(root, "in/deep"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, target := range map[string]string{
-		"link-file": "../secret.txt", "link-dir": "../sub", "link-abs": filepath.Join(outside, "secret.txt"), "link-root": "/",
-		"link-up": "..", "link-chain": "link-up", "in/link-up2": "../..", "link-loop": "link-loop", "link-proc": "/proc/self/environ", "link-dangling": "../new.txt",
-	} {
-		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := syscall.Mkfifo(filepath.Join(root, "fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{".git/config", ".pex/runs/1/journal.jsonl", ".env", ".env.local", "in/.ENV", "in/.Git/config"} {
-		full := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(canary), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
-
-// waysOut are paths that lead, or try to lead, out of a folder named root.
-func waysOut(root string) []string {
-	outside := filepath.Dir(root)
-	return []string{
-		"../secret.txt", "../root/../secret.txt", "in/../../secret.txt", "./../secret.txt", "in/deep/../../../secret.txt", "..", "../", ".././secret.txt",
-		"a/../b", "..\x00/secret.txt", "secret.txt\x00.md", "\x00", "/etc/passwd", "//etc/passwd", "/../../etc/passwd", "/", "/proc/self/environ", "/dev/zero", "/dev/stdin",
-		outside + "/secret.txt", root + "/../secret.txt", root + "-evil/x", root + "/in/../../secret.txt", root + "/link-file", outside,
-		"link-file", "link-file/", "link-dir/secret.txt", "link-dir", "link-dir/", "link-dir/../secret.txt", "link-abs", "link-root/etc/passwd", "link-up/secret.txt", "link-up/root/link-file",
-		"link-chain/secret.txt", "in/link-up2/secret.txt", "link-loop", "link-proc", "link-dangling", "link-dangling/", "fifo", "fifo/", "in/../fifo",
-		".git/config", ".GIT/config", ".git", "in/.Git/config", ".pex/runs/1/journal.jsonl", ".env", ".env.local", "in/.ENV", "./.env", ".//.env",
-		root + "/.env", "in//../.env", `..\secret.txt`, "..%2fsecret.txt", "%2e%2e/secret.txt", "file:///etc/passwd", "~/secret.txt", "${HOME}", strings.Repeat("a/", 3000), strings.Repeat("a", 300),
-	}
-}
-
 func TestNoPathLeadsOut(t *testing.T) {
-	tests := []struct {
-		name string
-		make func(engine.ToolSettings) engine.Tool
-		more args
-	}{
-		{"read_file", func(s engine.ToolSettings) engine.Tool { return made[tool.ReadFileConfig](t, tool.ReadFile, s, nil) }, nil},
-		{"write_file", func(s engine.ToolSettings) engine.Tool { return made[tool.WriteFileConfig](t, tool.WriteFile, s, nil) }, args{"content": "written"}},
-		{"list_files", func(s engine.ToolSettings) engine.Tool { return made[tool.ListFilesConfig](t, tool.ListFiles, s, nil) }, args{"pattern": "**"}},
-		{"search_files", func(s engine.ToolSettings) engine.Tool {
-			return made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil)
-		}, args{"query": "canary"}},
-		{"json_query", func(s engine.ToolSettings) engine.Tool { return made[tool.JSONQueryConfig](t, tool.JSONQuery, s, nil) }, args{"format": "csv"}},
-	}
-	for _, tt := range tests {
+	more := map[string]args{"write_file": {"content": "written"}, "list_files": {"pattern": "**"}, "search_files": {"query": "canary"}, "json_query": {"format": "csv"}}
+	for _, tt := range filed(t) {
+		if tt.name == "command" {
+			continue // its paths are the program's own; its folder is tried below
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			root := trap(t)
-			tool := tt.make(engine.ToolSettings{Dir: root})
+			tool, err := tt.make(engine.ToolSettings{Dir: root}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, path := range waysOut(root) {
 				a := args{"path": path}
-				maps.Copy(a, tt.more)
+				maps.Copy(a, more[tt.name])
 				out, err := call(t, tool, a)
 				switch {
 				case err == nil && (tt.name != "write_file" || !harmless(path)):
@@ -96,32 +43,28 @@ func TestNoPathLeadsOut(t *testing.T) {
 	}
 }
 
-// harmless are paths that look like a way out and are plain names: a file of
-// such a name may be written below the root.
-func harmless(path string) bool {
-	switch path {
-	case `..\secret.txt`, "..%2fsecret.txt", "%2e%2e/secret.txt", "file:///etc/passwd", "~/secret.txt", "${HOME}":
-		return true
+func TestNoRootLeadsOut(t *testing.T) {
+	more := map[string]args{
+		"read_file": {"path": "secret.txt"}, "write_file": {"path": "secret.txt", "content": "written"}, "list_files": {"pattern": "**"},
+		"search_files": {"query": "canary"}, "json_query": {"path": "secret.txt", "format": "csv"}, "command": {},
 	}
-	return false
-}
-
-func outsideIsUntouched(t *testing.T, root string) {
-	t.Helper()
-	outside := filepath.Dir(root)
-	for _, name := range []string{"secret.txt", "sub/secret.txt", "root/.env", "root/.git/config"} {
-		if got, err := os.ReadFile(filepath.Join(outside, name)); err != nil || string(got) != canary {
-			t.Errorf("%s has %q, %v", name, got, err)
-		}
-	}
-	entries, err := os.ReadDir(outside)
-	if err != nil || len(entries) != 3 {
-		t.Errorf("outside: %v, %v", entries, err)
-	}
-	for _, link := range []string{"link-file", "link-dangling", "link-abs"} {
-		if info, err := os.Lstat(filepath.Join(root, link)); err != nil || info.Mode()&os.ModeSymlink == 0 {
-			t.Errorf("%s is no link any more: %v, %v", link, info, err)
-		}
+	for _, tt := range filed(t) {
+		t.Run(tt.name, func(t *testing.T) {
+			root := trap(t)
+			for _, dir := range rootsOut(root) {
+				tool, err := tt.make(engine.ToolSettings{Dir: root}, dir)
+				if err != nil {
+					continue
+				}
+				switch out, err := call(t, tool, more[tt.name]); {
+				case err == nil && (tt.name != "write_file" || !strings.HasPrefix(dir, "a")):
+					t.Errorf("root %.80q gave %+v", dir, out)
+				case err != nil && strings.Contains(err.Error(), canary):
+					t.Errorf("root %.80q: the error tells the content: %v", dir, err)
+				}
+			}
+			outsideIsUntouched(t, root)
+		})
 	}
 }
 
@@ -138,8 +81,74 @@ func TestWholeTreeShowsNothingFromOutside(t *testing.T) {
 	}
 }
 
-// TestSwappedFoldersLeadNowhere exchanges a folder for a link that leads out
-// while the tools use it.
+// What says what is run and what was allowed stays as it is, also where an
+// author opens every name to reading.
+func TestWhatWasAllowedIsNotWritten(t *testing.T) {
+	dir := plant(t, ".git/hooks/pre-commit", canary, ".pex/runs/1/journal.jsonl", canary, "pex.lock", canary, "sub/x", "")
+	for link, target := range map[string]string{"git": ".git", "sub/up": "../git/hooks", "lock": "pex.lock"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := engine.ToolSettings{Dir: dir}
+	write := made(t, tool.WriteFile, s, func(c *tool.WriteFileConfig) { c.Exclude = nil })
+	for _, path := range []string{
+		".git/hooks/pre-commit", ".git/config", ".GIT/x", ".gi\u200dt/x", "sub/.git/config", ".git", ".pex/runs/1/journal.jsonl", ".Pex/x", ".pex./x", "pex.lock", "PEX.LOCK", "pex.loc\u212a",
+		"sub/pex.lock", "pex.lock/x", "./pex.lock", dir + "/pex.lock", ".git/../pex.lock",
+		"git/hooks/pre-commit", "git/x", "sub/up/pre-commit", "lock",
+	} {
+		if out, err := call(t, write, args{"path": path, "content": "x"}); err == nil {
+			t.Errorf("%q gave %+v", path, out)
+		}
+	}
+	inside := made(t, tool.WriteFile, s, func(c *tool.WriteFileConfig) { c.Root = ".git/hooks" })
+	fails(t, inside, args{"path": "pre-commit", "content": "x"}, "no tool changes it")
+	read := made(t, tool.ReadFile, s, func(c *tool.ReadFileConfig) { c.Exclude = nil })
+	for _, path := range []string{".git/hooks/pre-commit", ".pex/runs/1/journal.jsonl", "pex.lock"} {
+		if got := text(t, read, args{"path": path}); got != canary {
+			t.Errorf("%s has %q", path, got)
+		}
+	}
+	if got := text(t, write, args{"path": ".github/x", "content": "x"}); !strings.HasPrefix(got, "created") {
+		t.Error(got)
+	}
+}
+
+// A hard link is a file like any other, until it is written: then the other
+// name keeps what it has.
+func TestHardLinksAreReadAndNotWrittenThrough(t *testing.T) {
+	outside := plant(t, "f", canary)
+	root := t.TempDir()
+	if err := os.Link(filepath.Join(outside, "f"), filepath.Join(root, "f")); err != nil {
+		t.Fatal(err)
+	}
+	s := engine.ToolSettings{Dir: root}
+	if got := text(t, made[tool.ReadFileConfig](t, tool.ReadFile, s, nil), args{"path": "f"}); got != canary {
+		t.Errorf("read %q", got)
+	}
+	text(t, made[tool.WriteFileConfig](t, tool.WriteFile, s, nil), args{"path": "f", "content": "new"})
+	if got, err := os.ReadFile(filepath.Join(outside, "f")); err != nil || string(got) != canary {
+		t.Errorf("outside has %q, %v", got, err)
+	}
+}
+
+// A name cannot pass for a line of its own.
+func TestNamesStayOnTheirLine(t *testing.T) {
+	root := plant(t, "a\n[9 of 9 shown]", "here", "b\x1b[2J", "here", "c\u202etxt.d", "here")
+	s := engine.ToolSettings{Dir: root}
+	want := `"a\n[9 of 9 shown]" (4 bytes)` + "\n" + `"b\x1b[2J" (4 bytes)` + "\n" + `"c\u202etxt.d" (4 bytes)`
+	if got := text(t, made[tool.ListFilesConfig](t, tool.ListFiles, s, nil), args{}); got != want {
+		t.Errorf("listed %q", got)
+	}
+	want = `"a\n[9 of 9 shown]":1: here` + "\n" + `"b\x1b[2J":1: here` + "\n" + `"c\u202etxt.d":1: here` + "\n[3 matching lines in 3 files]"
+	if got := text(t, made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil), args{"query": "here"}); got != want {
+		t.Errorf("found %q", got)
+	}
+	fails(t, made[tool.ReadFileConfig](t, tool.ReadFile, s, nil), args{"path": "none"}, `"a\n[9 of 9 shown]", "b\x1b[2J", "c\u202etxt.d"`)
+}
+
+// TestSwappedFoldersLeadNowhere exchanges a folder for a link that leads out,
+// 10,000 times, while the tools use it.
 func TestSwappedFoldersLeadNowhere(t *testing.T) {
 	outside := plant(t, "f", canary)
 	root := plant(t, "a/f", "inside")
@@ -150,32 +159,41 @@ func TestSwappedFoldersLeadNowhere(t *testing.T) {
 	s := engine.ToolSettings{Dir: root}
 	read := made[tool.ReadFileConfig](t, tool.ReadFile, s, nil)
 	write := made[tool.WriteFileConfig](t, tool.WriteFile, s, nil)
-	var swap sync.WaitGroup
-	stop := make(chan struct{})
-	swap.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+	list := made[tool.ListFilesConfig](t, tool.ListFiles, s, nil)
+	search := made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil)
+	var swapped, used sync.WaitGroup
+	var over atomic.Bool
+	swapped.Go(func() {
+		for range 10_000 {
 			// A rename that fails is tried again in the next round.
 			_ = os.Rename(inner, inner+".tmp")
 			_ = os.Rename(out, inner)
 			_ = os.Rename(inner, out)
 			_ = os.Rename(inner+".tmp", inner)
 		}
+		over.Store(true)
 	})
-	for range 500 {
-		if o, err := call(t, read, args{"path": "a/f"}); err == nil && strings.Contains(o.Text, canary) {
-			t.Fatal("read from outside")
-		}
-		// Whether a write finds the folder is chance; where it lands is not.
-		_, _ = call(t, write, args{"path": "a/f", "content": "inside"})
+	use := func(made engine.Tool, a args) {
+		used.Go(func() {
+			for !over.Load() {
+				// Whether a call finds the folder is chance; what it finds is not.
+				if o, err := call(t, made, a); err == nil && strings.Contains(o.Text, canary) {
+					t.Errorf("%s saw the outside: %s", made.Info().Name, o.Text)
+					return
+				}
+			}
+		})
 	}
-	close(stop)
-	swap.Wait()
+	use(read, args{"path": "a/f"})
+	use(list, args{"path": "a"})
+	use(search, args{"query": "canary", "path": "a", "max_results": 1})
+	use(write, args{"path": "a/f", "content": "inside"})
+	swapped.Wait()
+	used.Wait()
 	if got, err := os.ReadFile(filepath.Join(outside, "f")); err != nil || string(got) != canary {
 		t.Errorf("outside has %q, %v", got, err)
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside: %v, %v", entries, err)
 	}
 }

@@ -30,6 +30,13 @@ func reachers(t *testing.T) map[string]func(at string) (engine.Tool, map[string]
 			})
 			return t, args{"at": strings.NewReplacer("/", "", `\`, "").Replace(at)}, err
 		},
+		// Nor does that of a search; what it searches is a part of the address.
+		"web_search": func(at string) (engine.Tool, map[string]any, error) {
+			t, err := try(tool.WebSearch, engine.ToolSettings{}, func(c *tool.WebSearchConfig) {
+				c.URL = template(t, "http://inside.example.com/search")
+			})
+			return t, args{"query": at}, err
+		},
 	}
 }
 
@@ -78,6 +85,10 @@ func TestRedirectsLeadNowhereElse(t *testing.T) {
 		c.URL = component.Template{Text: base + "/out"}
 		c.Query = map[string]component.Template{"to": template(t, "${args.to}")}
 	})
+	search := made(t, tool.WebSearch, s, func(c *tool.WebSearchConfig) {
+		c.URL = component.Template{Text: base + "/out"}
+		c.Query = map[string]component.Template{"to": template(t, "${args.query}")}
+	})
 	for _, to := range []string{
 		"http://localhost" + port + "/page", "http://[::1]" + port + "/page", "http://127.0.0.2" + port, "http://169.254.169.254/latest/meta-data/",
 		"//localhost" + port + "/page", "http://user:pass@" + u.Host + "/page", "file:///etc/passwd", "gopher://127.0.0.1" + port, "http://127.0.0.1:1/",
@@ -86,7 +97,7 @@ func TestRedirectsLeadNowhereElse(t *testing.T) {
 		for _, tt := range []struct {
 			made engine.Tool
 			args args
-		}{{get, args{"url": at}}, {request, args{"url": at}}, {fixed, args{"to": to}}} {
+		}{{get, args{"url": at}}, {request, args{"url": at}}, {fixed, args{"to": to}}, {search, args{"query": to}}} {
 			if out, err := call(t, tt.made, tt.args); err == nil {
 				t.Errorf("%s led %s to %+v", to, tt.made.Info().Name, out)
 			} else if strings.Contains(err.Error(), "refused") {

@@ -21,6 +21,9 @@ type ReadFileConfig struct {
 	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"How much of a file one call gives; more is read by further calls."`
 }
 
+// Reaches implements engine.Reacher: nothing.
+func (*ReadFileConfig) Reaches() []string { return nil }
+
 // ReadFile reads text files below a folder.
 var ReadFile = component.New("read_file", "Reads a text file below a folder, in parts when it is long.",
 	func() ReadFileConfig { return ReadFileConfig{Exclude: folder.Hidden(), MaxBytes: 48 << 10} }, newReadFile)
@@ -68,15 +71,11 @@ func (t *readFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 	if args.Offset < 0 || args.Limit < 0 {
 		return nil, errors.New(`"offset" and "limit" count lines and must be positive`)
 	}
-	tree, err := t.folder.Open()
+	tree, path, err := opened(t.folder, call, args.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	path, err := tree.Clean(args.Path)
-	if err != nil {
-		return nil, err
-	}
 	f, info, err := tree.File(path)
 	if err != nil {
 		return nil, err

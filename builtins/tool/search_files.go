@@ -21,6 +21,9 @@ type SearchFilesConfig struct {
 	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"How many lines a call may ask for; a call that does not say gets 50."`
 }
 
+// Reaches implements engine.Reacher: nothing.
+func (*SearchFilesConfig) Reaches() []string { return nil }
+
 // SearchFiles finds lines in files.
 var SearchFiles = component.New("search_files", "Finds lines in the text files below a folder, by text or regular expression.",
 	func() SearchFilesConfig { return SearchFilesConfig{Exclude: folder.Hidden(), MaxResults: 200} }, newSearchFiles)
@@ -96,15 +99,11 @@ func (t *searchFiles) Call(ctx context.Context, call *engine.Call) (*engine.Tool
 	if err != nil {
 		return nil, err
 	}
-	tree, err := t.folder.Open()
+	tree, path, err := opened(t.folder, call, args.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer tree.Close()
-	path, err := tree.Clean(args.Path)
-	if err != nil {
-		return nil, err
-	}
 	s := &search{tree: tree, matcher: matcher, left: most}
 	if err := s.all(ctx, path, glob); err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ func (s *search) show(path string, l grep.Line) {
 	if l.Match {
 		mark = ":"
 	}
-	line := fmt.Sprintf("%s%s%d%s %s\n", path, mark, l.Number, mark, l.Text)
+	line := fmt.Sprintf("%s%s%d%s %s\n", folder.Shown(path), mark, l.Number, mark, l.Text)
 	if s.full = s.full || s.out.Len()+len(line) > maxShown; s.full {
 		return
 	}
@@ -226,7 +225,7 @@ func (s *search) text(args searchArgs) string {
 		if i > 0 {
 			s.out.WriteString(", ")
 		}
-		fmt.Fprintf(&s.out, "%s %d", c.path, c.n)
+		fmt.Fprintf(&s.out, "%s %d", folder.Shown(c.path), c.n)
 	}
 	s.out.WriteString("]")
 	return s.out.String()

@@ -150,9 +150,15 @@ func TestAuthorsNameAndDescriptionWin(t *testing.T) {
 	for _, f := range tool.All() {
 		c := f.Config()
 		switch cc := c.(type) {
+		case *tool.AgentConfig:
+			cc.Ref.Bind(researcher())
 		case *tool.CommandConfig:
 			cc.Argv = templates(t, "true")
 		case *tool.HTTPConfig:
+			cc.URL = template(t, "https://example.com/")
+		case *tool.PythonConfig:
+			cc.Allow = true
+		case *tool.WebSearchConfig:
 			cc.URL = template(t, "https://example.com/")
 		}
 		made, err := f.Build(c, engine.ToolSettings{Name: "mine", Description: "What I say of it.", Dir: t.TempDir()})
@@ -179,19 +185,28 @@ func TestConformance(t *testing.T) {
 		"http_get":     {},
 		"http_request": {},
 		"http":         {},
+		"web_search":   {},
 		"command":      {},
+		"python":       {}, // python_test.go has some, where there is a python3
 		"notepad":      {}, // without a session; session_test.go has one
 		"variables":    {},
 		"ask_user":     {},
+		"agent":        {}, // it is run, not called
 	}
 	for _, f := range tool.All() {
 		t.Run(f.Type, func(t *testing.T) {
 			c := f.Config()
 			switch cc := c.(type) {
+			case *tool.AgentConfig:
+				cc.Ref.Bind(researcher())
 			case *tool.CommandConfig:
 				cc.Argv = templates(t, "./missing", "${args.x}")
 			case *tool.HTTPConfig:
 				cc.URL = template(t, "http://127.0.0.1:1/${args.x}")
+			case *tool.PythonConfig:
+				cc.Allow = true
+			case *tool.WebSearchConfig:
+				cc.URL = template(t, "http://127.0.0.1:1/search")
 			}
 			made, err := f.Build(c, s)
 			if err != nil {

@@ -18,6 +18,9 @@ import (
 // VariablesConfig is the settings of variables: there are none.
 type VariablesConfig struct{}
 
+// Reaches implements engine.Reacher: nothing.
+func (*VariablesConfig) Reaches() []string { return nil }
+
 // Variables keeps named values for later steps and runs of a conversation.
 var Variables = component.New("variables", "Keeps named values, such as lists and tables, for later steps and for later runs of the same conversation.",
 	func() VariablesConfig { return VariablesConfig{} }, newVariables)

@@ -17,6 +17,9 @@ type WriteFileConfig struct {
 	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"The largest file that is written."`
 }
 
+// Reaches implements engine.Reacher: nothing.
+func (*WriteFileConfig) Reaches() []string { return nil }
+
 // WriteFile writes text files below a folder.
 var WriteFile = component.New("write_file", "Writes a text file below a folder, as a whole.",
 	func() WriteFileConfig { return WriteFileConfig{Exclude: folder.Hidden(), MaxBytes: 10 << 20} }, newWriteFile)

@@ -8,6 +8,9 @@
 // "..", no NUL, no link that leads out, nothing but regular files, nothing
 // that the author excluded. What cannot be checked by name is left to os.Root,
 // so a folder that is swapped for a link between check and use changes nothing.
+// A hard link is a file like any other: it is read, since whoever made it had
+// the file already; a write replaces the name, and the other one keeps what it
+// has. Below .git, .pex and pex.lock nothing is written at all.
 //
 // It must not know which tool asks.
 package folder

@@ -94,7 +94,7 @@ func (f *Folder) open(create bool) (*Tree, error) {
 		return nil, fmt.Errorf("the folder of this tool cannot be opened: %w", reason(err))
 	}
 	if f.below == "." {
-		return &Tree{Folder: f, root: base}, nil
+		return &Tree{Folder: f, root: base, at: "."}, nil
 	}
 	t := &Tree{Folder: f, root: base}
 	defer t.Close()
@@ -106,11 +106,15 @@ func (f *Folder) open(create bool) (*Tree, error) {
 	if err := directory(base, f.below); err != nil {
 		return nil, fmt.Errorf("the folder of this tool (%s) cannot be opened: %w", f.below, err)
 	}
-	root, err := base.OpenRoot(f.below)
+	at, ok := t.resolved(filepath.ToSlash(f.below))
+	if !ok {
+		at = f.below
+	}
+	root, err := base.OpenRoot(at)
 	if err != nil {
 		return nil, fmt.Errorf("the folder of this tool (%s) cannot be opened: %w", f.below, reason(err))
 	}
-	return &Tree{Folder: f, root: root}, nil
+	return &Tree{Folder: f, root: root, at: at}, nil
 }
 
 // directory says whether a name is a folder; opening a pipe as one would hang.

@@ -22,6 +22,7 @@ const (
 type Tree struct {
 	*Folder
 	root *os.Root
+	at   string // the root as seen from base, links followed
 }
 
 // Close gives the root back. Nothing is lost when that fails.
@@ -75,7 +76,9 @@ func (t *Tree) relative(name string) (string, error) {
 func (f *Folder) excluded(rel string) (string, bool) {
 	for part := range strings.SplitSeq(strings.ToLower(rel), "/") {
 		for _, p := range f.exclude {
-			if ok, _ := path.Match(p, part); ok && part != "." {
+			plain, _ := path.Match(p, part)
+			bare, _ := path.Match(p, folded(part))
+			if (plain || bare) && part != "." {
 				return p, true
 			}
 		}
@@ -86,6 +89,10 @@ func (f *Folder) excluded(rel string) (string, bool) {
 // File opens a regular file for reading; the caller closes it. rel comes from
 // Clean or Walk. A pipe, a device or a folder is an error, and never waited for.
 func (t *Tree) File(rel string) (*os.File, fs.FileInfo, error) {
+	rel, err := t.follow(rel)
+	if err != nil {
+		return nil, nil, err
+	}
 	info, err := t.root.Stat(rel)
 	if err != nil {
 		return nil, nil, t.explain(rel, err)
@@ -110,6 +117,10 @@ func (t *Tree) File(rel string) (*os.File, fs.FileInfo, error) {
 
 // Stat tells about a file or folder, links followed inside the root.
 func (t *Tree) Stat(rel string) (fs.FileInfo, error) {
+	rel, err := t.follow(rel)
+	if err != nil {
+		return nil, err
+	}
 	info, err := t.root.Stat(rel)
 	if err != nil {
 		return nil, t.explain(rel, err)
@@ -162,7 +173,7 @@ func (t *Tree) holds(dir string) string {
 		if _, hidden := t.excluded(e.Name()); hidden {
 			continue
 		}
-		name := e.Name()
+		name := Shown(e.Name())
 		if e.IsDir() {
 			name += "/"
 		}

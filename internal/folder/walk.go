@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 const maxDepth = 100 // folders below one another
@@ -15,6 +16,8 @@ type Entry struct {
 	Path string // below the root, with slashes
 	Dir  bool
 	Size int64 // of a file, in bytes
+
+	Modified time.Time // of a file
 }
 
 // Walk visits what lies below a folder and fits the glob, names in order, a
@@ -22,6 +25,9 @@ type Entry struct {
 // be read is left out. Walk ends with the context's error, or with the first
 // that visit returns.
 func (t *Tree) Walk(ctx context.Context, dir string, g Glob, visit func(Entry) error) error {
+	if _, err := t.follow(dir); err != nil {
+		return err
+	}
 	if err := directory(t.root, dir); err != nil {
 		return t.explain(dir, err)
 	}
@@ -67,16 +73,16 @@ func (t *Tree) entries(dir string) []fs.DirEntry {
 }
 
 // entry looks at one name; pipes, devices and links that lead out or nowhere
-// are no entries.
+// or to what is closed, are no entries.
 func (t *Tree) entry(name string) (Entry, bool) {
-	info, err := t.root.Stat(name)
+	info, err := t.Stat(name)
 	switch {
 	case err != nil:
 		return Entry{}, false
 	case info.IsDir():
 		return Entry{Path: name, Dir: true}, true
 	case info.Mode().IsRegular():
-		return Entry{Path: name, Size: info.Size()}, true
+		return Entry{Path: name, Size: info.Size(), Modified: info.ModTime()}, true
 	}
 	return Entry{}, false
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 )
 
 // Write replaces a file as a whole, or creates it with the folders above it:
@@ -16,6 +17,13 @@ import (
 func (t *Tree) Write(ctx context.Context, rel string, content []byte) (existed bool, err error) {
 	if rel == "." {
 		return false, errors.New("the path names the folder of this tool; pass the path of a file in it")
+	}
+	rel, err = t.place(rel)
+	if err != nil {
+		return false, err
+	}
+	if err := writable(path.Join(filepath.ToSlash(t.at), rel)); err != nil {
+		return false, err
 	}
 	perm, existed, err := t.target(rel)
 	if err != nil {
@@ -36,6 +44,13 @@ func (t *Tree) Write(ctx context.Context, rel string, content []byte) (existed b
 		return false, errors.Join(fmt.Errorf("%q was not written: %w", rel, reason(err)), t.discard(temp))
 	}
 	return existed, t.sync(dir)
+}
+
+// place is where a new file of a path lies: the links to its folder are
+// followed, a link in its own place is not.
+func (t *Tree) place(rel string) (string, error) {
+	dir, err := t.follow(path.Dir(rel))
+	return path.Join(dir, path.Base(rel)), err
 }
 
 // target looks at what stands where a file is to be written.

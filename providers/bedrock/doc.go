@@ -12,6 +12,8 @@
 // options.credentials is default: then the SDK looks for credentials where
 // AWS's own tools do, by a client of its own.
 //
+// Signer is for tools that ask other AWS services: the SDK has one door.
+//
 // What Converse has no means for: a seed, the number of reasoning tokens (they
 // are within the output's), an idempotency key, a choice of no tool, and for
 // models other than Claude 4.5 and later a word against several calls in one

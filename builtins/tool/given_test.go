@@ -1,0 +1,69 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine"
+)
+
+// TestFilesThatTheUserGaveAreRead by their names, wherever they lie, and nothing
+// beside them is; a tool that writes does not know them.
+func TestFilesThatTheUserGaveAreRead(t *testing.T) {
+	there := plant(t, "in/a.json", `{"n": 7}`, "in/b.txt", "closed", ".env", "KEY=1")
+	if err := os.Symlink("in/a.json", filepath.Join(there, "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	s := engine.ToolSettings{Dir: plant(t, "own.txt", "mine")}
+	read := made[tool.ReadFileConfig](t, tool.ReadFile, s, nil)
+	query := made[tool.JSONQueryConfig](t, tool.JSONQuery, s, nil)
+	search := made[tool.SearchFilesConfig](t, tool.SearchFiles, s, nil)
+	write := made[tool.WriteFileConfig](t, tool.WriteFile, s, nil)
+	files := map[string]string{}
+	for _, name := range []string{"in/a.json", "../in/a.json", ".env", "link.json", "gone.txt", "in"} {
+		files[name] = filepath.Join(there, filepath.Base(name))
+		if strings.HasSuffix(name, "in/a.json") {
+			files[name] = filepath.Join(there, "in", "a.json")
+		}
+	}
+	cases := []struct {
+		name string
+		tool engine.Tool
+		args map[string]string
+		want string // in the result, or else in the error
+		ok   bool
+	}{
+		{"read", read, map[string]string{"path": "in/a.json"}, `"n": 7`, true},
+		{"read by a name that leads up", read, map[string]string{"path": "../in/a.json"}, `"n": 7`, true},
+		{"read a hidden one", read, map[string]string{"path": ".env"}, "KEY=1", true},
+		{"read through a link", read, map[string]string{"path": "link.json"}, `"n": 7`, true},
+		{"queried", query, map[string]string{"path": "in/a.json", "query": "$.n"}, "7", true},
+		{"searched", search, map[string]string{"path": "in/a.json", "query": "7"}, "a.json:1:", true},
+		{"the tool's own still", read, map[string]string{"path": "own.txt"}, "mine", true},
+		{"not its neighbour", read, map[string]string{"path": "in/b.txt"}, "in/b.txt", false},
+		{"not by another name", read, map[string]string{"path": "./in/a.json"}, "in/a.json", false},
+		{"not by its absolute name", read, map[string]string{"path": filepath.Join(there, "in/a.json")}, "", false},
+		{"one that is gone", read, map[string]string{"path": "gone.txt"}, "was given to the run, and is not there any more", false},
+		{"a folder is none", read, map[string]string{"path": "in"}, "folder", false},
+		{"never written", write, map[string]string{"path": "../in/a.json", "content": "x"}, `".."`, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			raw, err := json.Marshal(c.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := c.tool.Call(t.Context(), &engine.Call{Args: raw, Files: files})
+			switch {
+			case c.ok && (err != nil || !strings.Contains(out.Text+string(out.Data), c.want)):
+				t.Errorf("%+v %v", out, err)
+			case !c.ok && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%+v %v", out, err)
+			}
+		})
+	}
+}

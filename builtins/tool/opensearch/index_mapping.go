@@ -1,0 +1,106 @@
+package opensearch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// indexMapping is opensearch_index_mapping.
+func indexMapping(sign Signer) component.Factory[engine.ToolSettings, engine.Tool] {
+	return component.New("opensearch_index_mapping", "Shows the fields of an OpenSearch index and their types.",
+		defaults, func(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+			s.Name = cmp.Or(s.Name, "opensearch_index_mapping")
+			at, err := newServer(*c, sign, s)
+			if err != nil {
+				return nil, err
+			}
+			return &indexMappingTool{at.about("Shows the fields of an OpenSearch index and their types. Look at it before writing a query.", indexMappingInput), at}, nil
+		})
+}
+
+const indexMappingInput = `{"type":"object","properties":{` +
+	`"index":{"type":"string","description":"Name of the index, with * as in logs-*."}` +
+	`},"required":["index"],"additionalProperties":false}`
+
+type indexMappingTool struct {
+	info   engine.ToolInfo
+	server *server
+}
+
+var _ engine.Tool = (*indexMappingTool)(nil)
+
+// Info implements engine.Tool.
+func (t *indexMappingTool) Info() engine.ToolInfo { return t.info }
+
+// Call implements engine.Tool.
+func (t *indexMappingTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	var index string
+	if err := arguments(call, argument{"index", &index, "a name"}); err != nil {
+		return nil, err
+	}
+	if err := t.server.config.reach(index); err != nil {
+		return nil, err
+	}
+	body, err := t.server.ask(ctx, call, question{path: "/" + target(index) + "/_mapping"})
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]struct {
+		Mappings mapping `json:"mappings"`
+	}
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, fmt.Errorf("OpenSearch's mapping cannot be read: %w", err)
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&text, "index %s:\n", name)
+		m := all[name].Mappings
+		if lines := m.lines("", 0); len(lines) > 0 {
+			text.WriteString(strings.Join(lines, "\n") + "\n")
+		} else {
+			text.WriteString("  no fields\n")
+		}
+	}
+	if len(all) == 0 {
+		return &engine.ToolOutput{Text: "There is no index of such a name."}, nil
+	}
+	return &engine.ToolOutput{Text: strings.TrimSuffix(text.String(), "\n"), Data: body}, nil
+}
+
+// mapping is a field, or an index as the field of fields.
+type mapping struct {
+	Type       string             `json:"type"`
+	Path       string             `json:"path"` // of an alias
+	Properties map[string]mapping `json:"properties"`
+	Fields     map[string]mapping `json:"fields"` // the same value, indexed in another way
+}
+
+// lines are the fields below a name, one a line, sorted.
+func (m mapping) lines(prefix string, depth int) []string {
+	if depth > maxDepth {
+		return nil
+	}
+	var out []string
+	for _, below := range []map[string]mapping{m.Properties, m.Fields} {
+		for _, name := range slices.Sorted(maps.Keys(below)) {
+			field := below[name]
+			full := strings.TrimPrefix(prefix+"."+name, ".")
+			switch {
+			case field.Type == "alias":
+				out = append(out, "  "+full+" alias of "+field.Path)
+			case field.Type != "" && field.Type != "object":
+				out = append(out, "  "+full+" "+field.Type)
+			}
+			out = append(out, field.lines(full, depth+1)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package opensearch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/jsontemplate"
+)
+
+const maxListed = 500 // indices that a list shows
+
+// listIndex is opensearch_list_index.
+func listIndex(sign Signer) component.Factory[engine.ToolSettings, engine.Tool] {
+	return component.New("opensearch_list_index", "Lists the indices of an OpenSearch cluster, with their number of documents and size.",
+		defaults, func(c *Config, s engine.ToolSettings) (engine.Tool, error) {
+			s.Name = cmp.Or(s.Name, "opensearch_list_index")
+			at, err := newServer(*c, sign, s)
+			if err != nil {
+				return nil, err
+			}
+			return &listIndexTool{at.about("Lists the indices of the OpenSearch cluster, with health, number of documents and size.", listIndexInput), at}, nil
+		})
+}
+
+const listIndexInput = `{"type":"object","properties":{` +
+	`"indices":{"type":"array","items":{"type":"string"},"description":"Names of indices, with * as in logs-*. Left out or empty: all of them."}` +
+	`},"required":[],"additionalProperties":false}`
+
+type listIndexTool struct {
+	info   engine.ToolInfo
+	server *server
+}
+
+var _ engine.Tool = (*listIndexTool)(nil)
+
+// about is what a tool says of itself.
+func (s *server) about(description, input string) engine.ToolInfo {
+	if len(s.config.Indices) > 0 {
+		description += " Only these may be used: " + strings.Join(s.config.Indices, ", ") + "."
+	}
+	return engine.ToolInfo{
+		Name: s.settings.Name, Description: cmp.Or(s.settings.Description, description),
+		Input: json.RawMessage(input), Effect: engine.ReadEffect,
+	}
+}
+
+// Info implements engine.Tool.
+func (t *listIndexTool) Info() engine.ToolInfo { return t.info }
+
+// listed is a row of _cat/indices.
+type listed struct {
+	Index  string `json:"index"`
+	Health string `json:"health,omitempty"`
+	Status string `json:"status,omitempty"`
+	Docs   string `json:"docs.count,omitempty"`
+	Size   string `json:"store.size,omitempty"`
+}
+
+// Call implements engine.Tool.
+func (t *listIndexTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	var names []string
+	if err := arguments(call, argument{"indices", &names, "a list of names"}); err != nil {
+		return nil, err
+	}
+	if slices.Contains(names, "*") || slices.Contains(names, "_all") {
+		names = nil
+	}
+	for _, name := range names {
+		if err := t.server.config.reach(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		names = t.server.config.Indices
+	}
+	path := "/_cat/indices"
+	if len(names) > 0 {
+		path += "/" + strings.Join(names, ",")
+	}
+	body, err := t.server.ask(ctx, call, question{path: path, query: url.Values{
+		"format": {"json"}, "h": {"index,health,status,docs.count,store.size"}, "s": {"index"},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	var rows []listed
+	if err := json.Unmarshal(body, &rows); err != nil {
+		return nil, fmt.Errorf("OpenSearch's list of indices cannot be read: %w", err)
+	}
+	return t.shown(rows)
+}
+
+// shown is the rows that the author opened, as many as a model should read.
+func (t *listIndexTool) shown(rows []listed) (*engine.ToolOutput, error) {
+	open := make([]listed, 0, len(rows))
+	for _, row := range rows {
+		if t.server.config.opens(row.Index) {
+			open = append(open, row)
+		}
+	}
+	left := max(0, len(open)-maxListed)
+	data, err := jsontemplate.Encode(open[:len(open)-left])
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.ToolOutput{Data: data}
+	switch {
+	case left > 0:
+		out.Text = fmt.Sprintf("%s\n[%d of %d indices shown; pass indices such as logs-* for others]", data, maxListed, len(open))
+	case len(open) == 0:
+		out.Text = "There are no indices of such names that may be used here."
+	}
+	return out, nil
+}

@@ -1,0 +1,129 @@
+//go:build unix
+
+package tool_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// commands are those of a file, one argv a line, as JSON.
+func commands(t *testing.T, name string) (out [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "argv", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var argv []string
+		if err := json.Unmarshal([]byte(line), &argv); err != nil {
+			t.Fatalf("%s: %s: %v", name, line, err)
+		}
+		out = append(out, argv)
+	}
+	return out
+}
+
+// What an author reasonably writes is no mistake.
+func TestHonestCommandsAreTaken(t *testing.T) {
+	for _, argv := range commands(t, "honest.jsonl") {
+		if err := tried(t, "", argv...); err != nil {
+			t.Errorf("%q: %v", argv, err)
+		}
+	}
+}
+
+func TestCommandsThatAModelWouldChooseAreRefused(t *testing.T) {
+	for _, argv := range commands(t, "chosen.jsonl") {
+		if tried(t, "", argv...) == nil {
+			t.Errorf("%q is taken", argv)
+		}
+	}
+}
+
+// tried says whether a command of these settings can be made.
+func tried(t *testing.T, schema string, argv ...string) error {
+	t.Helper()
+	_, err := try(tool.Command, engine.ToolSettings{Dir: t.TempDir()}, func(c *tool.CommandConfig) {
+		c.Argv, c.InputSchema = templates(t, argv...), component.SchemaRef{JSON: json.RawMessage(schema)}
+	})
+	return err
+}
+
+// What a schema leaves no free text in is no code of a model's.
+func TestWhatASchemaSettlesIsNoCode(t *testing.T) {
+	for of, taken := range map[string]bool{
+		`{"type":"integer"}`: true, `{"enum":["build","test"]}`: true, `{"const":"x"}`: true, `{"type":"string","pattern":"^[a-z]+$"}`: true,
+		`{"type":"string"}`: false, `{"type":"string","pattern":"^[a-z]"}`: false, `{"type":"string","pattern":"^a|b$"}`: false, `{"type":["integer","string"]}`: false,
+	} {
+		schema := `{"type":"object","properties":{"x":` + of + `}}`
+		for _, argv := range [][]string{{"make", "${args.x}"}, {"sh", "-c", "sleep ${args.x}"}, {"ssh", "host", "logs", "${args.x}"}, {"env", "${args.x}"}} {
+			if err := tried(t, schema, argv...); (err == nil) != taken {
+				t.Errorf("%s in %q: %v", of, argv, err)
+			}
+		}
+	}
+}
+
+// Each fault stands at the very element, with a way out that fits the program.
+func TestCommandFaultsSayWhere(t *testing.T) {
+	for _, tt := range []struct {
+		name, at, hint string
+		edit           func(*tool.CommandConfig)
+	}{
+		{"no program", "/argv", "write it first, and what it is given behind it", func(*tool.CommandConfig) {}},
+		{"a program", "/argv/0", "name it, and pass args behind it", func(c *tool.CommandConfig) { c.Argv = templates(t, "${args.x}") }},
+		{"a script", "/argv/2", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *tool.CommandConfig) {
+			c.Argv = templates(t, "sh", "-c", "${args.x}")
+		}},
+		{"a target", "/argv/1", "let input_schema declare the argument by an enum, or by a pattern such as ^[a-z]+$", func(c *tool.CommandConfig) {
+			c.Argv = templates(t, "make", "${args.x}")
+		}},
+		{"SQL", "/argv/3", "write -safe before the database, or use a tool of type sql", func(c *tool.CommandConfig) {
+			c.Argv = templates(t, "sqlite3", "-json", "a.db", "${args.x}")
+		}},
+		{"what is read", "/stdin", `keep it fixed and pass args behind it: ["sh", "-c", "echo \"$1\"", "sh", "${args.text}"]`, func(c *tool.CommandConfig) {
+			c.Argv, c.Stdin = templates(t, "ssh", "host"), template(t, "${args.x}")
+		}},
+		{"a variable", "/env/PATH", "pass args in a variable of another name", func(c *tool.CommandConfig) {
+			c.Argv, c.Env = templates(t, "sh", "-c", "${args.x}"), map[string]component.Template{"PATH": template(t, "${args.x}")}
+		}},
+	} {
+		_, err := try(tool.Command, engine.ToolSettings{}, tt.edit)
+		if faults, ok := errors.AsType[component.Faults](err); !ok || faults[0].At != tt.at || faults[0].Hint != tt.hint {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// A script from stdin takes arguments too; what a fixed script reads is no code.
+func TestInputThatIsNoCode(t *testing.T) {
+	for _, tt := range []struct {
+		argv  []string
+		stdin string
+		taken bool
+	}{
+		{[]string{"python3", "-", "${args.x}"}, "print(1)", true},
+		{[]string{"python3", "-", "x"}, "${args.x}", false},
+		{[]string{"sh", "-s", "--", "${args.x}"}, "echo $1", true},
+		{[]string{"sh", "-s", "x"}, "${args.x}", false},
+		{[]string{"sqlite3", "a.db", ".import --csv /dev/stdin t"}, "${args.x}", true},
+		{[]string{"sqlite3", "-safe", "a.db"}, "${args.x}", true},
+		{[]string{"docker", "run", "-i", "img", "sh"}, "${args.x}", false},
+		{[]string{"docker", "run", "-i", "img", "sh", "-c", "cat"}, "${args.x}", true},
+		{[]string{"ssh", "host", "cat"}, "${args.x}", true},
+	} {
+		_, err := try(tool.Command, engine.ToolSettings{}, func(c *tool.CommandConfig) { c.Argv, c.Stdin = templates(t, tt.argv...), template(t, tt.stdin) })
+		if (err == nil) != tt.taken {
+			t.Errorf("%q from %q: %v", tt.argv, tt.stdin, err)
+		}
+	}
+}

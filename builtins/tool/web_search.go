@@ -1,0 +1,122 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/jsonpath"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// WebSearchConfig is the settings of web_search.
+type WebSearchConfig struct {
+	Engine       string                        `yaml:"engine" enum:"searxng|brave|tavily|serper|serpapi|exa|perplexity|wikipedia|json" doc:"Who searches: a SearXNG server at url; a service by its name; or, with json, any API that gives JSON, told by url, query or body, and results."`
+	URL          component.Template            `yaml:"url" vars:"args,parameters,env" doc:"Where it is asked, such as http://localhost:8080/search; needed for searxng and json. Services have addresses of their own. Only ${env.X} may stand where the host is."`
+	APIKeyEnv    string                        `yaml:"api_key_env" doc:"The environment variable that holds the service's key, such as BRAVE_API_KEY; searxng and wikipedia need none."`
+	Method       string                        `yaml:"method" enum:"GET|POST" doc:"For json: how it is asked. Default: GET, and POST where there is a body."`
+	Headers      map[string]component.Template `yaml:"headers" vars:"args,parameters,env" doc:"Headers to send, such as X-Api-Key: ${env.SEARCH_KEY}."`
+	Query        map[string]component.Template `yaml:"query" vars:"args,parameters,env" doc:"Values put behind the url as ?name=value, such as language: de; for json also what is searched, as ${args.query} and ${args.count}."`
+	Body         component.Value               `yaml:"body" vars:"args,parameters,env" doc:"For json: the body, with ${args.query} and ${args.count} in it."`
+	Results      component.FilterRef           `yaml:"results" doc:"For json: JSONPath (RFC 9535) of the results in the answer, such as $.webPages.value."`
+	Title        component.FilterRef           `yaml:"title" doc:"For json: JSONPath of the title within one result. Default: its title or name."`
+	Link         component.FilterRef           `yaml:"link" doc:"For json: JSONPath of the address within one result. Default: its url, link or href."`
+	Snippet      component.FilterRef           `yaml:"snippet" doc:"For json: JSONPath of the extract within one result. Default: its snippet, description, content or text."`
+	MaxResults   int                           `yaml:"max_results" min:"1" max:"50" doc:"Results that a search gives at most; also how many, where the model does not say."`
+	AllowHosts   []string                      `yaml:"allow_hosts" doc:"Hosts that redirects may lead to, beside that of url: host or host:port, with * as in *.example.org."`
+	AllowPrivate bool                          `yaml:"allow_private" doc:"The hosts may lie in a private network. An address or localhost in url may without this."`
+	MaxBytes     int64                         `yaml:"max_bytes" min:"1" max:"67108864" doc:"The largest answer that is read, counted after decompression."`
+}
+
+// Reaches implements engine.Reacher.
+func (c *WebSearchConfig) Reaches() []string {
+	request := searchEngines[c.Engine].request(c)
+	return request.Reaches()
+}
+
+// WebSearch searches the web by a service of the author's choice.
+var WebSearch = component.New("web_search", "Searches the web by SearXNG, by a search service, or by any search API that gives JSON.",
+	func() WebSearchConfig { return WebSearchConfig{Engine: searxng, MaxResults: 8, MaxBytes: 4 << 20} }, newWebSearch)
+
+const webSearchInput = `{"type":"object","properties":{` +
+	`"query":{"type":"string","description":"What is searched, in a few words."},` +
+	`"count":{"type":"integer","description":"How many results are wanted. Left out: as many as there may be."}` +
+	`},"required":["query"],"additionalProperties":false}`
+
+type webSearch struct {
+	info   engine.ToolInfo
+	most   int
+	engine searchEngine
+	key    string // the variable with its key, "" = it has none
+	list   func(any) ([]any, error)
+	where  string // the author's path of the results, "" = the engine's own
+	ask    *httpTool
+}
+
+var _ engine.Tool = (*webSearch)(nil)
+
+func newWebSearch(c *WebSearchConfig, s engine.ToolSettings) (engine.Tool, error) {
+	if err := c.check().Err(); err != nil {
+		return nil, err
+	}
+	t := &webSearch{most: c.MaxResults, engine: searchEngines[c.Engine], key: c.APIKeyEnv, list: c.Results.Apply, where: c.Results.Source}
+	if t.engine.most > 0 {
+		t.most = min(t.most, t.engine.most)
+	}
+	t.info = about(s, "web_search", "Searches the web and gives the title, the address and an extract of each page found.", webSearchInput, engine.ReadEffect)
+	if c.Engine == jsonEngine {
+		t.engine.title, t.engine.link, t.engine.snippet = c.Title, c.Link, c.Snippet
+	} else {
+		path, err := jsonpath.Compile(t.engine.list)
+		if err != nil {
+			return nil, err
+		}
+		t.list = path.Select
+	}
+	s.Name = t.info.Name
+	request := t.engine.request(c)
+	ask, err := newHTTP(&request, s)
+	if err != nil {
+		return nil, err
+	}
+	t.ask = ask.(*httpTool)
+	return t, nil
+}
+
+// Info implements engine.Tool.
+func (t *webSearch) Info() engine.ToolInfo { return t.info }
+
+type webSearchArgs struct {
+	Query string `json:"query"`
+	Count int    `json:"count"`
+}
+
+// Call implements engine.Tool.
+func (t *webSearch) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+	args, err := arguments[webSearchArgs](ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if args.Query = strings.TrimSpace(args.Query); args.Query == "" {
+		return nil, errors.New(`argument "query" is empty; pass what is searched, in a few words`)
+	}
+	if args.Count, err = within("count", args.Count, t.most, t.most); err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	inner := &engine.Call{Args: raw, Lookup: call.Lookup}
+	if v, _ := lookup(inner, t.ask.env)("env", t.key); t.key != "" && v == nil && !t.ask.offline {
+		return nil, fmt.Errorf("the search service needs a key, and the environment variable %s is not set", t.key)
+	}
+	out, err := t.ask.Call(ctx, inner)
+	if err != nil {
+		return nil, t.engine.explain(err)
+	}
+	return t.read(out, args, inner)
+}
