@@ -1,7 +1,7 @@
 # Housekeeping. `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test check lint format arch contract golden record generate bench sizes fuzz e2e faults faults-nightly
+.PHONY: help build test check lint format arch contract golden record generate bench sizes fuzz e2e obedience faults faults-nightly
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -74,11 +74,14 @@ fuzz: ## every fuzz target for FUZZTIME (60s) each
 
 e2e: ## against real servers: Ollama with a tiny model, and aimock (set up on first use, some minutes)
 	internal/e2e/setup.sh
-	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/report/html
+	$(GO) test -count=1 -tags e2e -run '^TestE2E' -timeout 20m -v ./cmd/pexctl ./internal/e2e ./builtins/tool ./builtins/report/html
 
 faults: ## pull the plug: 500 kills and one at every failpoint, full disk, damaged files, signals (some minutes; Linux, root or unshare)
 	$(SMALLDISK) env PEX_FAULTS_KILLS=$(KILLS) $(GO) test -count=1 -tags faults -timeout 3h -v ./internal/faults | $(FIGURES)
 	PEX_TEST_CUTS=0 PEX_TEST_PAIRS=1000 $(GO) test -count=1 -timeout 30m -v -run '$(HOUSETESTS)' ./cmd/pexctl | $(FIGURES)
+
+obedience: ## 10,000 random runs of models that obey whatever they read (some minutes)
+	PEX_OBEDIENCE_RUNS=10000 $(GO) test -count=1 -timeout 30m -v ./internal/obedience
 
 faults-nightly: ## the same with 5,000 kills
 	@$(MAKE) --no-print-directory faults KILLS=5000

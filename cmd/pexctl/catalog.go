@@ -1,18 +1,25 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/builtins/tool/opensearch"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/providers/anthropic"
 	"github.com/pexctl/pex/providers/bedrock"
+	"github.com/pexctl/pex/providers/bleve"
 	"github.com/pexctl/pex/providers/cassette"
 	"github.com/pexctl/pex/providers/genai"
 	"github.com/pexctl/pex/providers/http"
 	"github.com/pexctl/pex/providers/langchain"
+	"github.com/pexctl/pex/providers/mcp"
 	"github.com/pexctl/pex/providers/openai"
 	"github.com/pexctl/pex/providers/scripted"
+	"github.com/pexctl/pex/providers/sqlite"
+	"github.com/pexctl/pex/providers/starlark"
 )
 
 // catalog is every component that specs can name. A provider is one line here.
@@ -31,7 +38,9 @@ func catalog() engine.Catalog {
 			scripted.Scripted,
 			cassette.Cassette,
 		},
-		Tools: tool.All(),
+		Tools: slices.Concat(tool.All(), opensearch.All(new(bedrock.Signer).Sign), component.Set[engine.ToolSettings, engine.Tool]{
+			bleve.Retrieve, sqlite.SQL, starlark.Code, mcp.MCP,
+		}),
 		Nodes: node.All(),
 	}
 }

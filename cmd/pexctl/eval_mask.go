@@ -42,7 +42,7 @@ func (s *suite) earlierSecrets(dir string, m fold.Manifest) []*secret.Values {
 }
 
 // variableName is where a suite names a variable of the environment.
-var variableName = regexp.MustCompile(`\$[{<]env\.([A-Za-z_][A-Za-z0-9_]*)|api_key_env["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)`)
+var variableName = regexp.MustCompile(`\$[{<]env\.([A-Za-z_][A-Za-z0-9_]*)|(?:api_key|password|token)_env["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // mask takes secrets out of rows: no report that is made of them holds one.
 func mask(all []*secret.Values) func(*trial.Row) {

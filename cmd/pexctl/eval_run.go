@@ -65,6 +65,11 @@ func evalSuite(c *cli.Context) error {
 	if c.Bool("dry-run") {
 		return e.estimate()
 	}
+	for _, spec := range e.specs {
+		if err := trusted(c, spec, e.home); err != nil {
+			return err
+		}
+	}
 	stop, terminated, err := e.run()
 	switch {
 	case errors.Is(err, batch.ErrOther):

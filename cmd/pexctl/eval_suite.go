@@ -27,6 +27,7 @@ type suite struct {
 	file     string // as it was given, for reports
 	source   dataset.Source
 	variants []batch.Variant
+	specs    []*dsl.Spec // of the variants
 	infos    []fold.VariantInfo
 	checks   []batch.Graded
 	warnings []string // for reports
@@ -121,6 +122,7 @@ func (s *suite) compile(c *cli.Context, programs *dsl.Programs) error {
 		if err != nil {
 			return err
 		}
+		s.specs = append(s.specs, spec)
 		s.variants = append(s.variants, batch.Variant{Name: v.Name, Program: p, Host: host, Inputs: s.source.Inputs(p)})
 		s.infos = append(s.infos, fold.VariantInfo{
 			Name: v.Name, File: shownPath(spec.File), Set: v.Set, Priced: len(spec.Unpriced()) == 0,
@@ -141,7 +143,7 @@ func variantNames(all []dsl.Variant) []string {
 // hosts gives the hosts of trials: one for all, unless the address of an llm
 // depends on their parameters. Trials keep no conversation.
 func (s *suite) hosts(c *cli.Context, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
-	settings := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, allow: c.StringSlice("allow-path"), env: environment}
+	settings := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, allow: c.StringSlice("allow-path"), env: environment}
 	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
 		return func(parameters map[string]any) (engine.Host, error) {
 			own := settings

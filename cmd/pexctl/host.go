@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -20,6 +21,8 @@ type hostSettings struct {
 	catalog engine.Catalog
 	dir     string // the spec's folder
 	root    string // the project root
+	spec    string // the spec's file, for what is pinned of its servers; "" = nothing is
+	loose   bool   // what is pinned does not count
 	allow   []string
 	home    string
 	tenant  string // whose memory
@@ -31,6 +34,10 @@ type hostSettings struct {
 	offline bool
 	now     func() time.Time
 	enter   func(dir string) error // asked by tools for the folders they work in
+	tokens  string                 // the home that keeps what signing in gave; "" = home
+	browse  func(ctx context.Context, address string) error
+	cache   string    // what tools may keep and make anew; "" = below the home, if there is one
+	embed   embedders // of the program that the tools are for
 }
 
 // newHost connects a program to live models, tools and memory. It opens
@@ -48,10 +55,19 @@ func newHost(p *engine.Program, s hostSettings) (h engine.Host, err error) {
 		}
 		h.Models[p.Models[i].Name] = m
 	}
+	s.embed = embeddersOf(p, h.Models)
+	s.tokens = cmp.Or(s.tokens, s.home)
+	if s.cache == "" && s.home != "" {
+		s.cache = filepath.Join(s.home, "cache")
+	}
+	lock := s.pins(p)
 	for i := range p.Tools {
 		t, err := newTool(&p.Tools[i], s)
 		if err != nil {
 			return h, fmt.Errorf("tools.%s: %w", p.Tools[i].Name, err)
+		}
+		if set, ok := t.Tool.(engine.Toolset); ok {
+			lock().hold(&t, set)
 		}
 		h.Tools = append(h.Tools, t)
 	}
@@ -64,15 +80,22 @@ func newHost(p *engine.Program, s hostSettings) (h engine.Host, err error) {
 	}
 	outer := h.Secrets
 	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
-		inner := s
-		inner.parameters = parameters
-		inner.dir = filepath.Join(s.dir, filepath.FromSlash(p.Folder))
-		inner.home = "" // an agent within an agent keeps no conversation of its own
-		host, err := newHost(p, inner)
+		host, err := newHost(p, s.within(p, parameters))
 		host.Secrets = outer // which are also those of the agents within it
 		return host, err
 	}
 	return h, nil
+}
+
+// within is what a host needs for an agent within the one that s is of: it keeps
+// no conversation of its own.
+func (s hostSettings) within(p *engine.Program, parameters map[string]any) hostSettings {
+	s.parameters, s.home = parameters, ""
+	file := filepath.Join(s.dir, filepath.FromSlash(p.File))
+	if s.dir = filepath.Dir(file); s.spec != "" {
+		s.spec = file
+	}
+	return s
 }
 
 func newModel(spec *engine.ModelSpec, s hostSettings) (engine.Model, error) {
@@ -176,11 +199,12 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
 		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, Now: s.now, Enter: s.enter,
+		Cache: s.cache, Embed: s.embed, Browse: s.browse, Vault: vaultOf(s.tokens, s.tenant),
 	})
 	if err != nil {
 		return engine.HostTool{}, err
 	}
-	bound := engine.HostTool{Spec: spec, Tool: t, FitTo: fitTo}
+	bound := engine.HostTool{Spec: spec, Tool: t, FitTo: fitToServer}
 	if _, ok := t.(engine.Toolset); ok {
 		return bound, nil // each of its tools has a schema of its own
 	}
@@ -193,6 +217,16 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 // fitTo makes what fits arguments to an input schema.
 func fitTo(input json.RawMessage) (func(json.RawMessage) (json.RawMessage, error), error) {
 	check, err := schema.Compile(input)
+	if err != nil {
+		return nil, err
+	}
+	return func(args json.RawMessage) (json.RawMessage, error) { return fit(check, args) }, nil
+}
+
+// fitToServer is fitTo for the input schema of a server's tool, which may be of
+// an earlier draft. What it says that is not understood the server checks itself.
+func fitToServer(input json.RawMessage) (func(json.RawMessage) (json.RawMessage, error), error) {
+	check, _, err := schema.CompileForeign(input)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,18 @@ package main
 
 import (
 	"io"
+	"log"
 	"os"
+
+	"github.com/pexctl/pex/providers/starlark"
 )
 
 // version is stamped by the Makefile.
 var version = ""
 
 func main() {
+	starlark.Serve()
+	log.SetOutput(io.Discard) // of libraries: what matters comes back as an error
 	keepPipes()
 	guarding = true
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pexctl/pex/providers/starlark"
 )
 
 // asPexctl makes the test binary be pexctl: tests run it as a user would run
@@ -12,11 +14,12 @@ import (
 const asPexctl = "TEST_BINARY_IS_PEXCTL"
 
 func TestMain(m *testing.M) {
+	starlark.Serve()
 	if os.Getenv(asPexctl) != "" {
 		main()
 		os.Exit(0)
 	}
-	testscript.Main(m, map[string]func(){"pexctl": main})
+	testscript.Main(m, map[string]func(){"pexctl": main, "toolserver": toolserver})
 }
 
 // pexctlEnv is the environment that makes os.Executable a pexctl.

@@ -32,7 +32,7 @@ func modelsPingCommand() *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
-			outputFlag(),
+			trustFlag(), outputFlag(),
 		),
 		Action: modelsPing,
 	}
@@ -95,6 +95,9 @@ func modelsPing(c *cli.Context) error {
 func newPing(c *cli.Context) (*ping, error) {
 	program, spec, err := compile(c, diag.Unused) // a llm that nothing uses may be asked all the same
 	if err != nil {
+		return nil, err
+	}
+	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
 		return nil, err
 	}
 	host, err := pingHost(c, program, spec)

@@ -36,7 +36,7 @@ func overrides(environ []string) []string {
 // settingsOf is what a host needs for a program of that origin.
 func settingsOf(o *engine.Origin, home string, parameters map[string]any) hostSettings {
 	return hostSettings{
-		catalog: catalog(), dir: o.Dir, root: o.Root, allow: o.Allow,
+		catalog: catalog(), dir: o.Dir, root: o.Root, spec: o.Spec, allow: o.Allow,
 		home: home, tenant: o.Tenant, env: environment, parameters: parameters,
 	}
 }

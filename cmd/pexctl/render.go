@@ -43,7 +43,7 @@ func render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host, err := newHost(p, hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: environment, offline: true})
+	host, err := newHost(p, hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, env: environment, offline: true})
 	if err != nil {
 		return usage("%w", err)
 	}

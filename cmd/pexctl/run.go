@@ -27,6 +27,7 @@ func runCommand() *cli.Command {
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7   # goes on with a conversation`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
 			`pexctl run spec.yaml --set limits.max_steps=5 --events events.jsonl`,
+			`pexctl run spec.yaml --allow-path ../shared --trust sha256:9f86d081884c7d65   # in CI: what it includes from there, as it is`,
 		),
 		Flags: append(append(
 			specFlags(),
@@ -36,7 +37,7 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation to go on with"},
 			&cli.StringFlag{Name: "executor-memory-id", Usage: "`ID` of the steps that the executor goes on with (default: those of the conversation)"},
 			&cli.StringSliceFlag{Name: "file", Usage: "a `PATH` to show to the agent"},
-			tenantFlag(), detachFlag(),
+			tenantFlag(), detachFlag(), trustFlag(),
 		), append(replayFlags(), sessionFlags()...)...),
 		Action: runSpec,
 	}
@@ -62,6 +63,9 @@ func runSpec(c *cli.Context) error {
 		begunWith(c, begun)
 		p, spec, _ = dsl.Compile(c.Args().First(), specOptions(c)) // which found nothing wrong
 	}
+	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
+		return err
+	}
 	in, err := input(c, p, recordedParameters(homeDir(c, spec), from, p))
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func runSpec(c *cli.Context) error {
 	s.hints = func(res *engine.Result) []string {
 		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)
 	}
-	s.host, err = newHost(p, settingsOf(in.Origin, s.dir, in.Parameters))
+	s.host, err = newHost(p, settingsOf(in.Origin, s.dir, in.Parameters).signingIn(c, spec))
 	if err != nil {
 		return usage("%w", err)
 	}
@@ -140,6 +144,11 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 	in := engine.Input{
 		RunID: c.String("run-id"), Parameters: params, MemoryID: c.String("memory-id"), Files: c.StringSlice("file"),
 		ExecutorMemoryID: c.String("executor-memory-id"),
+	}
+	if len(in.Files) > 0 {
+		if in.FilesDir, err = os.Getwd(); err != nil {
+			return engine.Input{}, usage("--file: %w", err)
+		}
 	}
 	if in.ExecutorMemoryID != "" && in.ExecutorMemoryID == in.MemoryID {
 		return engine.Input{}, usage("--executor-memory-id: steps are not kept among the turns of --memory-id; leave it out, or name another")
@@ -216,7 +225,10 @@ func reasonText(res *engine.Result) string {
 		text += ": " + r.Message
 	}
 	if r.Path != "" {
-		text += " (" + r.Path + ")"
+		head, rest, more := strings.Cut(text, "\n")
+		if text = head + " (" + r.Path + ")"; more {
+			text += "\n" + rest
+		}
 	}
 	lines := []string{text}
 	for _, q := range res.Interrupts {

@@ -31,7 +31,7 @@ func runsForkCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
 			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the new run (default: made of the time)"},
 			&cli.BoolFlag{Name: "keep", Usage: "add the answer to the conversation of the run, which a fork leaves alone"},
-			driftFlag(), pricesFlag(),
+			driftFlag(), pricesFlag(), trustFlag(),
 		}, sessionFlags()...),
 		Action: forkRun,
 	}
@@ -118,6 +118,9 @@ func (s *session) forkProgram(parent *past) error {
 		origin.Environ = overrides(os.Environ())
 		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: prices(s.c)})
 		if err := show(s.c, found); err != nil {
+			return err
+		}
+		if err := trusted(s.c, spec, s.dir); err != nil {
 			return err
 		}
 		s.program = p

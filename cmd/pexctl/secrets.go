@@ -64,13 +64,13 @@ func variablesOf(p *engine.Program, env func(string) string, take func(name, val
 }
 
 // variablesIn passes on the variables that a resolved spec names, of agents within
-// the agent too: ${env.NAME} in either spelling, and api_key_env. One under the
+// the agent too: ${env.NAME} in either spelling, and keysOfNames. One under the
 // name of a secret, such as a header Authorization, is surely used for one, but
 // for a folder: GOOGLE_APPLICATION_CREDENTIALS is ${env.HOME}/file.json.
 func variablesIn(x any, under string, see func(name string, sure bool)) {
 	switch x := x.(type) {
 	case string:
-		if under == "api_key_env" {
+		if slices.Contains(keysOfNames, under) {
 			see(x, true)
 		}
 		for _, m := range environmentName.FindAllStringSubmatch(x, -1) {
@@ -86,6 +86,9 @@ func variablesIn(x any, under string, see func(name string, sure bool)) {
 		}
 	}
 }
+
+// keysOfNames are keys under which the name of a variable with a secret stands.
+var keysOfNames = []string{"api_key_env", "password_env", "token_env", "client_secret_env"}
 
 // environmentName is where a template names a variable of the environment, and
 // whether a slash follows.

@@ -7,10 +7,19 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// searches are what the service answers as SearXNG and as OpenSearch.
+var searches = map[string]string{
+	"/search":          `{"query":"QUERY","results":[{"title":"On QUERY","url":"https://a.example/?x=1&y=2","content":"All of it."}]}`,
+	"/_cat/indices":    `[{"index":".kibana","docs.count":"1"},{"index":"logs-1","docs.count":"2"}]`,
+	"/logs-1/_mapping": `{"logs-1":{"mappings":{"properties":{"message":{"type":"text"}}}}}`,
+	"/logs-1/_search":  `{"hits":{"total":{"value":1,"relation":"eq"},"hits":[{"_index":"logs-1","_id":"1","_score":1,"_source":{"message":"USER came with PASSWORD"}}]}}`,
+}
 
 // TestServiceScripts runs agents whose tools ask a service over HTTP:
 // testdata/script/service/*.txtar. The service says what it was asked.
@@ -22,6 +31,11 @@ func TestServiceScripts(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
+		if answer, ok := searches[r.URL.Path]; ok {
+			user, password, _ := r.BasicAuth()
+			_, _ = io.WriteString(w, strings.NewReplacer("USER", user, "PASSWORD", password, "QUERY", r.URL.Query().Get("q")).Replace(answer))
+			return
+		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"asked": map[string]any{
 			"method": r.Method, "path": r.URL.EscapedPath(), "query": r.URL.Query(), "body": string(body),
 			"let in": r.Header.Get("Authorization") == "Bearer right", "key": r.Header.Get("Idempotency-Key") != "",

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/pin"
 )
 
 // specFlags are the flags of every command that reads a spec.
@@ -18,15 +19,20 @@ func specFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
 		&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
-		&cli.StringSliceFlag{Name: "allow-path", Usage: "a `DIR` outside the project root that tools may use"},
+		allowFlag(),
 		pricesFlag(),
 	}
+}
+
+func allowFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "allow-path", Usage: "a `DIR` outside the project root that tools may use, and where included files and agents may lie (see --trust)"}
 }
 
 func specOptions(c *cli.Context) dsl.Options {
 	return dsl.Options{
 		Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Set: c.StringSlice("set"),
 		Environ: os.Environ(), AllowPaths: c.StringSlice("allow-path"), Prices: prices(c),
+		Pins: pin.Read,
 	}
 }
 

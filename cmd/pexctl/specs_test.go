@@ -13,6 +13,10 @@ import (
 // decisions is what a person answers where a spec waits for one.
 var decisions = map[string]string{"refund-desk": "step.s3/turn.1/tool.0.approval=approve"}
 
+// recorded are the cassettes of specs whose tools a machine may not have: the
+// end-to-end tests run them for real.
+var recorded = map[string]string{"mcp-files": "tests/replay/cassette.jsonl"}
+
 // TestEverySpecRunsToItsAnswer runs each folder of specs/ as its README says:
 // scripted model, real tools, the answer as recorded. A script answers only
 // what the tools really gave, so a tool that changes shows here.
@@ -24,7 +28,7 @@ func TestEverySpecRunsToItsAnswer(t *testing.T) {
 	for _, spec := range specs {
 		name := filepath.Base(filepath.Dir(spec))
 		t.Run(name, func(t *testing.T) {
-			golden.File(t, "specs/"+name+".txt", answerOf(t, filepath.Dir(spec), decisions[name]))
+			golden.File(t, "specs/"+name+".txt", answerOf(t, filepath.Dir(spec), decisions[name], recorded[name]))
 		})
 		t.Run(name+" is clean", func(t *testing.T) {
 			var out, found bytes.Buffer
@@ -36,14 +40,18 @@ func TestEverySpecRunsToItsAnswer(t *testing.T) {
 }
 
 // answerOf runs a copy of a spec's folder, which the spec may write to, and
-// resumes the run with the decision, if it has to wait for one.
-func answerOf(t *testing.T, folder, decision string) string {
+// resumes the run with the decision, if it has to wait for one. With a cassette
+// the run is answered from it.
+func answerOf(t *testing.T, folder, decision, cassette string) string {
 	t.Helper()
 	spec, home := t.TempDir(), t.TempDir()
 	if err := os.CopyFS(spec, os.DirFS(folder)); err != nil {
 		t.Fatal(err)
 	}
 	begin := []string{"run", spec, "--home", home, "--run-id", "r"}
+	if cassette != "" {
+		begin = append(begin, "--replay", "all", "--from", filepath.Join(spec, cassette))
+	}
 	if decision == "" {
 		return printed(t, 0, begin...)
 	}

@@ -62,6 +62,7 @@ func testCommand() *cli.Command {
 			&cli.StringFlag{Name: "junit", Usage: "write the results to a JUnit XML `FILE`"},
 			&cli.StringFlag{Name: "markdown", Usage: "write the results to a Markdown `FILE`"},
 			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
+			allowFlag(), trustFlag(),
 			pricesFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "only what failed"},
 			outputFlag(),
@@ -82,6 +83,9 @@ func testSpecs(c *cli.Context) error {
 	defer plan.close()
 	if o.list {
 		return listTests(c, o, plan)
+	}
+	if err := plan.trusted(c); err != nil {
+		return err
 	}
 	ctx, stop := onSignal(c.Context, func() { fmt.Fprintln(c.App.ErrWriter, "stopping: cases under way may end") })
 	defer stop()

@@ -21,12 +21,12 @@ func newTestBench(o *testOptions) *testcase.Bench {
 	agent := "pexctl/" + buildVersion()
 	return &testcase.Bench{
 		Host: func(p *engine.Program, at testcase.Place) (engine.Host, error) {
-			s := testHostSettings(at)
+			s := testHostSettings(at, o.allow)
 			s.offline = true
 			return newHost(p, s)
 		},
 		Live: func(p *engine.Program, at testcase.Place, parameters map[string]any) (engine.Host, error) {
-			s := testHostSettings(at)
+			s := testHostSettings(at, o.allow)
 			s.parameters = parameters
 			return newHost(p, s)
 		},
@@ -48,8 +48,8 @@ func newTestBench(o *testOptions) *testcase.Bench {
 	}
 }
 
-func testHostSettings(at testcase.Place) hostSettings {
-	s := hostSettings{catalog: catalog(), dir: at.Dir, root: at.Root, env: environment, enter: at.Enter}
+func testHostSettings(at testcase.Place, allow []string) hostSettings {
+	s := hostSettings{catalog: catalog(), dir: at.Dir, root: at.Root, spec: at.Spec, allow: allow, env: environment, enter: at.Enter}
 	if !at.Now.IsZero() {
 		s.now = func() time.Time { return at.Now }
 	}

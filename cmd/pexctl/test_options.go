@@ -27,6 +27,7 @@ type testOptions struct {
 	unused  bool // golden files that nobody asks for are failures
 	cover   bool
 	least   float64 // share of what can be exercised, 0 to 1
+	allow   []string
 }
 
 // shard is part i of n, from 1; n 0 = everything.
@@ -43,6 +44,7 @@ func testOptionsOf(c *cli.Context) (*testOptions, error) {
 		quiet: c.Bool("quiet"), update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
 		jobs: c.Int("jobs"), list: c.Bool("list"), stale: c.Bool("stale"),
 		cover: c.Bool("cover") || c.IsSet("cover-min"), least: c.Float64("cover-min") / 100,
+		allow: c.StringSlice("allow-path"),
 	}
 	var err error
 	if o.out, err = openOutputs(c); err != nil {

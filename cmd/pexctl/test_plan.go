@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/testcase"
 )
 
@@ -66,6 +67,20 @@ func planTests(c *cli.Context, o *testOptions) (*testPlan, error) {
 	return p, nil
 }
 
+// trusted asks about what the specs have from elsewhere whose cases run their
+// tools; who only renders starts nothing.
+func (p *testPlan) trusted(c *cli.Context) error {
+	for _, u := range p.units.order {
+		if !slices.ContainsFunc(p.cases, func(k plannedCase) bool { return k.unit == u && k.Run != nil }) {
+			continue
+		}
+		if err := trusted(c, u.spec, homeOf(c, u.Root)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // announce tells the goldens which cases come, in their order; what cannot be
 // one is told when its case is compared.
 func (p *testPlan) announce() {
@@ -78,7 +93,7 @@ func (p *testPlan) announce() {
 }
 
 func testSpecOptions(c *cli.Context) dsl.Options {
-	o := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Prices: prices(c)}
+	o := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), AllowPaths: c.StringSlice("allow-path"), Prices: prices(c), Pins: pin.Read}
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o
 }

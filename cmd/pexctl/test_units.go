@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/cover"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
@@ -30,6 +32,7 @@ type testUnits struct {
 type testUnit struct {
 	*testcase.Unit
 	name string // of the spec, as output calls it
+	spec *dsl.Spec
 }
 
 // goldenTree is the goldens below a project root.
@@ -53,21 +56,33 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 	if p == nil {
 		return nil, found, nil
 	}
-	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources()}, name: shownSpec(spec.File)}
+	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources()}, name: shownSpec(spec.File), spec: spec}
 	var err error
-	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Now: given.Epoch}); err != nil {
+	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: given.Epoch}); err != nil {
 		return nil, nil, usage("%s: %w", u.name, err)
 	}
 	if u.Goldens, err = t.tree(u.Root); err != nil {
 		return nil, nil, err
 	}
 	if t.cover {
-		u.Cover = cover.New(u.name, p)
+		tools, _, err := engine.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: defaults(p)}, u.Host)
+		if err != nil {
+			return nil, nil, usage("%s: %w", u.name, err)
+		}
+		u.Cover = cover.New(u.name, p, namesOf(tools))
 	}
 	t.read = append(t.read, spec.Files...)
 	t.byKey[key] = u
 	t.order = append(t.order, u)
 	return u, nil, nil
+}
+
+func namesOf(tools []engine.HostTool) []string {
+	var out []string
+	for _, info := range engine.ToolInfos(tools) {
+		out = append(out, info.Name)
+	}
+	return out
 }
 
 func (t *testUnits) tree(root string) (*golden.Tree, error) {

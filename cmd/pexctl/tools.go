@@ -21,19 +21,23 @@ func toolsCommand() *cli.Command {
 		Description: examples(
 			"pexctl tools ls spec.yaml                       # effect, approval, who may call it; calls nothing",
 			`pexctl tools call spec.yaml clock --args '{}'   # one call, as a run would make it`,
+			"pexctl tools lock spec.yaml                     # pins the tools of its servers in pex.lock",
 		),
-		Subcommands: []*cli.Command{toolsLsCommand(), toolsCallCommand()},
+		Subcommands: []*cli.Command{toolsLsCommand(), toolsCallCommand(), toolsLockCommand()},
 	}
 }
 
 // toolsOnly is a program's copy without llms: nobody is asked. Names leave of
-// the tools only those, none = all.
+// the tools only those, with the llms that they may ask; none = all.
 func toolsOnly(p *engine.Program, names ...string) *engine.Program {
 	out := *p
 	out.Models = nil
 	if len(names) > 0 {
 		out.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t engine.ToolSpec) bool {
 			return !slices.ContainsFunc(names, func(name string) bool { return isOf(name, &t) })
+		})
+		out.Models = slices.DeleteFunc(slices.Clone(p.Models), func(m engine.ModelSpec) bool {
+			return !slices.ContainsFunc(out.Tools, func(t engine.ToolSpec) bool { return slices.Contains(t.LLMs, m.Name) })
 		})
 	}
 	return &out

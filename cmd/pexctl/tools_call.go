@@ -31,7 +31,7 @@ func toolsCallCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
-			tenantFlag(), homeFlag(), outputFlag(),
+			tenantFlag(), trustFlag(), homeFlag(), outputFlag(),
 		),
 		Action: toolsCall,
 	}
@@ -90,6 +90,9 @@ func (t *toolCall) prepare() error {
 	if err != nil {
 		return err
 	}
+	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
+		return err
+	}
 	params, err := toolParameters(p, tool.Name, c.StringSlice("param"))
 	if err != nil {
 		return err
@@ -104,7 +107,7 @@ func (t *toolCall) prepare() error {
 	}
 	t.program = toolsOnly(p, c.Args().Get(1))
 	t.input = engine.Input{RunID: newRunID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
-	if t.host, err = newHost(t.program, settingsOf(o, home, params)); err != nil {
+	if t.host, err = newHost(t.program, settingsOf(o, home, params).signingIn(c, spec)); err != nil {
 		return usage("%w", err)
 	}
 	t.host.Secrets = hidden(p, environment) // of the whole spec
@@ -119,12 +122,26 @@ func (t *toolCall) prepare() error {
 func (t *toolCall) askAboutWrites() {
 	for i := range t.host.Tools {
 		b := &t.host.Tools[i]
-		if _, many := b.Tool.(engine.Toolset); many || b.Info().Effect == engine.WriteEffect {
-			careful := *b.Spec
-			careful.Approval = component.GuardRef{Source: "always"}
-			b.Spec = &careful
+		careful := *b.Spec
+		careful.Approval = component.GuardRef{Source: "always"}
+		if _, many := b.Tool.(engine.Toolset); many {
+			careful.Approval = ifItWrites()
+		} else if b.Info().Effect != engine.WriteEffect {
+			continue
 		}
+		b.Spec = &careful
 	}
+}
+
+// ifItWrites is the condition that a call writes: what a server's tools do is
+// known once it has been asked.
+func ifItWrites() component.GuardRef {
+	g := component.GuardRef{Source: `tool.effect == "write"`}
+	g.Bind(func(env map[string]any) (bool, error) {
+		called, ok := env["tool"].(engine.ToolEnv)
+		return !ok || called.Effect == string(engine.WriteEffect), nil
+	})
+	return g
 }
 
 // mostArguments bounds what is read of a file or of stdin.

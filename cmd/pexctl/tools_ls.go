@@ -19,13 +19,19 @@ import (
 
 func toolsLsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list the tools of a spec, and which nodes call them or are told of them; calls nothing", ArgsUsage: "SPEC",
+		Name: "ls", Usage: "list the tools of a spec, and which nodes call them or are told of them; calls none", ArgsUsage: "SPEC",
 		Description: examples(
 			"pexctl tools ls spec.yaml",
 			"pexctl tools ls spec.yaml --schema   # and what arguments they take",
+			"pexctl tools ls spec.yaml --offline  # of servers what pex.lock pins; starts nobody",
 			"pexctl tools ls spec.yaml -o json | jq '.tools[] | select(.effect == \"write\")'",
 		),
-		Flags:  append(specFlags(), &cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"}, outputFlag()),
+		Flags: append(
+			specFlags(),
+			&cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"},
+			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
+			trustFlag(), outputFlag(),
+		),
 		Action: toolsLs,
 	}
 }
@@ -38,13 +44,18 @@ type listedTool struct {
 	Approval       string          `json:"approval"` // never, always or an expression
 	CalledBy       []string        `json:"called_by"`
 	ToldTo         []string        `json:"told_to"`
-	TimeoutMS      int64           `json:"timeout_ms"`
+	TimeoutMS      int64           `json:"timeout_ms"` // 0 = an agent's, which its own limits end
 	MaxAttempts    int             `json:"max_attempts"`
 	MaxOutputBytes int             `json:"max_output_bytes"`
 	OutputFilter   string          `json:"output_filter,omitempty"`
 	Fixed          []fixedArgument `json:"with"`
 	Description    string          `json:"description"`
 	Schema         json.RawMessage `json:"input_schema"` // as models are told
+	// Of a server's tool: the entry of tools, what the server claims of it, and
+	// whether the lock pins it.
+	Server string            `json:"server,omitempty"`
+	Hints  *engine.ToolHints `json:"hints,omitempty"`
+	Pinned *bool             `json:"pinned,omitempty"`
 }
 
 // fixedArgument is an argument that the spec gives.
@@ -65,11 +76,18 @@ func toolsLs(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if !c.Bool("offline") {
+		if err := trusted(c, spec, homeDir(c, spec)); err != nil {
+			return err
+		}
+	}
 	o, err := originOf(c, spec)
 	if err != nil {
 		return err
 	}
-	host, err := newHost(toolsOnly(p), settingsOf(o, "", defaults(p)))
+	settings := settingsOf(o, "", defaults(p)).signingIn(c, spec)
+	settings.offline = c.Bool("offline")
+	host, err := newHost(toolsOnly(p), settings)
 	if err != nil {
 		return usage("%w", err)
 	}
@@ -78,14 +96,15 @@ func toolsLs(c *cli.Context) error {
 		return err
 	}
 	all := toolsOf(p, bound)
+	markPinned(all, bound, settings.pins(p)())
 	switch {
 	case wantJSON:
 		return printJSON(c, struct {
 			Tools []listedTool `json:"tools"`
 		}{all})
-	case len(all) == 0:
+	case len(p.Tools) == 0:
 		fmt.Fprintln(c.App.ErrWriter, "the spec has no tools: steps are reasoning")
-	default:
+	case len(all) > 0:
 		printTools(c, all)
 	}
 	return nil
@@ -103,7 +122,7 @@ func toolsOf(p *engine.Program, bound []engine.HostTool) []listedTool {
 		all[i] = listedTool{
 			Name: info.Name, Type: t.Type, Effect: info.Effect, Approval: cmp.Or(t.Approval.Source, "never"),
 			CalledBy: append([]string{}, calls[info.Name]...), ToldTo: append([]string{}, told[info.Name]...),
-			TimeoutMS: cmp.Or(t.Timeout, engine.DefaultToolTimeout).Milliseconds(), MaxAttempts: 1,
+			TimeoutMS: timeoutOf(&bound[i]).Milliseconds(), MaxAttempts: 1,
 			MaxOutputBytes: cmp.Or(t.MaxOutputBytes, engine.DefaultToolOutput), OutputFilter: t.OutputFilter.Source,
 			Fixed: fixedOf(t), Description: info.Description, Schema: info.Input,
 		}
@@ -112,6 +131,30 @@ func toolsOf(p *engine.Program, bound []engine.HostTool) []listedTool {
 		}
 	}
 	return all
+}
+
+// markPinned says of the tools of servers what is known of them besides.
+func markPinned(all []listedTool, bound []engine.HostTool, pinned *pins) {
+	for i := range bound {
+		entry, def := bound[i].Member()
+		if def == nil {
+			continue
+		}
+		is := false
+		if e := pinned.lock.Entry(pinned.key, entry); e != nil {
+			_, is = e.Tool(def.Name)
+		}
+		all[i].Server, all[i].Hints, all[i].Pinned = entry, &def.Hints, &is
+	}
+}
+
+// timeoutOf is how long a call may take; 0 = as long as the limits of the agent
+// that answers it.
+func timeoutOf(t *engine.HostTool) time.Duration {
+	if _, agent := t.Tool.(engine.Delegate); agent {
+		return t.Spec.Timeout
+	}
+	return cmp.Or(t.Spec.Timeout, engine.DefaultToolTimeout)
 }
 
 // seenBy says which nodes call each tool, and which only prompt with it; the
@@ -143,15 +186,19 @@ func fixedOf(t *engine.ToolSpec) []fixedArgument {
 }
 
 func printTools(c *cli.Context, all []listedTool) {
-	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "TOLD TO", "TIMEOUT", "ATTEMPTS", "FIXED"}}
+	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "TOLD TO", "TIMEOUT", "ATTEMPTS", "PINNED", "FIXED"}}
 	for _, t := range all {
 		attempts := "-"
 		if t.MaxAttempts > 1 {
 			attempts = fmt.Sprint(t.MaxAttempts)
 		}
+		timeout := "-"
+		if t.TimeoutMS > 0 {
+			timeout = tty.Span(time.Duration(t.TimeoutMS) * time.Millisecond)
+		}
 		rows = append(rows, []string{
 			t.Name, t.Type, string(t.Effect), t.Approval, joined(t.CalledBy), joined(t.ToldTo),
-			tty.Span(time.Duration(t.TimeoutMS) * time.Millisecond), attempts, fixedText(t.Fixed),
+			timeout, attempts, pinnedText(t.Pinned), fixedText(t.Fixed),
 		})
 	}
 	tableOrRecords(c.App.Writer, withoutEmpty(rows))
@@ -167,6 +214,16 @@ func printTools(c *cli.Context, all []listedTool) {
 		text := fmt.Sprintf("\n%s: %s\n%s\n", t.Name, strings.TrimSpace(t.Description), indented.String())
 		fmt.Fprint(c.App.Writer, fitFor(c.App.Writer, text))
 	}
+}
+
+func pinnedText(pinned *bool) string {
+	switch {
+	case pinned == nil:
+		return "-"
+	case *pinned:
+		return "yes"
+	}
+	return "no"
 }
 
 func fixedText(fixed []fixedArgument) string {

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/eval/textdiff"
+)
+
+// pins is what pex.lock says of the servers of one program.
+type pins struct {
+	hostSettings
+	key     string                     // of its spec in the lock
+	sources map[string]json.RawMessage // the entries of tools, by name
+	lock    *pin.Lock
+	broken  error // why the lock cannot be read
+}
+
+// pins is the lock, read when the first server may be in it.
+func (s hostSettings) pins(p *engine.Program) func() *pins {
+	return sync.OnceValue(func() *pins {
+		out := &pins{hostSettings: s}
+		if s.spec == "" || s.loose {
+			return out
+		}
+		if out.key = lockKey(s.root, s.spec); out.key != "" {
+			out.sources = pin.Sources(p.Source)
+			out.lock, out.broken = readLock(s.root)
+		}
+		return out
+	})
+}
+
+// readLock reads the lock of a project; an error says which file it is.
+func readLock(root string) (*pin.Lock, error) {
+	lock, err := pin.Read(root)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", shownPath(filepath.Join(root, pin.FileName)), err)
+	}
+	return lock, err
+}
+
+// lockKey is how a lock names the file of a spec, that of an agent outside of the
+// project too; "" = there is no way to it from the root.
+func lockKey(root, spec string) string {
+	rel, err := filepath.Rel(root, spec)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// hold holds a server to what is pinned of it. Offline the pinned tools stand in
+// for it.
+func (p *pins) hold(t *engine.HostTool, set engine.Toolset) {
+	name := t.Spec.Name
+	e := p.lock.Entry(p.key, name)
+	why := p.broken
+	if e != nil {
+		if d := e.Asks(p.sources[name]); d != nil {
+			why = p.told(d)
+		}
+	}
+	switch {
+	case p.offline && e == nil && why == nil:
+		t.Tool = e.Standin(set, fmt.Errorf("no server is asked here, and nothing is pinned of it: pexctl tools lock %s asks it once, and %s keeps what it says", p.spell(), pin.FileName))
+	case p.offline:
+		t.Tool = e.Standin(set, why)
+	case why != nil:
+		t.Tool = pin.Refused(set, why)
+	case e != nil:
+		t.Pinned = func(l *engine.Listing) error { return p.compare(e, l, set.Rules()) }
+	}
+}
+
+// compare is an error that wraps engine.ErrToolsChanged, with all that differs.
+func (p *pins) compare(e *pin.Entry, l *engine.Listing, rules engine.ToolsetRules) error {
+	now, err := pin.Of(e.Spec, e.Name, p.sources[e.Name], l, rules)
+	if err != nil {
+		return fmt.Errorf("%w: %w", engine.ErrToolsChanged, err)
+	}
+	if d := e.Compare(now); d != nil {
+		return p.told(d)
+	}
+	return nil
+}
+
+// told is a drift with its diff and the way out.
+func (p *pins) told(d *pin.Drift) error {
+	return fmt.Errorf("%w\n%spexctl tools lock %s --update pins what there is now, once you have read it", d, driftDiff(d, mostDrift, "pexctl tools lock "+p.spell()+" --check shows all"), p.spell())
+}
+
+// spell is the spec as a shell takes it.
+func (p *pins) spell() string { return quoted(shownPath(p.spec)) }
+
+// mostDrift bounds the lines of a diff in an error.
+const mostDrift = 80
+
+// driftDiff is the changes as unified diffs; most = 0 is all of them.
+func driftDiff(d *pin.Drift, most int, rest string) string {
+	var lines []string
+	for _, c := range d.Changes {
+		lines = append(lines, fmt.Sprintf("--- %s, pinned", c.What), fmt.Sprintf("+++ %s, %s", c.What, c.How))
+		lines = append(lines, strings.Split(strings.TrimSuffix(textdiff.Compare(c.Before, c.After).Unified(0), "\n"), "\n")...)
+	}
+	if most > 0 && len(lines) > most {
+		more := len(lines) - most
+		lines = append(lines[:most], fmt.Sprintf("... and %d more lines; %s", more, rest))
+	}
+	for i, line := range lines {
+		if most > 0 && len(line) > longestDrift {
+			lines[i] = strings.ToValidUTF8(line[:longestDrift], "") + "…"
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// longestDrift bounds one of the lines, in bytes.
+const longestDrift = 2000

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl"
+)
+
+// trustAll is the value of --trust that takes whatever there is.
+const trustAll = "all"
+
+func trustFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "trust", Usage: "what a spec has from outside of its project may be started and reached: `DIGEST` as it is told when this is asked, or all; no yes is kept"}
+}
+
+// trustedDigest is what --trust takes besides all: enough of a digest that nobody
+// makes other files for it.
+var trustedDigest = regexp.MustCompile(`^sha256:[0-9a-f]{16,64}$`)
+
+// trusted asks whether what a spec has from elsewhere may be started and reached;
+// nil = it may, or there is nothing of the kind. Home is where a yes is kept.
+func trusted(c *cli.Context, spec *dsl.Spec, home string) error {
+	given := c.StringSlice("trust")
+	for _, word := range given {
+		if word != trustAll && !trustedDigest.MatchString(word) {
+			return usage("--trust %s: write all, or sha256: and at least 16 digits of the digest", word)
+		}
+	}
+	lines := reached(spec.Foreign)
+	if len(lines) == 0 {
+		return nil
+	}
+	digest := spec.Foreign.Digest()
+	if slices.ContainsFunc(given, func(word string) bool { return word == trustAll || strings.HasPrefix(digest, word) }) {
+		return nil
+	}
+	if len(given) == 0 {
+		known, err := readTrust(home)
+		if err != nil {
+			return err
+		}
+		if known.has(digest) {
+			return nil
+		}
+	}
+	showForeign(c, spec, lines)
+	return askTrust(c, spec, home, len(given) > 0)
+}
+
+// askTrust asks at the terminal, and keeps a yes. Who was told a digest by
+// --trust that is not the one of the files is not asked.
+func askTrust(c *cli.Context, spec *dsl.Spec, home string, told bool) error {
+	digest := spec.Foreign.Digest()
+	_, in := terminal(c.App.Reader)
+	_, out := terminal(c.App.ErrWriter)
+	switch {
+	case told:
+		return usage("%s has other files from outside of its project than --trust names: they are %s", shownPath(spec.File), digest)
+	case !in || !out:
+		return usage("%s would start or reach what was defined outside of its project: without a terminal to ask at, --trust %s accepts these files as they are", shownPath(spec.File), digest)
+	}
+	fmt.Fprint(c.App.ErrWriter, "start and reach this, now and as long as these files stay as they are? [y/N] ")
+	line, err := bufio.NewReader(c.App.Reader).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return infra(fmt.Errorf("read the answer: %w", err))
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return keepTrust(home, spec.Foreign)
+	}
+	return &exitError{exitNegative, errors.New("nothing was started")}
+}
+
+// showForeign says on stderr what a spec has from elsewhere. Nothing of it
+// reaches the terminal as it is.
+func showForeign(c *cli.Context, spec *dsl.Spec, lines []string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s has these files from outside of its project:\n", shownLine(shownPath(spec.File)))
+	for _, f := range spec.Foreign.Files {
+		fmt.Fprintf(&b, "  %s %s\n", f.Digest, shownLine(cmp.Or(f.Name, f.Path)))
+	}
+	fmt.Fprintln(&b, "What is defined there would, once it is used:")
+	for _, line := range lines {
+		fmt.Fprintf(&b, "  %s\n", shownLine(line))
+	}
+	fmt.Fprint(c.App.ErrWriter, b.String())
+}
+
+// shownLine is a text on one line, safe and otherwise as it is.
+func shownLine(s string) string {
+	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(tty.Safe(s))
+}

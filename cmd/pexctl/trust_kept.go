@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// trustName is the file in a home that keeps what a person trusted.
+const trustName = "trust.json"
+
+// mostTrust bounds that file, in bytes.
+const mostTrust = 1 << 20
+
+// kept is what a person trusted once.
+type kept struct {
+	Version int         `json:"version"`
+	Trusted []keptFiles `json:"trusted"`
+}
+
+// keptFiles are files by the digest of all of them; the paths are for whoever
+// reads the file.
+type keptFiles struct {
+	Digest string   `json:"digest"`
+	Files  []string `json:"files"`
+}
+
+func (k *kept) has(digest string) bool {
+	return slices.ContainsFunc(k.Trusted, func(f keptFiles) bool { return f.Digest == digest })
+}
+
+// readTrust reads what is trusted in a home. A file that is not as it was written
+// here trusts nothing.
+func readTrust(home string) (*kept, error) {
+	path := filepath.Join(home, trustName)
+	k := &kept{Version: 1}
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return k, nil
+	case err != nil:
+		return nil, infra(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, mostTrust+1))
+	if err != nil {
+		return nil, infra(err)
+	}
+	if err := k.read(b); err != nil {
+		return nil, usage("%s cannot be read: %w (remove it to be asked again)", shownPath(path), err)
+	}
+	return k, nil
+}
+
+func (k *kept) read(b []byte) error {
+	if len(b) > mostTrust {
+		return fmt.Errorf("it is larger than %d bytes", mostTrust)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(k); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("it has more than one value")
+	}
+	if k.Version != 1 {
+		return fmt.Errorf("it is of version %d, and this pexctl knows 1", k.Version)
+	}
+	for _, f := range k.Trusted {
+		if !trustedDigest.MatchString(f.Digest) || len(f.Digest) != len("sha256:")+64 {
+			return fmt.Errorf("%q is no digest", f.Digest)
+		}
+	}
+	return nil
+}
+
+// keepTrust notes in a home that files are trusted as they are.
+func keepTrust(home string, f *dsl.Foreign) error {
+	k, err := readTrust(home)
+	if err != nil {
+		return err
+	}
+	entry := keptFiles{Digest: f.Digest()}
+	for _, file := range f.Files {
+		entry.Files = append(entry.Files, file.Path)
+	}
+	k.Trusted = append(k.Trusted, entry)
+	ignored(home)
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return infra(err)
+	}
+	err = writeWhole(filepath.Join(home, trustName), 0o600, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(k)
+	})
+	if err != nil {
+		return infra(fmt.Errorf("keep what is trusted: %w", err))
+	}
+	return nil
+}

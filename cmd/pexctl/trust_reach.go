@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+// reached is what the tools and llms that are defined elsewhere start and connect
+// to, a line for each; none = nothing.
+func reached(f *dsl.Foreign) []string {
+	var out []string
+	for _, part := range f.Parts {
+		var does, keys []string
+		if part.Tool != nil {
+			does = reachedBy(part.Tool)
+		} else {
+			does, keys = reachedByModel(part.Model)
+		}
+		if len(does) == 0 {
+			continue
+		}
+		does = append(does, usedVariables(part.Source, keys)...)
+		for _, line := range does {
+			line = fmt.Sprintf("%s (%s): %s", part.Path, part.File, line)
+			if !slices.Contains(out, line) { // two agents may have the same third within
+				out = append(out, line)
+			}
+		}
+	}
+	return out
+}
+
+// reachedBy is what calls of a tool start and connect to.
+func reachedBy(t *engine.ToolSpec) []string {
+	if config, ok := t.Config.(engine.Reacher); ok {
+		return config.Reaches()
+	}
+	return []string{"starts or connects to whatever a " + t.Type + " needs"}
+}
+
+// reachedByModel is where an llm is, and the variables that may hold its key.
+func reachedByModel(m *engine.ModelSpec) (lines, keys []string) {
+	if slices.Contains(alone, m.Provider) {
+		return nil, nil
+	}
+	line := fmt.Sprintf("sends prompts to %s of %s", m.Params.Model, m.Provider)
+	if m.BaseURL.Text != "" {
+		line += " at " + m.BaseURL.Text
+	}
+	if m.APIKeyEnv != "" {
+		return []string{line}, nil // it stands in the entry
+	}
+	return []string{line}, keyEnv(m)
+}
+
+// usedVariables names the variables of the environment that an entry names, and
+// those that it uses unnamed.
+func usedVariables(source json.RawMessage, unnamed []string) []string {
+	var entry any
+	_ = json.Unmarshal(source, &entry) // the compiler wrote it
+	names := slices.Clone(unnamed)
+	variablesIn(entry, "", func(name string, _ bool) { names = append(names, name) })
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return []string{"uses the environment's " + strings.Join(slices.Compact(names), ", ")}
+}
