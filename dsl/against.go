@@ -165,8 +165,8 @@ func (c *compiler) toolWord(s *Spec, v *value, name string, severity diag.Severi
 	}
 	names, servers := s.toolNames()
 	matches := func(n string) bool { ok, err := path.Match(name, n); return ok && err == nil }
-	server, _, nested := strings.Cut(name, "__")
-	if nested && slices.Contains(servers, server) || slices.ContainsFunc(names, matches) || strings.HasPrefix(name, "*") && len(servers) > 0 {
+	served := func(entry string) bool { return slices.Contains(servers, entry) }
+	if slices.ContainsFunc(entriesOf(name), served) || slices.ContainsFunc(names, matches) || strings.HasPrefix(name, "*") && len(servers) > 0 {
 		return
 	}
 	c.report.add(diag.UnknownTool, severity, v.place, "%s has no tool %s", c.loader.files.name(s.File), quoted(name)).Hint = meant(name, names)

@@ -62,21 +62,25 @@ func (c *compiler) foreign() {
 	for i := range c.tools {
 		t := &c.tools[i]
 		if e := c.doc.Tools.find(t.Name); e != nil && (c.tree.src.foreign || e.place.foreign() || e.val.foreignKey() >= 0) {
-			c.part(e.val, ForeignPart{Path: "tools." + t.Name, Tool: t})
+			c.part(e.val, e.place, ForeignPart{Path: "tools." + t.Name, Tool: t})
 		}
 	}
 	for i := range c.models {
 		m := &c.models[i]
 		if v := c.llmValues[m.Name]; v != nil && (c.tree.src.foreign || v.foreignKey() >= 0) {
-			c.part(v, ForeignPart{Path: "llms." + m.Name, Model: m})
+			c.part(v, v.place, ForeignPart{Path: "llms." + m.Name, Model: m})
 		}
 	}
 }
 
-func (c *compiler) part(v *value, p ForeignPart) {
+// part notes one of them, of the first of its places that is foreign.
+func (c *compiler) part(v *value, at place, p ForeignPart) {
 	p.Source, p.File = v.appendJSON(nil), c.tree.src.name
 	if i := v.foreignKey(); i >= 0 {
-		p.File = v.entries[i].place.src.name
+		at = v.entries[i].place
+	}
+	if at.foreign() {
+		p.File = at.src.name
 	}
 	f := c.loader.files.foreign
 	f.Parts = append(f.Parts, p)

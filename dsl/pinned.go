@@ -82,9 +82,10 @@ func (c *compiler) membersOf(name string) (members []string, known bool) {
 // one of those that are pinned, or of a server of which nothing is. names are
 // those that it might have meant.
 func (c *compiler) serverTools(pattern string) (fine bool, names []string) {
-	prefix, _, _ := strings.Cut(pattern, "__")
+	prefixes := entriesOf(pattern)
 	for _, entry := range c.doc.Tools.keys() {
-		if ok, _ := path.Match(prefix, entry); !ok || textAt(c.doc.Tools.get(entry), "type") != server {
+		matches := func(prefix string) bool { ok, _ := path.Match(prefix, entry); return ok }
+		if !slices.ContainsFunc(prefixes, matches) || textAt(c.doc.Tools.get(entry), "type") != server {
 			continue
 		}
 		members, known := c.membersOf(entry)
@@ -94,4 +95,15 @@ func (c *compiler) serverTools(pattern string) (fine bool, names []string) {
 		names = append(names, members...)
 	}
 	return false, names
+}
+
+// entriesOf are what stands before a __ in the name of a tool, or in a pattern:
+// one of them is its server's entry, whose own name may have __ in it.
+func entriesOf(name string) (out []string) {
+	for i := range name {
+		if strings.HasPrefix(name[i:], "__") {
+			out = append(out, name[:i])
+		}
+	}
+	return out
 }

@@ -8,16 +8,14 @@ import (
 // source is where text came from: a file, a flag, an environment variable, or
 // a journal.
 type source struct {
-	name   string // as shown to people
-	path   string // absolute; "" when it is no file
-	text   []byte
-	kind   sourceKind
-
-	foreign bool // it lies outside of the project, or was led to from there
-
-	starts []int  // offsets of the lines, made when first asked for
-	last   int    // the line asked for last, and its text: a long line with
-	shown  string // many mistakes is copied once
+	name    string // as shown to people
+	path    string // absolute; "" when it is no file
+	text    []byte
+	kind    sourceKind
+	foreign bool   // it lies outside of the project, or was led to from there
+	starts  []int  // offsets of the lines, made when first asked for
+	last    int    // the line asked for last, and its text: a long line with
+	shown   string // many mistakes is copied once
 }
 
 type sourceKind int

@@ -100,7 +100,8 @@ func setHeaders(req *http.Request, headers map[string]component.Template, look c
 }
 
 // ask sends a request and makes its answer something that a model can read.
-// subject names the request in errors.
+// subject names the request in errors. That the server is not there is said by
+// an *engine.UnavailableError: callers whose server a model chose take that off.
 func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOutput, error) {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -119,7 +120,11 @@ func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOu
 	}
 	out, err := readable(body, resp.Header.Get("Content-Type"), resp.Request.URL)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, fmt.Errorf("%s: %s", subject, refusal(resp.Status, out))
+		err := fmt.Errorf("%s: %s", subject, refusal(resp.Status, out))
+		if wire.DownStatus(resp.StatusCode) {
+			err = engine.Unavailable(err)
+		}
+		return nil, err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", subject, err)
@@ -147,7 +152,20 @@ func askError(subject string, err error) error {
 	if bad, ok := errors.AsType[*url.Error](err); ok {
 		err = bad.Err
 	}
-	return fmt.Errorf("%s: %w", subject, err)
+	told := fmt.Errorf("%s: %w", subject, err)
+	if wire.Down(err) {
+		return engine.Unavailable(told)
+	}
+	return told
+}
+
+// anyServer is what ask gave where a model chose the server: that one is not
+// there says nothing of the next.
+func anyServer(out *engine.ToolOutput, err error) (*engine.ToolOutput, error) {
+	if down, ok := errors.AsType[*engine.UnavailableError](err); ok {
+		return nil, down.Err
+	}
+	return out, err
 }
 
 // refusal is a status with the start of what the server said.

@@ -81,7 +81,7 @@ func (t *httpGet) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	if err := setHeaders(req, t.headers, lookup(call, t.env)); err != nil {
 		return nil, err
 	}
-	return ask(t.client, req, "GET "+u.Redacted())
+	return anyServer(ask(t.client, req, "GET "+u.Redacted()))
 }
 
 // accepted is what readable can read.

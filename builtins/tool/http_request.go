@@ -154,7 +154,7 @@ func (t *httpRequest) Call(ctx context.Context, call *engine.Call) (*engine.Tool
 	if t.offline {
 		return nil, offline(t.info.Name)
 	}
-	return ask(t.client, req, args.Method+" "+u.Redacted())
+	return anyServer(ask(t.client, req, args.Method+" "+u.Redacted()))
 }
 
 // request is what is sent, without the headers of model and author.

@@ -129,13 +129,13 @@ func (out *ran) operand(r runner, i int, text string, filled bool) {
 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-func is(options *regexp.Regexp, element string) bool {
+func is(options *words, element string) bool {
 	return options != nil && options.MatchString(element)
 }
 
 // attached says whether an element starts with one of some options: the rest
 // is its value.
-func attached(options *regexp.Regexp, element string) bool {
+func attached(options *words, element string) bool {
 	for end := len(element); end > 1 && options != nil; end-- {
 		if options.MatchString(strings.TrimSuffix(element[:end], "=")) {
 			return true

@@ -27,7 +27,7 @@ import (
 // pythonTool is the tool where this machine has a Python.
 func pythonTool(t *testing.T, edit func(*tool.PythonConfig)) engine.Tool {
 	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil || runtime.GOOS == "windows" {
+	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3 on this machine, or it is Windows")
 	}
 	t.Setenv("PEX_TEST_CANARY", canary)
@@ -90,7 +90,7 @@ func TestPythonErrorsSayWhere(t *testing.T) {
 		"result = float('nan')":           "Out of range float values",
 		"result = '\\ud800'":              "surrogates not allowed",
 		"import os\nos.mkfifo('.pex-result')\nresult = 1": "File exists",
-		"":                                `"source" is missing`,
+		"": `"source" is missing`,
 	} {
 		_, err := call(t, python, map[string]any{"source": source})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "bootstrap") || strings.Contains(err.Error(), "<string>") {

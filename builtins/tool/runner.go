@@ -4,26 +4,27 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // runner is a program that runs what it is told: text in a language of its
 // own, a file, or another program.
 type runner struct {
-	names    *regexp.Regexp // as named writes them
-	what     string         // what it runs, in words
-	way      string         // the way out, "" = wayOut
-	options  *regexp.Regexp // whose value is run, attached or as the next element
-	takes    *regexp.Regexp // options with any other value, so that it is no operand
-	from, to int            // the operands that are run, from 1; to 0 = from alone, to -1 = all that follow
-	unless   *regexp.Regexp // options by which the operands are not run
-	skips    *regexp.Regexp // first operands that only say how, such as run
-	verbs    *regexp.Regexp // options of a first operand, as "operand option", whose value is run
-	stdin    input          // whether it runs its standard input
-	reads    *regexp.Regexp // options by which it runs that beside operands
-	launches bool           // what stands behind is a command of its own
-	ends     bool           // what stands behind the operand from is not its own
-	closes   *regexp.Regexp // options behind whose value nothing is its own
-	inline   *regexp.Regexp // options by which the script stands in argv and takes no options itself
+	names    *words // as named writes them
+	what     string // what it runs, in words
+	way      string // the way out, "" = wayOut
+	options  *words // whose value is run, attached or as the next element
+	takes    *words // options with any other value, so that it is no operand
+	from, to int    // the operands that are run, from 1; to 0 = from alone, to -1 = all that follow
+	unless   *words // options by which the operands are not run
+	skips    *words // first operands that only say how, such as run
+	verbs    *words // options of a first operand, as "operand option", whose value is run
+	stdin    input  // whether it runs its standard input
+	reads    *words // options by which it runs that beside operands
+	launches bool   // what stands behind is a command of its own
+	ends     bool   // what stands behind the operand from is not its own
+	closes   *words // options behind whose value nothing is its own
+	inline   *words // options by which the script stands in argv and takes no options itself
 }
 
 type input int
@@ -48,8 +49,23 @@ const (
 	waySSH     = "let input_schema declare the argument by an enum or a pattern such as ^[a-z]+$, or pass it by stdin to a fixed command"
 )
 
-// whole matches any of some options.
-func whole(options string) *regexp.Regexp { return regexp.MustCompile(`^(` + options + `)$`) }
+// words is any of some words, told by the text of a regular expression. It is
+// compiled when it is first needed: the table is long, and most programs that
+// start with it run no command.
+type words struct {
+	text string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+// whole matches any of some words, and nothing around them.
+func whole(options string) *words { return &words{text: `^(` + options + `)$`} }
+
+// MatchString says whether s is one of the words.
+func (w *words) MatchString(s string) bool {
+	w.once.Do(func() { w.re = regexp.MustCompile(w.text) })
+	return w.re.MatchString(s)
+}
 
 // runners are the programs by which a value would become code. The list is of
 // what is common and cannot be whole: it knows no program of an author's own,
@@ -161,6 +177,6 @@ func runnerOf(program string) (runner, bool) {
 }
 
 // steering are the variables by which a value chooses what is run.
-var steering = regexp.MustCompile(`^(PATH|HOME|SHELL|IFS|ENV|PS4|BASH_.*|PROMPT_COMMAND|LD_.*|DYLD_.*|GCONV_PATH|PYTHON.*|NODE_(OPTIONS|PATH)|PERL5.*|RUBY(OPT|LIB)|LUA_.*|` +
+var steering = whole(`PATH|HOME|SHELL|IFS|ENV|PS4|BASH_.*|PROMPT_COMMAND|LD_.*|DYLD_.*|GCONV_PATH|PYTHON.*|NODE_(OPTIONS|PATH)|PERL5.*|RUBY(OPT|LIB)|LUA_.*|` +
 	`JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|CLASSPATH|MAKEFLAGS|GIT_(SSH|SSH_COMMAND|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|ASKPASS|CONFIG.*|EXEC_PATH|PROXY_COMMAND|DIR|WORK_TREE|TEMPLATE_DIR)|` +
-	`SSH_ASKPASS|SUDO_ASKPASS|PAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PEX_.*)$`)
+	`SSH_ASKPASS|SUDO_ASKPASS|PAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PEX_.*`)

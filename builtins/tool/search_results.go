@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -120,14 +121,18 @@ func webAddress(link string, at *url.URL) string {
 }
 
 // emphasis is the markup that services put around the words that were searched.
-var emphasis = regexp.MustCompile(`(?i)</?(?:a|b|code|em|i|mark|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]*)?/?>`)
+var emphasis = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)</?(?:a|b|code|em|i|mark|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]*)?/?>`)
+})
 
 // lineEnds is the markup that parts words.
-var lineEnds = regexp.MustCompile(`(?i)</?(?:br|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|table|td|th|tr|ul)(?:\s[^<>]*)?/?>`)
+var lineEnds = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)</?(?:br|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|table|td|th|tr|ul)(?:\s[^<>]*)?/?>`)
+})
 
 // plain is a text without markup, on one line, and not too long.
 func plain(s string) string {
-	s = lineEnds.ReplaceAllString(emphasis.ReplaceAllString(s, ""), " ")
+	s = lineEnds().ReplaceAllString(emphasis().ReplaceAllString(s, ""), " ")
 	s = strings.Join(strings.Fields(html.UnescapeString(s)), " ")
 	if len(s) > maxSnippet {
 		s = strings.ToValidUTF8(s[:maxSnippet], "") + "…"

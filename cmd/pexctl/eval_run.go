@@ -62,13 +62,13 @@ func evalSuite(c *cli.Context) error {
 	if e.total == 0 {
 		return e.emptyShard()
 	}
-	if c.Bool("dry-run") {
-		return e.estimate()
-	}
 	for _, spec := range e.specs {
 		if err := trusted(c, spec, e.home); err != nil {
 			return err
 		}
+	}
+	if c.Bool("dry-run") { // asks servers for their tools
+		return e.estimate()
 	}
 	stop, terminated, err := e.run()
 	switch {
@@ -269,7 +269,7 @@ func (e *evaluation) run() (end batch.Stop, terminated bool, err error) {
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
 		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets()),
 	})
-	return end, errors.Is(context.Cause(ctx), errTerminated), err
+	return end, errors.Is(context.Cause(ctx), errTerminated), errors.Join(err, e.close())
 }
 
 // curtails says that a case needs no further trials when its gates are certain.

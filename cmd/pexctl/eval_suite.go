@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,6 +33,30 @@ type suite struct {
 	infos    []fold.VariantInfo
 	checks   []batch.Graded
 	warnings []string // for reports
+
+	mu     sync.Mutex
+	opened []engine.Host // of trials, to be closed
+}
+
+// close ends what the hosts of trials began.
+func (s *suite) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for i := range s.opened {
+		errs = append(errs, s.opened[i].Close())
+	}
+	s.opened = nil
+	return errors.Join(errs...)
+}
+
+// host is one for trials, which close ends.
+func (s *suite) host(p *engine.Program, settings hostSettings) (engine.Host, error) {
+	h, err := newHost(p, settings)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened = append(s.opened, h)
+	return h, err
 }
 
 // loadSuite reads the suite of a command, the specs it is of, and builds what
@@ -148,10 +174,10 @@ func (s *suite) hosts(c *cli.Context, p *engine.Program, spec *dsl.Spec) (func(m
 		return func(parameters map[string]any) (engine.Host, error) {
 			own := settings
 			own.parameters = parameters
-			return newHost(p, own)
+			return s.host(p, own)
 		}, nil
 	}
-	host, err := newHost(p, settings)
+	host, err := s.host(p, settings)
 	if err != nil {
 		return nil, usage("%w", err)
 	}

@@ -67,7 +67,7 @@ func askTrust(c *cli.Context, spec *dsl.Spec, home string, told bool) error {
 	case told:
 		return usage("%s has other files from outside of its project than --trust names: they are %s", shownPath(spec.File), digest)
 	case !in || !out:
-		return usage("%s would start or reach what was defined outside of its project: without a terminal to ask at, --trust %s accepts these files as they are", shownPath(spec.File), digest)
+		return usage("%s would start or reach what was defined outside of its project: without a terminal to ask at, --trust %s accepts these files as they are (--trust all whatever they are)", shownPath(spec.File), digest)
 	}
 	fmt.Fprint(c.App.ErrWriter, "start and reach this, now and as long as these files stay as they are? [y/N] ")
 	line, err := bufio.NewReader(c.App.Reader).ReadString('\n')
@@ -85,11 +85,11 @@ func askTrust(c *cli.Context, spec *dsl.Spec, home string, told bool) error {
 // reaches the terminal as it is.
 func showForeign(c *cli.Context, spec *dsl.Spec, lines []string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has these files from outside of its project:\n", shownLine(shownPath(spec.File)))
+	fmt.Fprintf(&b, "%s has these files from outside of its project, or by way of those:\n", shownLine(shownPath(spec.File)))
 	for _, f := range spec.Foreign.Files {
 		fmt.Fprintf(&b, "  %s %s\n", f.Digest, shownLine(cmp.Or(f.Name, f.Path)))
 	}
-	fmt.Fprintln(&b, "What is defined there would, once it is used:")
+	fmt.Fprintf(&b, "All of them together are %s. What is defined there would, once it is used:\n", spec.Foreign.Digest())
 	for _, line := range lines {
 		fmt.Fprintf(&b, "  %s\n", shownLine(line))
 	}

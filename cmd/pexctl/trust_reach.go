@@ -40,7 +40,7 @@ func reachedBy(t *engine.ToolSpec) []string {
 	if config, ok := t.Config.(engine.Reacher); ok {
 		return config.Reaches()
 	}
-	return []string{"starts or connects to whatever a " + t.Type + " needs"}
+	return []string{"starts or connects to what the type " + t.Type + " needs"}
 }
 
 // reachedByModel is where an llm is, and the variables that may hold its key.

@@ -104,7 +104,7 @@ func (c Command) program() (string, error) {
 			return full, nil
 		}
 	}
-	return "", fmt.Errorf("program %s was not found in PATH (%s); install it, or give its path in argv", name, c.Path)
+	return "", fmt.Errorf("program %s was not found in PATH (%s); install it, or write its path", name, c.Path)
 }
 
 // run is one child under way.

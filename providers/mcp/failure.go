@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -56,14 +59,23 @@ func answered(err error) *jsonrpc.Error {
 	return e
 }
 
+// aside is what the library tells of itself in its errors.
+var aside = regexp.MustCompile(`rejected by transport: |^((calling |sending )?"[a-zA-Z/]+": )+`)
+
 // plainly is an error without the words of the library around it.
 func plainly(err error) error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return e
 	}
+	if e, ok := errors.AsType[*url.Error](err); ok { // around it stands what was asked, and how
+		return fmt.Errorf("%s cannot be reached: %w", at(e.URL), e.Err)
+	}
+	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
+		return errors.New("the connection ended before the answer")
+	}
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || e.Code <= codeClosing && e.Code >= codeRejected {
-		return errors.New(strings.TrimPrefix(strings.ReplaceAll(err.Error(), "rejected by transport: ", ""), "calling "))
+		return errors.New(aside.ReplaceAllString(err.Error(), ""))
 	}
 	switch said := tail(e.Message); e.Code {
 	case jsonrpc.CodeMethodNotFound:
@@ -73,6 +85,15 @@ func plainly(err error) error {
 	default:
 		return fmt.Errorf("the server answered with an error: %s (code %d)", said, e.Code)
 	}
+}
+
+// at is the server of an address, without what may be secret in the rest.
+func at(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "the address"
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // tail is the end of a text, where programs say what was fatal.

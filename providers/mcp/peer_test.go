@@ -54,6 +54,12 @@ func peer(mode string) {
 		}
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
+	case "pages": // of so many tools whose descriptions have so many bytes
+		pages(rest)
+		return
+	case "raw": // of the row of that name
+		raw(rest)
+		return
 	}
 	if err := catalogue(mode).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		os.Stderr.WriteString(err.Error())
@@ -147,6 +153,16 @@ func catalogue(mode string) *sdk.Server {
 		return said(strings.Join(out, " ")), nil
 	})
 	add("ask", "Asks a person.", asks)
+	add("ask_much", "Asks a person much at once.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+		if req.Params.InputResponses != nil {
+			return said(fmt.Sprint(len(req.Params.InputResponses), " answers, ", req.Params.RequestState)), nil
+		}
+		asked := sdk.InputRequestMap{}
+		for _, name := range []string{"e", "b", "d", "a", "f", "c"} {
+			asked[name] = &sdk.ElicitParams{Mode: "form", Message: name + "?"}
+		}
+		return &sdk.CallToolResult{InputRequests: asked, RequestState: "kept"}, nil
+	})
 	add("infer", "Asks an llm.", func(ctx context.Context, req *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
 		res, ok := req.Params.InputResponses["q"].(*sdk.CreateMessageWithToolsResult)
 		if !ok {

@@ -196,18 +196,31 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 		if bad, ok := errors.AsType[*url.Error](err); ok {
 			err = bad.Err
 		}
-		return nil, fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
+		return nil, lost(req, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, refused(resp, body)
+		err := refused(resp, body)
+		if wire.DownStatus(resp.StatusCode) {
+			err = engine.Unavailable(err)
+		}
+		return nil, err
 	}
 	if errors.Is(err, wire.ErrTooLarge) {
 		return nil, fmt.Errorf("OpenSearch's answer is too large (%w); ask for fewer hits by size, or for some fields only by _source", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
+		return nil, lost(req, err)
 	}
 	return body, nil
+}
+
+// lost says why no answer came.
+func lost(req *http.Request, err error) error {
+	told := fmt.Errorf("OpenSearch at %s: %w", req.URL.Host, err)
+	if wire.Down(err) {
+		return engine.Unavailable(told)
+	}
+	return told
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/langchain"
+)
+
+func TestEveryToolSaysWhatItReaches(t *testing.T) {
+	for _, f := range catalog().Tools {
+		if _, ok := f.Config().(engine.Reacher); !ok {
+			t.Errorf("the Config of %s does not say what calls start and connect to: it needs Reaches", f.Type)
+		}
+	}
+}
+
+func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
+	tool := func(path, typ string, config any, source string) dsl.ForeignPart {
+		return dsl.ForeignPart{File: "lib.yaml", Path: path, Tool: &engine.ToolSpec{Type: typ, Config: config}, Source: json.RawMessage(source)}
+	}
+	llm := func(m engine.ModelSpec, source string) dsl.ForeignPart {
+		return dsl.ForeignPart{File: "lib.yaml", Path: "llms.x", Model: &m, Source: json.RawMessage(source)}
+	}
+	cases := []struct {
+		name  string
+		parts []dsl.ForeignPart
+		want  []string
+	}{
+		{"nothing", nil, nil},
+		{"what says that it reaches nothing", []dsl.ForeignPart{tool("tools.x", "still", still{}, `{"a": "${env.TOKEN}"}`)}, nil},
+		{"what does not say it", []dsl.ForeignPart{tool("tools.x", "odd", &struct{}{}, `{}`)}, []string{"tools.x (lib.yaml): starts or connects to what the type odd needs"}},
+		{
+			"variables, in either spelling and by their names",
+			[]dsl.ForeignPart{tool("tools.x", "odd", nil, `{"b": "$<env.B>", "a": ["${env.A:-x}"], "token_env": "C"}`)},
+			[]string{"tools.x (lib.yaml): starts or connects to what the type odd needs", "tools.x (lib.yaml): uses the environment's A, B, C"},
+		},
+		{
+			"the same twice",
+			[]dsl.ForeignPart{tool("tools.x", "odd", nil, `{}`), tool("tools.x", "odd", nil, `{}`)},
+			[]string{"tools.x (lib.yaml): starts or connects to what the type odd needs"},
+		},
+		{"a script", []dsl.ForeignPart{llm(engine.ModelSpec{Provider: "scripted"}, `{}`)}, nil},
+		{
+			"a model whose key nobody names",
+			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: engine.Params{Model: "g"}}, `{}`)},
+			[]string{"llms.x (lib.yaml): sends prompts to g of googleai", "llms.x (lib.yaml): uses the environment's GEMINI_API_KEY, GOOGLE_API_KEY"},
+		},
+		{
+			"a model of a backend",
+			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "langchain", Params: engine.Params{Model: "h"}, Config: &langchain.Config{Backend: "huggingface"}}, `{}`)},
+			[]string{"llms.x (lib.yaml): sends prompts to h of langchain", "llms.x (lib.yaml): uses the environment's HF_TOKEN"},
+		},
+		{
+			"a model with a key, somewhere else",
+			[]dsl.ForeignPart{llm(engine.ModelSpec{
+				Provider: "openai", APIKeyEnv: "KEY", Params: engine.Params{Model: "g"}, BaseURL: component.Template{Text: "https://${env.HOST}/v1"},
+			}, `{"api_key_env": "KEY", "base_url": "https://${env.HOST}/v1"}`)},
+			[]string{"llms.x (lib.yaml): sends prompts to g of openai at https://${env.HOST}/v1", "llms.x (lib.yaml): uses the environment's HOST, KEY"},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, reached(&dsl.Foreign{Parts: c.parts})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// still is a Config that reaches nothing.
+type still struct{}
+
+func (still) Reaches() []string { return nil }
+
+func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	files := &dsl.Foreign{Files: []dsl.ForeignFile{{Path: "../lib.yaml", Digest: "sha256:1"}}}
+	for range 2 { // the second is added to the first
+		if err := keepTrust(home, files); err != nil {
+			t.Fatal(err)
+		}
+		files = &dsl.Foreign{Files: append(files.Files, dsl.ForeignFile{Path: "../more.yaml", Digest: "sha256:2"})}
+	}
+	k, err := readTrust(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, both := &dsl.Foreign{Files: files.Files[:1]}, &dsl.Foreign{Files: files.Files[:2]}
+	if !k.has(one.Digest()) || !k.has(both.Digest()) || k.has(files.Digest()) {
+		t.Errorf("%+v is not what was trusted", k)
+	}
+	path := filepath.Join(home, trustName)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: want a file of its user alone", info, err)
+	}
+	good := `{"version": 1, "trusted": [{"digest": "` + one.Digest() + `", "files": []}]}`
+	cases := []struct{ name, text, want string }{
+		{"as it was written", good, ""},
+		{"empty", "", "EOF"},
+		{"an unknown key", `{"version": 1, "all": true}`, `unknown field "all"`},
+		{"another version", strings.Replace(good, "1", "2", 1), "version 2"},
+		{"no version", `{"version": 0, "trusted": []}`, "version 0"},
+		{"two values", good + good, "more than one value"},
+		{"a prefix of a digest", `{"version": 1, "trusted": [{"digest": "` + one.Digest()[:30] + `"}]}`, "is no digest"},
+		{"all", `{"version": 1, "trusted": [{"digest": "all"}]}`, `"all" is no digest`},
+		{"too large", good + strings.Repeat(" ", mostTrust), "larger than"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := readTrust(home)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}

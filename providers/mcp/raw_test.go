@@ -1,0 +1,188 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/mcp"
+)
+
+// raws are servers that write their lines by hand, by name: what each answers to
+// a method, instead of the plain answer. A line that has an id of its own is sent
+// before it, and its answer becomes the result of the call.
+var raws = map[string]struct {
+	answers map[string]string
+	asks    string // in a call
+	want    string // of a call, or of its error
+}{
+	"an argument of a prompt is null":     {answers: map[string]string{"prompts/list": `{"prompts":[null,{"name":"p","arguments":[null]}]}`}, want: "fine"},
+	"a tool is null":                      {answers: map[string]string{"tools/list": `{"tools":[null,` + plainTool + `]}`}, want: "fine"},
+	"a resource is null":                  {answers: map[string]string{"resources/list": `{"resources":[null]}`}, want: "fine"},
+	"what it wants to know is null":       {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":null}}`}, want: "malformed"},
+	"a message in a round is null":        {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":{"method":"sampling/createMessage","params":{"messages":[null]}}}}`}, want: "gets none: only messages of one text"},
+	"it answers with questions for ever":  {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list","params":{}}}}`}, want: "with questions 10 times in a row"},
+	"it never has time":                   {answers: map[string]string{"tools/call": `{"resultType":"input_required","inputRequests":{}}`}, want: "has no time for the call"},
+	"a message for the llm is null":       {asks: `{"method":"sampling/createMessage","params":{"messages":[null],"maxTokens":5}}`, want: "malformed"},
+	"a question has no parameters":        {asks: `{"method":"elicitation/create"}`, want: "malformed"},
+	"news of a question has no parameter": {asks: `{"method":"notifications/elicitation/complete"}`, want: "fine"},
+}
+
+const plainTool = `{"name":"t","inputSchema":{"type":"object"}}`
+
+// raw is one of the servers.
+func raw(name string) {
+	row := raws[name]
+	result := func(method, version string) string {
+		switch own, ok := row.answers[method]; {
+		case ok:
+			return own
+		case method == "initialize":
+			return `{"protocolVersion":"` + version + `","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"raw","version":"1"}}`
+		}
+		return map[string]string{
+			"tools/list": `{"tools":[` + plainTool + `]}`, "tools/call": `{"content":[{"type":"text","text":"fine"}]}`,
+			"prompts/list": `{"prompts":[]}`, "resources/list": `{"resources":[]}`, "resources/templates/list": `{"resourceTemplates":[null]}`,
+		}[method]
+	}
+	var call json.RawMessage // that waits for an answer of the client
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Error  json.RawMessage `json:"error"`
+			Params struct {
+				Version string `json:"protocolVersion"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(lines.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		asking := strings.TrimPrefix(row.asks, "{")
+		switch {
+		case m.Method == "":
+			fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":%q}]}}\n", call, m.Error)
+			continue
+		case m.Method == "tools/call" && strings.Contains(asking, "notifications/"):
+			fmt.Println(`{"jsonrpc":"2.0",` + asking)
+		case m.Method == "tools/call" && asking != "":
+			call = m.ID
+			fmt.Println(`{"jsonrpc":"2.0","id":"q",` + asking)
+			continue
+		}
+		if body := result(m.Method, m.Params.Version); body != "" {
+			fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", m.ID, body)
+			continue
+		}
+		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no\"}}\n", m.ID)
+	}
+}
+
+// pages is a server whose list of tools never ends.
+func pages(of string) {
+	var size, each, page int
+	if _, err := fmt.Sscanf(of, "%d:%d", &size, &each); err != nil {
+		os.Exit(2)
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Version string `json:"protocolVersion"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(lines.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		body := `{"protocolVersion":"` + m.Params.Version + `","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`
+		switch m.Method {
+		case "initialize":
+		case "tools/list":
+			page++
+			var tools []string
+			for i := range each {
+				tools = append(tools, fmt.Sprintf(`{"name":"t%d_%d","description":%q,"inputSchema":{"type":"object"}}`, page, i, strings.Repeat("d", size)))
+			}
+			body = fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, strings.Join(tools, ","), page)
+		default:
+			fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no\"}}\n", m.ID)
+			continue
+		}
+		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", m.ID, body)
+	}
+}
+
+func TestMalformedMessagesEndNobody(t *testing.T) {
+	for name, row := range raws {
+		t.Run(name, func(t *testing.T) {
+			set := child(t, "raw:"+name, func(c *mcp.Config, _ *engine.ToolSettings) {
+				c.Prompts, c.Resources, c.Sampling = []string{"*"}, true, &mcp.Sample{}
+			})
+			sample := func(context.Context, []engine.Message, int) (*engine.Reply, error) {
+				return &engine.Reply{Text: "x"}, nil
+			}
+			for _, tool := range []string{"list_resources", "t"} {
+				out, err := bound(t, set, tool).Call(context.Background(), &engine.Call{Args: []byte(`{}`), Sample: sample})
+				said := fmt.Sprint(err)
+				if err == nil {
+					said = out.Text
+				}
+				if tool == "t" && !strings.Contains(said, row.want) {
+					t.Errorf("it said %q, want %q", said, row.want)
+				}
+				if tool != "t" && said != "the server has no resources" {
+					t.Errorf("of its resources it said %q", said)
+				}
+			}
+		})
+	}
+}
+
+func TestListingIsBounded(t *testing.T) {
+	for _, tc := range []struct {
+		name, mode string
+		tools      int
+		warning    string
+		warnings   int
+	}{
+		{"definitions that are too long, page by page", "pages:1000000:1", 0, "longer than the 33554432 bytes that are read", 35},
+		{"long definitions, page by page", "pages:200000:10", 20, "longer than the 4194304 bytes that are passed on", 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l, err := child(t, tc.mode, nil).List(context.Background(), &engine.Call{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(l.Tools) != tc.tools || len(l.Warnings) != tc.warnings || !strings.Contains(l.Warnings[len(l.Warnings)-1], tc.warning) {
+				t.Errorf("%d tools, %d warnings, the last: %q", len(l.Tools), len(l.Warnings), l.Warnings[len(l.Warnings)-1])
+			}
+		})
+	}
+}
+
+func TestNamesThatNoToolHasAreWarnedOf(t *testing.T) {
+	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) {
+		c.Resources = true
+		c.Include = []string{"ehco", "ec*", "zz*", "list_resources"}
+		c.Exclude = []string{"fial", "fail", "danger_*"}
+	})
+	_, l := listed(t, set)
+	want := []string{
+		`include: "ehco" is the name of no tool of the server`,
+		`include: "zz*" is the name of no tool of the server`,
+		`exclude: "fial" is the name of no tool of the server`,
+	}
+	if diff := cmp.Diff(want, l.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
