@@ -56,18 +56,18 @@ func (f *Foreign) add(path string, src *source) {
 	}
 }
 
-// foreign notes the tools and llms of the program that stand in foreign files:
-// all of them where the spec itself does.
+// foreign notes the tools and llms of the program that stand in foreign files, as
+// all of a foreign spec do.
 func (c *compiler) foreign() {
 	for i := range c.tools {
 		t := &c.tools[i]
-		if e := c.doc.Tools.find(t.Name); e != nil && (c.tree.src.foreign || e.place.foreign() || e.val.foreignKey() >= 0) {
+		if e := c.doc.Tools.find(t.Name); e != nil && (e.place.foreign() || e.val.foreignKey() >= 0) {
 			c.part(e.val, e.place, ForeignPart{Path: "tools." + t.Name, Tool: t})
 		}
 	}
 	for i := range c.models {
 		m := &c.models[i]
-		if v := c.llmValues[m.Name]; v != nil && (c.tree.src.foreign || v.foreignKey() >= 0) {
+		if v := c.llmValues[m.Name]; v != nil && v.foreignKey() >= 0 {
 			c.part(v, v.place, ForeignPart{Path: "llms." + m.Name, Model: m})
 		}
 	}
@@ -75,13 +75,10 @@ func (c *compiler) foreign() {
 
 // part notes one of them, of the first of its places that is foreign.
 func (c *compiler) part(v *value, at place, p ForeignPart) {
-	p.Source, p.File = v.appendJSON(nil), c.tree.src.name
 	if i := v.foreignKey(); i >= 0 {
 		at = v.entries[i].place
 	}
-	if at.foreign() {
-		p.File = at.src.name
-	}
+	p.Source, p.File = v.appendJSON(nil), at.src.name
 	f := c.loader.files.foreign
 	f.Parts = append(f.Parts, p)
 }

@@ -22,14 +22,14 @@ type Reacher interface {
 // Runs is the line of a Reacher that starts a program: its arguments exactly, the
 // folder ("" = the spec's) and the variables that are set for it.
 func Runs(argv []string, dir string, env map[string]component.Template) string {
-	line := "runs " + exactly(argv)
+	words := []string{"runs", exactly(argv)}
 	if dir != "" {
-		line += " in " + strconv.Quote(dir)
+		words = append(words, "in", strconv.Quote(dir))
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		line += " with " + name + "=" + strconv.Quote(env[name].Text)
+		words = append(words, "with", name+"="+strconv.Quote(env[name].Text))
 	}
-	return line
+	return strings.Join(words, " ")
 }
 
 // Connects is the lines of a Reacher that asks a host at an address, and that
