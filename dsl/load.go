@@ -82,6 +82,10 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 		l.refuse(nowhere, no)
 		return nil
 	}
+	if l.options.Address != "" {
+		src.name, src.foreign = l.options.Address, true
+		l.files.foreign.add(l.files.relative(abs), src)
+	}
 	return src
 }
 

@@ -17,6 +17,9 @@ type Options struct {
 	// Root is the folder that no file leaves; "" = the nearest ancestor of the
 	// spec with .git or pex.lock, else the spec's folder.
 	Root string
+	// Address is where the file was fetched from: it is called by it, and all of
+	// it is foreign. "" = the file is its author's.
+	Address string
 	// Set are overrides "path=yaml", the later the stronger.
 	Set []string
 	// Environ is the environment as os.Environ gives it; PEX_SET_<PATH> in it

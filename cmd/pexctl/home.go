@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/builtins/remote"
 	"github.com/pexctl/pex/dsl"
 )
 
@@ -27,6 +28,9 @@ func homeDir(c *cli.Context, spec *dsl.Spec) string {
 	}
 	if dir := os.Getenv("PEX_HOME"); dir != "" {
 		return dir
+	}
+	if here, err := homeHere(c); err == nil && remote.Is(c.Args().First()) {
+		return here // where the spec is kept, too
 	}
 	return filepath.Join(spec.Root, homeName)
 }

@@ -26,6 +26,7 @@ func runCommand() *cli.Command {
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7   # goes on with a conversation`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
+			`pexctl run https://example.com/agents/triage.yaml "Why?"   # asks before it starts or reaches anything`,
 			`pexctl run spec.yaml --set limits.max_steps=5 --events events.jsonl`,
 			`pexctl run spec.yaml --allow-path ../shared --trust sha256:9f86d081884c7d65   # in CI: what it includes from there, as it is`,
 		),
@@ -61,7 +62,7 @@ func runSpec(c *cli.Context) error {
 	}
 	if begun := recordedPrices(homeDir(c, spec), from); len(begun) > 0 {
 		begunWith(c, begun)
-		p, spec, _ = dsl.Compile(c.Args().First(), specOptions(c)) // which found nothing wrong
+		p, spec, _ = dsl.Compile(spec.File, optionsFor(c, c.Args().First())) // which found nothing wrong
 	}
 	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
 		return err

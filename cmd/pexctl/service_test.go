@@ -4,10 +4,17 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/pem"
+	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -42,11 +49,14 @@ func TestServiceScripts(t *testing.T) {
 		}})
 	}))
 	t.Cleanup(s.Close)
+	at, certificate := published(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                "../../testdata/script/service",
 		RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SERVICE", s.URL)
+			e.Setenv("PUBLISHED", at)
+			e.Setenv("PEX_CA_FILE", certificate)
 			e.Vars = append(e.Vars, noSleep)
 			return nil
 		},
@@ -55,4 +65,44 @@ func TestServiceScripts(t *testing.T) {
 			"json":  wantJSON,
 		},
 	})
+}
+
+// specs are what somebody publishes; the first is another each time.
+var specs = map[string]string{
+	"/moody.yaml": "# COUNT\n",
+	"/command.yaml": `
+tools:
+  look: {type: command, argv: [cat, secret.txt], effect: read}
+`,
+	"/plan.yaml":    "planner: {approval: always}\n",
+	"/quiet.yaml":   "tools: {calculator: {}}\n",
+	"/include.yaml": "include: [lib.yaml]\n",
+	"/wrong.yaml":   "limit: {max_steps: 3}\n",
+}
+
+// published is a server of specs, and the file of its certificate.
+func published(t *testing.T) (base, certificate string) {
+	t.Helper()
+	var count atomic.Int64
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest, ok := specs[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		reply := `{"result": "done"}`
+		if r.URL.Path == "/plan.yaml" {
+			reply = `{"steps": ["look"]}`
+		}
+		fmt.Fprintf(w, "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: published}\nllms: {main: {provider: scripted, options: {replies: [{text: '%s'}]}}}\n%s",
+			reply, strings.ReplaceAll(rest, "COUNT", strconv.FormatInt(count.Add(1), 10)))
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that does not trust it
+	t.Cleanup(s.Close)
+	certificate = filepath.Join(t.TempDir(), "ca.pem")
+	b := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(certificate, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s.URL, certificate
 }

@@ -39,11 +39,15 @@ func specOptions(c *cli.Context) dsl.Options {
 // compile compiles the spec of a command and shows what is wrong with it, but
 // for diagnostics of these codes.
 func compile(c *cli.Context, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
-	path, err := oneSpec(c)
+	name, err := oneSpec(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, spec, found := dsl.Compile(path, specOptions(c))
+	path, err := local(c, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, spec, found := dsl.Compile(path, optionsFor(c, name))
 	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(but, d.Code) })
 	if err := show(c, found); err != nil {
 		return nil, nil, err

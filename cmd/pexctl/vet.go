@@ -33,7 +33,11 @@ func vet(c *cli.Context) error {
 	var all diag.List
 	values := []specValues{}
 	for _, path := range c.Args().Slice() {
-		origins, found := dsl.Vet(path, specOptions(c))
+		file, err := local(c, path)
+		if err != nil {
+			return err
+		}
+		origins, found := dsl.Vet(file, optionsFor(c, path))
 		all = append(all, found...)
 		if origins != nil {
 			values = append(values, specValues{path, origins})

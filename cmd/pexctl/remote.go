@@ -1,0 +1,92 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/dsl"
+)
+
+// A spec at an address is kept in the home, in a folder named after its bytes,
+// which is its project: it finds no file of this machine, and a run of it is
+// resumed, forked and shown as any other.
+
+// fetchedPrefix is where the file of an address is noted among a command's
+// metadata.
+const fetchedPrefix = "fetched "
+
+// local is the file of a word that names a spec: itself, or what its address
+// has, fetched once a command.
+func local(c *cli.Context, word string) (string, error) {
+	if !remote.Is(word) {
+		return word, nil
+	}
+	if file, ok := c.App.Metadata[fetchedPrefix+word].(string); ok {
+		return file, nil
+	}
+	if c.IsSet("root") {
+		return "", usage("--root is for specs of this machine: one at an address is a project of its own")
+	}
+	home, err := homeHere(c)
+	if err != nil {
+		return "", err
+	}
+	body, err := remote.Fetch(c.Context, word, "pexctl/"+buildVersion(), environment)
+	if err != nil {
+		return "", infra(err)
+	}
+	file, err := keepFetched(home, body)
+	if err != nil {
+		return "", infra(err)
+	}
+	if c.App.Metadata == nil {
+		c.App.Metadata = map[string]any{}
+	}
+	c.App.Metadata[fetchedPrefix+word] = file
+	return file, nil
+}
+
+// keepFetched is the file in the home that holds these bytes.
+func keepFetched(home string, body []byte) (string, error) {
+	sum := sha256.Sum256(body)
+	dir, err := filepath.Abs(filepath.Join(home, "remote", hex.EncodeToString(sum[:])))
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "spec.yaml")
+	if known, err := os.ReadFile(file); err == nil && sha256.Sum256(known) == sum {
+		return file, nil
+	}
+	ignored(home)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, ".spec-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(body)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep what was fetched: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return file, nil
+}
+
+// optionsFor are the options for a spec that a word names, once it is local.
+func optionsFor(c *cli.Context, word string) dsl.Options {
+	o := specOptions(c)
+	if file, ok := c.App.Metadata[fetchedPrefix+word].(string); ok {
+		o.Root, o.Address = filepath.Dir(file), word
+	}
+	return o
+}
