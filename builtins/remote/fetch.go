@@ -72,7 +72,7 @@ func checked(address string) (*url.URL, error) {
 }
 
 func clientFor(u *url.URL, agent string, env func(string) string) (*http.Client, error) {
-	tls, err := wire.Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}.TLS()
+	tls, err := wire.CertificatesOf(env).TLS()
 	if err != nil {
 		return nil, err
 	}

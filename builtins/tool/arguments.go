@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -26,22 +24,15 @@ func about(s engine.ToolSettings, typ, description, input string, effect engine.
 }
 
 // arguments reads a call's arguments into the struct A, by the exact names of
-// its json tags: encoding/json alone would take "PATH" for "path" and so let a
-// model override what the author fixed.
+// its json tags.
 func arguments[A any](ctx context.Context, call *engine.Call) (A, error) {
 	var a A
 	if err := ctx.Err(); err != nil {
 		return a, err
 	}
-	args, err := object(call.Args)
+	args, err := engine.Arguments(call.Args, names(reflect.TypeFor[A]())...)
 	if err != nil {
 		return a, err
-	}
-	known := names(reflect.TypeFor[A]())
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if !slices.Contains(known, name) {
-			return a, fmt.Errorf("there is no argument %q; the arguments are %s", name, strings.Join(known, ", "))
-		}
 	}
 	exact, err := json.Marshal(args)
 	if err != nil {

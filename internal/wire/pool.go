@@ -19,6 +19,11 @@ type Certificates struct {
 	ClientKey  string // PEM key of ClientCert; "" = it stands in the same file
 }
 
+// CertificatesOf are those that an environment names.
+func CertificatesOf(env func(string) string) Certificates {
+	return Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}
+}
+
 var pools struct {
 	sync.Mutex
 	of map[Certificates]*http.Transport

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -94,24 +92,16 @@ func (t *retrieve) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 
 // arguments reads a call's arguments by their exact names.
 func (t *retrieve) arguments(raw json.RawMessage) (query string, most int, err error) {
-	args := map[string]json.RawMessage{}
-	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil || args == nil {
-		return "", 0, errors.New("the arguments are no JSON object")
+	args, err := engine.Arguments(raw, "query", "top_k")
+	if err != nil {
+		return "", 0, err
+	}
+	if text := args["query"]; len(text) > 0 && json.Unmarshal(text, &query) != nil {
+		return "", 0, errors.New(`argument "query" must be a string`)
 	}
 	most = t.config.TopK
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		switch name {
-		case "query":
-			if json.Unmarshal(args[name], &query) != nil {
-				return "", 0, errors.New(`argument "query" must be a string`)
-			}
-		case "top_k":
-			if json.Unmarshal(args[name], &most) != nil || most < 1 {
-				return "", 0, errors.New(`argument "top_k" must be a whole number, 1 or more`)
-			}
-		default:
-			return "", 0, fmt.Errorf("there is no argument %q; the arguments are query, top_k", name)
-		}
+	if number := args["top_k"]; len(number) > 0 && json.Unmarshal(number, &most) != nil || most < 1 {
+		return "", 0, errors.New(`argument "top_k" must be a whole number, 1 or more`)
 	}
 	if strings.TrimSpace(query) == "" {
 		return "", 0, errors.New(`argument "query" is empty; pass what the passages should be about`)

@@ -55,7 +55,7 @@ func (t *server) address(look component.Lookup) (*reached, error) {
 // open implements place. Nothing is sent yet.
 func (r *reached) open() (*carrier, error) {
 	t := r.server
-	certificates, err := wire.Certificates{CAFile: t.env("PEX_CA_FILE"), ClientCert: t.env("PEX_CLIENT_CERT"), ClientKey: t.env("PEX_CLIENT_KEY")}.TLS()
+	certificates, err := wire.CertificatesOf(t.env).TLS()
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -116,14 +114,9 @@ type query struct {
 // parse reads the arguments by their exact names.
 func parse(raw json.RawMessage) (query, error) {
 	var q query
-	args := map[string]json.RawMessage{}
-	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
-		return q, errors.New("the arguments are no JSON object")
-	}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if name != "query" && name != "args" {
-			return q, fmt.Errorf("there is no argument %q; the arguments are query, args", name)
-		}
+	args, err := engine.Arguments(raw, "query", "args")
+	if err != nil {
+		return q, err
 	}
 	if len(args["query"]) > 0 && json.Unmarshal(args["query"], &q.text) != nil {
 		return q, errors.New(`argument "query" must be a string`)

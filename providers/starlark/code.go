@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -125,14 +123,9 @@ func (t *codeTool) parse(raw json.RawMessage) (request, error) {
 		Settings: t.root, MaxSteps: uint64(t.config.MaxSteps), MaxMemory: uint64(t.config.MaxMemory), MaxBytes: t.config.MaxBytes,
 		Inputs: json.RawMessage("{}"),
 	}
-	args := map[string]json.RawMessage{}
-	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
-		return r, errors.New("the arguments are no JSON object")
-	}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if name != "source" && name != "inputs" {
-			return r, fmt.Errorf("there is no argument %q; the arguments are source, inputs", name)
-		}
+	args, err := engine.Arguments(raw, "source", "inputs")
+	if err != nil {
+		return r, err
 	}
 	if len(args["source"]) > 0 && json.Unmarshal(args["source"], &r.Source) != nil {
 		return r, errors.New(`argument "source" must be a string`)

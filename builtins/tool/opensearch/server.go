@@ -122,7 +122,7 @@ func address(text string) (*url.URL, error) {
 // client reaches the cluster and follows no redirect: it would not be signed.
 func (s *server) client(base *url.URL) (*http.Client, error) {
 	env := s.environment()
-	tls, err := wire.Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}.TLS()
+	tls, err := wire.CertificatesOf(env).TLS()
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,29 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Arguments are a call's arguments by name, of which there are these and no
+// others. Names count exactly, as encoding/json alone would not take them:
+// "PATH" is no way around a "path" that the author fixed.
+func Arguments(raw json.RawMessage, names ...string) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	if len(raw) == 0 {
+		return args, nil
+	}
+	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
+		return nil, errors.New("the arguments are no JSON object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("there is no argument %q; the arguments are %s", clip(name, 200), strings.Join(names, ", "))
+		}
+	}
+	return args, nil
+}
