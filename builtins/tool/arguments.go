@@ -45,16 +45,13 @@ func arguments[A any](ctx context.Context, call *engine.Call) (A, error) {
 	return a, err
 }
 
-// object is the arguments by name; none at all is an empty object.
-func object(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	args := map[string]json.RawMessage{}
-	if len(raw) == 0 {
-		return args, nil
+// isObject refuses arguments that are no JSON object; none at all is an empty one.
+func isObject(raw json.RawMessage) error {
+	var args map[string]json.RawMessage
+	if len(raw) > 0 && (json.Unmarshal(raw, &args) != nil || args == nil) {
+		return errors.New("the arguments are no JSON object")
 	}
-	if err := json.Unmarshal(raw, &args); err != nil || args == nil {
-		return nil, errors.New("the arguments are no JSON object")
-	}
-	return args, nil
+	return nil
 }
 
 func names(t reflect.Type) []string {

@@ -70,7 +70,7 @@ func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if _, err := object(call.Args); err != nil {
+	if err := isObject(call.Args); err != nil {
 		return nil, err
 	}
 	// Opened and closed again: it must be a folder that is still where it may be.

@@ -76,7 +76,7 @@ func (t *httpTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if _, err := object(call.Args); err != nil {
+	if err := isObject(call.Args); err != nil {
 		return nil, err
 	}
 	look := lookup(call, t.env)
