@@ -22,11 +22,15 @@ type files struct {
 	spec    string // that folder, absolute
 	opened  []string
 	foreign *Foreign
+	other   func(path string) ([]byte, error) // Options.Read
 }
 
-func newFiles(root, spec, shown string, allow []string) *files {
-	return &files{root: root, spec: spec, shown: shown, opened: real(allow), foreign: &Foreign{}}
+func newFiles(root, spec, shown string, o Options) *files {
+	return &files{root: root, spec: spec, shown: shown, opened: real(o.AllowPaths), foreign: &Foreign{}, other: o.Read}
 }
+
+// ErrOnDisk is what an Options.Read answers of a file that is as it is on disk.
+var ErrOnDisk = errors.New("the file is as on disk")
 
 // rootMarks make a folder the root of a project.
 var rootMarks = []string{".git", "pex.lock"}
@@ -186,6 +190,12 @@ var errNotFile = errors.New("no regular file")
 // is not opened, and if it takes a file's place in between, it is opened
 // without blocking.
 func (f *files) first(rel string, most int64) ([]byte, error) {
+	if f.other != nil {
+		b, err := f.other(filepath.Join(f.root, rel))
+		if !errors.Is(err, ErrOnDisk) {
+			return b[:min(int64(len(b)), most)], err
+		}
+	}
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 			return nil
 		}
 	}
-	l.files = newFiles(root, dir, filepath.Dir(shown), l.options.AllowPaths)
+	l.files = newFiles(root, dir, filepath.Dir(shown), l.options)
 	src, no := l.files.open(abs, shown)
 	if no != nil {
 		l.refuse(nowhere, no)
@@ -122,6 +122,7 @@ func (l *loader) finish(tree *value, src *source) *Spec {
 			}
 		}
 		s.program = p
+		l.analyze(c, s)
 	}
 	if len(l.chain) == 1 && !l.bare && s.Kind == kindAgent {
 		if l.inlineTests(c, s); l.report.list.Failed() {

@@ -24,9 +24,10 @@ type compiled struct {
 }
 
 // NewPrograms compiles by the options, less their overrides: those are of the
-// file that a command names, not of what that file names.
+// file that a command names, not of what that file names. Nor are its analyzers
+// asked: a spec is looked at where it is named.
 func NewPrograms(o Options) *Programs {
-	o.Set, o.Environ, o.Programs = nil, nil, nil
+	o.Set, o.Environ, o.Programs, o.Analyzers = nil, nil, nil, nil
 	return &Programs{options: o, done: map[string]*compiled{}}
 }
 

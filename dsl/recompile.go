@@ -19,7 +19,7 @@ func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, dia
 	if root == "" {
 		root = ProjectRoot(dir)
 	}
-	l.files = newFiles(root, dir, dir, o.AllowPaths)
+	l.files = newFiles(root, dir, dir, o)
 	tree, err := fromJSON(whole)
 	if err != nil || tree.kind != dict {
 		l.report.error(diag.Syntax, place{src: whole}, "it cannot be read again: %v", err)

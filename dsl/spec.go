@@ -33,6 +33,12 @@ type Options struct {
 	// Pins reads what is pinned of servers in the project of that root; nil =
 	// nobody wants it looked at.
 	Pins func(root string) (*pin.Lock, error)
+	// Analyzers look at each spec that compiles, those that it calls included.
+	Analyzers []Analyzer
+	// Read gives files that are not as they are on disk, by their absolute paths:
+	// what an editor has not saved, the files of another commit. With an error of
+	// ErrOnDisk the disk is asked; nil = always. The bounds of the root hold.
+	Read func(path string) ([]byte, error)
 	// Programs are the specs that tests and suites are of, compiled; nil = each
 	// call compiles its own.
 	Programs *Programs

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/diag"
 )
 
@@ -37,7 +38,9 @@ func vet(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		origins, found := dsl.Vet(file, optionsFor(c, path))
+		o := optionsFor(c, path)
+		o.Analyzers = analysis.All()
+		origins, found := dsl.Vet(file, o)
 		all = append(all, found...)
 		if origins != nil {
 			values = append(values, specValues{path, origins})

@@ -6,7 +6,7 @@ import "slices"
 type Code string
 
 // The codes: reading files, the shape of YAML, the language, names, templates,
-// expressions, schemas and paths, the graph, policy.
+// expressions, schemas and paths, the graph, policy, slips of YAML, what is doubtful.
 const (
 	Unreadable    Code = "PEX001"
 	OutsideRoot   Code = "PEX002"
@@ -34,6 +34,7 @@ const (
 	WhichModel     Code = "PEX024"
 	BadName        Code = "PEX025"
 	Exclusive      Code = "PEX026"
+	UnknownAgent   Code = "PEX027"
 	UnknownName    Code = "PEX030"
 	OptionalName   Code = "PEX031"
 	BadTemplate    Code = "PEX032"
@@ -55,8 +56,19 @@ const (
 	BadConfig      Code = "PEX075"
 	Unpinned       Code = "PEX076"
 	HiddenText     Code = "PEX077"
+	Deprecated     Code = "PEX078"
+	TooDear        Code = "PEX079"
 	CutByComment   Code = "PEX080"
 	NumberAsText   Code = "PEX081"
+	BadIgnore      Code = "PEX082"
+	UnusedIgnore   Code = "PEX083"
+	Ungranted      Code = "PEX090"
+	ShadowedTool   Code = "PEX091"
+	NeverFires     Code = "PEX092"
+	AlwaysFires    Code = "PEX093"
+	NotStrict      Code = "PEX094"
+	Unmentioned    Code = "PEX095"
+	NoEffect       Code = "PEX096"
 )
 
 // Meaning is a code's entry in the reference.

@@ -1,0 +1,118 @@
+package dsl
+
+import "encoding/json"
+
+// Value is a part of a spec as it stands after includes, files and overrides,
+// for reading: analyzers, diffs and editors go through specs by it. The zero
+// Value is nothing, and so is whatever is asked of it.
+type Value struct{ v *value }
+
+// Place is where a part of a spec stands. Lines and columns count from 1,
+// columns in characters; Line 0 is no place in a file: a flag, or nothing.
+type Place struct {
+	File   string // as people wrote it
+	Path   string // absolute; "" = it is no file
+	Line   int
+	Column int
+	at     place
+}
+
+// Entry is one key of a mapping.
+type Entry struct {
+	Key   string
+	Place Place // of the key
+	Value Value
+}
+
+// Tree is the whole of a spec.
+func (s *Spec) Tree() Value { return Value{s.tree} }
+
+// Get goes down by keys; nothing when one is missing. A null is there.
+func (v Value) Get(keys ...string) Value {
+	at := v.v
+	for _, key := range keys {
+		e := at.find(key)
+		if e == nil {
+			return Value{}
+		}
+		at = e.val
+	}
+	return Value{at}
+}
+
+// Exists says whether there is a value, be it null.
+func (v Value) Exists() bool { return v.v != nil }
+
+// Entries are those of a mapping, as written.
+func (v Value) Entries() []Entry {
+	if v.v == nil {
+		return nil
+	}
+	out := make([]Entry, len(v.v.entries))
+	for i, e := range v.v.entries {
+		out[i] = Entry{e.key, e.place.shown(), Value{e.val}}
+	}
+	return out
+}
+
+// Items are those of a list.
+func (v Value) Items() []Value {
+	if v.v == nil {
+		return nil
+	}
+	out := make([]Value, len(v.v.items))
+	for i, it := range v.v.items {
+		out[i] = Value{it}
+	}
+	return out
+}
+
+// IsText, IsList, IsMapping and IsNull say what a value is; of nothing all are
+// false.
+func (v Value) IsText() bool    { return v.v != nil && v.v.kind == text }
+func (v Value) IsList() bool    { return v.v != nil && v.v.kind == list }
+func (v Value) IsMapping() bool { return v.v != nil && v.v.kind == dict }
+func (v Value) IsNull() bool    { return v.v != nil && v.v.kind == null }
+
+// Text is a scalar as it was written; "" for everything else.
+func (v Value) Text() string {
+	if v.v == nil {
+		return ""
+	}
+	return v.v.text
+}
+
+// JSON is the value in JSON, keys in the order written; nil = nothing.
+func (v Value) JSON() json.RawMessage {
+	if v.v == nil {
+		return nil
+	}
+	return v.v.appendJSON(nil)
+}
+
+// Place is where the value begins.
+func (v Value) Place() Place {
+	if v.v == nil {
+		return Place{}
+	}
+	return v.v.place.shown()
+}
+
+// Within is the place of a byte offset in a text: of an expression, a prompt.
+func (v Value) Within(offset int) Place {
+	if v.v == nil {
+		return Place{}
+	}
+	return v.v.within(offset).shown()
+}
+
+func (p place) shown() Place {
+	out := Place{at: p}
+	if p.src == nil {
+		return out
+	}
+	if out.File = p.src.name; p.src.kind == specFile || p.src.kind == includedFile {
+		out.Path, out.Line, out.Column = p.src.path, p.line, p.col
+	}
+	return out
+}
