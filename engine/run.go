@@ -203,6 +203,9 @@ func (r *run) along(s *Scope) error {
 	g := r.program.Graph
 	at := g.Start
 	for range maxVisits {
+		if r.traced() {
+			r.trace(Visited{at})
+		}
 		if at == End {
 			return nil
 		}
@@ -219,10 +222,8 @@ func (r *run) along(s *Scope) error {
 func (r *run) visit(s *Scope, at string) (string, error) {
 	err := r.program.Nodes[at].Run(s)
 	if errors.Is(err, ErrReplan) {
-		for _, typ := range []string{"reflector", "planner"} {
-			if id, ok := r.program.NodeOf(typ); ok {
-				return id, nil
-			}
+		if id := r.program.Replanner(); id != "" {
+			return id, nil
 		}
 	}
 	if err != nil {

@@ -118,6 +118,9 @@ func (t turn) read(s *engine.Scope, r *engine.Reply) (outcome, complaint, error)
 
 func (t turn) readAnswer(s *engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
 	a, wrong := accept(s, p.Result, p.ResultValue)
+	if wrong == "" && a.Text == "" {
+		wrong = "the answer is empty" // no edge would take it for one
+	}
 	if wrong != "" {
 		return outcome{}, complaint{text: wrong, answer: true}, nil
 	}

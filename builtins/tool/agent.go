@@ -18,6 +18,12 @@ type AgentConfig struct {
 // Reaches implements engine.Reacher: nothing but what is in the other spec.
 func (*AgentConfig) Reaches() []string { return nil }
 
+// Asks implements engine.BoundedTool: a run of the other spec.
+func (c *AgentConfig) Asks() []engine.Ask {
+	p, _ := c.Ref.Program().(*engine.Program)
+	return []engine.Ask{{Agent: p}}
+}
+
 // Agent runs another spec. A call is a run within the run, in its journal and
 // events and on its budget; it has a plan, limits and tools of its own.
 var Agent = component.New("agent", "Runs another spec inside this run: a plan of its own, the same journal and budget.",

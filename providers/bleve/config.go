@@ -3,13 +3,14 @@ package bleve
 import (
 	"fmt"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/folder"
 )
 
 // Config is the settings of retrieve.
 type Config struct {
-	Root       string           `yaml:"root" doc:"Folder whose files are searched; relative to the spec. Default: the spec's folder."`
+	Root       string           `yaml:"root" path:"relative" doc:"Folder whose files are searched; relative to the file that names it. Default: the spec's folder."`
 	Pattern    string           `yaml:"pattern" doc:"Which files are searched, seen from root: * and ? within a name, ** for any folders, {a,b} for either."`
 	Exclude    []string         `yaml:"exclude" doc:"Names of files and folders that are not searched at any depth, with * as in a shell."`
 	Language   string           `yaml:"language" enum:"standard|en|de|es|fr|it|nl|pt" doc:"Whose word forms count as one word; texts in others are found too. standard: words as they are written, but for capitals and accents."`
@@ -20,6 +21,14 @@ type Config struct {
 
 // Reaches implements engine.Reacher: nothing but the llm, which says it itself.
 func (*Config) Reaches() []string { return nil }
+
+// Asks implements engine.BoundedTool: vectors of the passages and of each query.
+func (c *Config) Asks() []engine.Ask {
+	if c.Embeddings.LLM.Name == "" || c.Embeddings.Weight == 0 {
+		return nil
+	}
+	return []engine.Ask{{Untold: "it has the llm " + c.Embeddings.LLM.Name + " make vectors of its files and of what is looked for"}}
+}
 
 // ChunkConfig is how files are cut.
 type ChunkConfig struct {

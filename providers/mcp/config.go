@@ -11,9 +11,9 @@ import (
 
 // Config is the settings of mcp.
 type Config struct {
-	Command component.Value      `yaml:"command" vars:"parameters,env" doc:"Program and arguments that start the server, such as [npx, -y, some-server]; no shell is in between. A program alone may have its arguments under args."`
+	Command component.Value      `yaml:"command" path:"program" vars:"parameters,env" doc:"Program and arguments that start the server, such as [npx, -y, some-server]; no shell is in between. A program alone may have its arguments under args."`
 	Args    []component.Template `yaml:"args" vars:"parameters,env" doc:"Arguments behind command, where that is a program alone."`
-	Cwd     string               `yaml:"cwd" doc:"Folder that the server runs in; relative to the spec. Default: the spec's folder."`
+	Cwd     string               `yaml:"cwd" path:"relative" doc:"Folder that the server runs in; relative to the file that names it. Default: the spec's folder."`
 
 	Env map[string]component.Template `yaml:"env" vars:"parameters,env" doc:"Environment variables of the server on top of PATH, HOME, LANG and TMPDIR; nothing else of the machine's environment is passed on. One whose references are unset is left out."`
 
@@ -29,7 +29,7 @@ type Config struct {
 	Prompts   []string            `yaml:"prompts" doc:"Prompts of the server that become tools which give their text, by name or glob: [\"*\"] for all. Default: none."`
 	Resources bool                `yaml:"resources" doc:"Makes tools that list and read the server's resources."`
 
-	Roots       []string `yaml:"roots" doc:"Folders that the server is told it may work in; relative to the spec and within the project. Many servers take them instead of the folders of their arguments. Default: none."`
+	Roots       []string `yaml:"roots" path:"relative" doc:"Folders that the server is told it may work in; relative to the file that names it and within the project. Many servers take them instead of the folders of their arguments. Default: none."`
 	Elicitation bool     `yaml:"elicitation" doc:"The server may ask a person in the middle of a call."`
 	Sampling    *Sample  `yaml:"sampling" doc:"Lets the server ask an llm of this spec in the middle of a call."`
 
@@ -78,6 +78,16 @@ func (c *Config) rules() engine.ToolsetRules {
 		r.Sampling = engine.Sampling{LLM: s.LLM.Name, MaxCalls: positive(s.MaxCalls, sampleCalls), MaxTokens: positive(s.MaxTokens, sampleTokens)}
 	}
 	return r
+}
+
+// Asks implements engine.BoundedTool: what the server may ask of its llm, anew
+// with each answer of a person that it may ask for.
+func (c *Config) Asks() []engine.Ask {
+	parts := 1
+	if c.Elicitation {
+		parts = engine.MaxParts
+	}
+	return c.rules().Sampling.Asks(parts)
 }
 
 func positive(n, otherwise int) int {

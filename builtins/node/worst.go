@@ -1,0 +1,159 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+var (
+	_ engine.Bounded = (*planner)(nil)
+	_ engine.Bounded = (*executor)(nil)
+	_ engine.Bounded = (*reflector)(nil)
+	_ engine.Bounded = (*finalizer)(nil)
+)
+
+// Worst is a plan and its repairs, and again for what guards and people reject.
+func (p *planner) Worst(program *engine.Program) engine.Worst {
+	turns := againFor(program, engine.AfterPlan, 1)
+	return engine.Worst{Visit: planning(program, "planner", p.cfg.LLM.Name, p.cfg, turns), Plans: true}
+}
+
+// Worst is a look at the plan with its repairs, and again for what guards and
+// people reject. Where taking over a plan is a replan, max_replans bounds the
+// visits.
+func (x *reflector) Worst(program *engine.Program) engine.Worst {
+	plan := plannerOf(engine.View{Program: program})
+	turns := againFor(program, engine.AfterReflect, 2)
+	w := engine.Worst{Visit: planning(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, Last: true}
+	if x.cfg.Strategy != perStep {
+		n := program.Limits.MaxReplans
+		w.Visits = &engine.Factor{N: n + 1, Text: fmt.Sprintf("(1 + limits.max_replans %d)", n), Paths: []string{"limits.max_replans"}}
+	}
+	return w
+}
+
+// planning is turns of a role that plans: each may be asked again with what is
+// wrong with its reply, and begins with a summary where the spec has one.
+func planning(p *engine.Program, role, llm string, plan *PlannerConfig, turns []engine.Factor) []engine.Ask {
+	repairs := repaired(p, "planner.repair.max_attempts", plan.Repair.MaxAttempts)
+	ask := engine.Ask{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
+	if a := plan.Approval.Source; a != "" && a != "never" {
+		ask.Endless = "planner.approval: a person may send every plan back, as often as they like"
+	}
+	asks := []engine.Ask{ask}
+	for _, sum := range summaries(p, turns) {
+		sum.Endless = ask.Endless
+		asks = append(asks, sum)
+	}
+	return asks
+}
+
+// repaired is a call and those that ask again: for plans, and for answers that
+// the output does not take.
+func repaired(p *engine.Program, plans string, n int) engine.Factor {
+	f := engine.Factor{N: 1, Text: "(1"}
+	add := func(path string, n int) {
+		f.N += n
+		f.Text += fmt.Sprintf(" + %s %d", path, n)
+		f.Paths = append(f.Paths, path)
+	}
+	if plans != "" {
+		add(plans, n)
+	}
+	if p.Output != nil {
+		add("output.repair.max_attempts", p.Output.MaxAttempts)
+	}
+	f.Text += ")"
+	return f
+}
+
+// againFor is how often a role plans in one visit: first times where a guard may
+// ask for another plan that no limit counts yet, and max_replans more.
+func againFor(p *engine.Program, at engine.GuardPlace, first int) []engine.Factor {
+	i := slices.IndexFunc(p.Guards, func(g engine.Guard) bool { return g.At == at && g.Do == engine.GuardReplan })
+	if i < 0 {
+		return nil
+	}
+	n, guard := p.Limits.MaxReplans, fmt.Sprintf("guards[%d]", p.Guards[i].Index)
+	return []engine.Factor{{
+		N: first + n, Text: fmt.Sprintf("(%d + limits.max_replans %d, which %s may use up)", first, n, guard),
+		Paths: []string{"limits.max_replans", guard},
+	}}
+}
+
+// summaries is a summary for each of so many prompts.
+func summaries(p *engine.Program, times []engine.Factor) []engine.Ask {
+	r := p.Memory.Compaction.Summarize
+	if r == nil {
+		return nil
+	}
+	return []engine.Ask{{Role: "summarizer", LLM: r.LLM, Times: times}}
+}
+
+// Worst is, for a step, all its attempts with all their turns, and the judge.
+func (x *executor) Worst(p *engine.Program) engine.Worst {
+	w := engine.Worst{Starts: engine.StartsOpen}
+	_, reflects := p.NodeOf("reflector")
+	w.Jumps = reflects || slices.ContainsFunc(p.Guards, func(g engine.Guard) bool { return g.At == engine.AfterStep && g.Do == engine.GuardReplan })
+	attempts := []engine.Factor{counted("executor.step_attempts", x.cfg.StepAttempts)}
+	if agent, _ := x.cfg.Agent.Program().(*engine.Program); agent != nil {
+		w.Step = []engine.Ask{{Agent: agent, Times: attempts}}
+	} else {
+		turns := append(slices.Clip(attempts), counted("limits.executor_max_iterations", p.Limits.ExecutorMaxIterations))
+		calls := engine.Ask{Tools: x.callable(p), Times: turns}
+		if x.cfg.Mode != reactText {
+			calls.Endless = "one reply may call any number of tools, and limits.max_tool_calls is not set"
+		}
+		w.Step = append([]engine.Ask{{Role: "executor", LLM: x.cfg.LLM.Name, Times: turns}, calls}, summaries(p, turns)...)
+	}
+	if x.cfg.Verify.Source == "judge" {
+		w.Step = append(w.Step, engine.Ask{Role: "judge", LLM: x.cfg.LLM.Name, Times: attempts})
+	}
+	return w
+}
+
+// callable is the tools of the spec that steps may call, or some of whose
+// members they may.
+func (x *executor) callable(p *engine.Program) []string {
+	var out []string
+	for i := range p.Tools {
+		name := p.Tools[i].Name
+		if (len(x.cfg.Tools) == 0 || mayMean(x.cfg.Tools, name)) && !matches(x.cfg.ExcludeTools, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// mayMean says that a glob matches a tool, or may match a member of a toolset of
+// that name.
+func mayMean(globs []string, name string) bool {
+	member := engine.MemberName(name, "")
+	return matches(globs, name) || slices.ContainsFunc(globs, func(g string) bool {
+		plain, _, _ := strings.Cut(g, "*")
+		if i := strings.IndexAny(plain, `?[\`); i >= 0 {
+			plain = plain[:i]
+		}
+		if plain == g {
+			return strings.HasPrefix(g, member)
+		}
+		return strings.HasPrefix(plain, member) || strings.HasPrefix(member, plain)
+	})
+}
+
+// counted is a number of the spec as a factor.
+func counted(at string, n int) engine.Factor {
+	return engine.Factor{N: n, Text: fmt.Sprintf("%s %d", at, n), Paths: []string{at}}
+}
+
+// Worst is an answer, and again for each that the output does not take.
+func (f *finalizer) Worst(p *engine.Program) engine.Worst {
+	ask := engine.Ask{Role: "finalizer", LLM: f.cfg.LLM.Name}
+	if p.Output != nil {
+		ask.Times = []engine.Factor{repaired(p, "", 0)}
+	}
+	return engine.Worst{Visit: append([]engine.Ask{ask}, summaries(p, nil)...)}
+}

@@ -1,0 +1,234 @@
+package node_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
+)
+
+// condition is an expression of a test, by its source.
+type condition struct {
+	source string
+	holds  func(env map[string]any) bool
+}
+
+func (c condition) String() string                        { return c.source }
+func (c condition) Eval(env map[string]any) (bool, error) { return c.holds(env), nil }
+
+// guardOf is a condition as component.GuardRef has it.
+func guardOf(source string, holds func(any) bool) component.GuardRef {
+	g := component.GuardRef{Source: source}
+	g.Bind(func(env map[string]any) (bool, error) { return holds(env), nil })
+	return g
+}
+
+// known are the conditions that strategies put on edges.
+func known(source string) engine.Condition {
+	holds := func(map[string]any) bool { return false }
+	switch {
+	case source == `reply.result != ""`:
+		holds = func(env map[string]any) bool { return env["reply"].(engine.ReplyEnv).Result != "" }
+	case source == `len(plan.remaining) == 0`:
+		holds = func(env map[string]any) bool { return len(env["plan"].(engine.PlanEnv).Remaining) == 0 }
+	case source == `reply.text == "replan"`:
+		holds = func(env map[string]any) bool { return env["reply"].(engine.ReplyEnv).Text == "replan" }
+	case strings.HasPrefix(source, "step.status"):
+		holds = func(env map[string]any) bool { return env["step"].(engine.StepEnv).Status != "ok" }
+	}
+	return condition{source, holds}
+}
+
+// spiteful is a random program and its host.
+type spiteful struct {
+	r    *rand.Rand
+	book *ledger
+	seed uint64
+	mean bool
+	wild bool // graphs of its own
+}
+
+func (w *spiteful) models() []engine.ModelSpec {
+	var out []engine.ModelSpec
+	for i := range 1 + w.r.IntN(3) {
+		m := engine.ModelSpec{
+			Name: fmt.Sprint("m", i), Params: engine.Params{MaxOutputTokens: 100 + w.r.IntN(400)},
+			Cost:  &engine.Cost{Input: w.r.Float64(), Output: 5 * w.r.Float64(), CacheWrite: 2 * w.r.Float64()},
+			Retry: engine.RetryPolicy{MaxAttempts: w.r.IntN(4)},
+		}
+		if i > 0 && w.r.IntN(2) == 0 {
+			m.Fallback = []string{"m0"}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// program makes an agent; depth is how many may be nested in it.
+func (w *spiteful) program(tb testing.TB, name string, depth int, hosts map[string]engine.Host) *engine.Program {
+	tb.Helper()
+	p := &engine.Program{
+		Name: name, Digest: "sha256:" + name, Source: json.RawMessage(`{}`), Models: w.models(), Nodes: map[string]engine.Node{},
+		Memory: engine.MemorySettings{Backend: "none"},
+		Limits: engine.Limits{
+			MaxSteps: 1 + w.r.IntN(6), ExecutorMaxIterations: 1 + w.r.IntN(4), MaxReplans: 1 + w.r.IntN(4),
+			MessageHistoryLimit: 10, ExecutorMessageHistoryLimit: 1 + w.r.IntN(4),
+			MaxToolCalls: w.r.IntN(3) * 5, MaxTokens: w.r.IntN(4) / 3 * (20_000 + w.r.IntN(200_000)),
+			MaxConsecutiveToolCalls: 3 * w.r.IntN(2),
+		},
+	}
+	if w.r.IntN(2) == 0 {
+		schema := component.SchemaRef{JSON: json.RawMessage(`{"type":"string"}`)}
+		p.Output = &engine.Output{Schema: schema, MaxAttempts: w.r.IntN(3)}
+		p.Output.Ensures = []component.GuardRef{guardOf(`output != "bad"`, func(env any) bool { return env.(map[string]any)["output"] != "bad" })}
+	}
+	if w.r.IntN(3) == 0 {
+		always := guardOf("true", func(any) bool { return true })
+		p.Memory.Compaction.Summarize = &engine.Summarization{When: always, Keep: 1, LLM: w.llm(p)}
+	}
+	for i, at := range []engine.GuardPlace{engine.AfterPlan, engine.AfterStep, engine.AfterReflect} {
+		if w.r.IntN(4) == 0 {
+			p.Guards = append(p.Guards, engine.Guard{Index: i, At: at, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })})
+		}
+	}
+	h := engine.Host{Models: map[string]engine.Model{}, Tools: []engine.HostTool{{Tool: looks{}}}}
+	of := &habits{program: p, repairs: w.r.IntN(3)}
+	for i := range p.Models {
+		h.Models[p.Models[i].Name] = spite{&p.Models[i], w.book, w.seed, w.mean, of}
+	}
+	if depth > 0 && w.r.IntN(3) == 0 {
+		inner := expert{w.program(tb, name+"e", depth-1, hosts)}
+		p.Tools = []engine.ToolSpec{{Name: "expert", Config: inner}}
+		h.Tools = append(h.Tools, engine.HostTool{Spec: &p.Tools[0], Tool: inner})
+	}
+	hosts[name] = h
+	w.nodes(tb, p, of.repairs, depth, hosts)
+	return p
+}
+
+func (w *spiteful) llm(p *engine.Program) string { return p.Models[w.r.IntN(len(p.Models))].Name }
+
+// nodes gives a program the roles, and the graph of a strategy or one of its own.
+func (w *spiteful) nodes(tb testing.TB, p *engine.Program, repairs, depth int, hosts map[string]engine.Host) {
+	tb.Helper()
+	pick := func(words ...string) string { return words[w.r.IntN(len(words))] }
+	plan := node.Planner.Config().(*node.PlannerConfig)
+	plan.LLM.Name, plan.PlanFormat, plan.Repair.MaxAttempts = w.llm(p), pick("list", "steps", "dag"), repairs
+	x := node.Executor.Config().(*node.ExecutorConfig)
+	x.LLM.Name, x.MaxParallelSteps, x.StepAttempts = w.llm(p), 1+w.r.IntN(3), 1+w.r.IntN(2)
+	x.Mode, x.OnStepError = pick("function_calling", "react_text", "guided"), pick("reflect", "continue", "fail", "reflect")
+	x.Verify.Source = pick("none", "judge")
+	if depth > 0 && w.r.IntN(3) == 0 {
+		x.Agent.File = "inner"
+		x.Agent.Bind(w.program(tb, p.Name+"i", depth-1, hosts))
+	}
+	look := node.Reflector.Config().(*node.ReflectorConfig)
+	look.LLM.Name, look.Strategy = w.llm(p), pick("per_step", "batch", "adaptive", "none")
+	look.Triggers.StepFailed, look.Triggers.Viability.Enabled = w.r.IntN(2) == 0, w.r.IntN(2) == 0
+	final := node.Finalizer.Config().(*node.FinalizerConfig)
+	final.LLM.Name = w.llm(p)
+	if w.wild {
+		w.wander(tb, p, plan, x, look, final)
+		return
+	}
+	wires := look.Wire()
+	configs := map[string]any{"planner": plan, "executor": x, "reflector": look, "finalizer": final}
+	types := map[string]string{"planner": "planner", "executor": "executor", "reflector": "reflector", "finalizer": "finalizer"}
+	ids := []string{"planner", "executor", "reflector", "finalizer"}
+	for _, n := range wires.Nodes {
+		ids, configs[n.ID], types[n.ID] = append(ids, n.ID), n.Config, n.Type
+	}
+	g := &graph.Graph[engine.Condition]{Start: "planner"}
+	reached := map[string]bool{"planner": true}
+	for _, e := range wires.Edges {
+		edge := graph.Edge[engine.Condition]{From: e.From, To: e.To, Label: e.When.Source, Each: e.EachFresh}
+		if edge.Label != "" {
+			edge.Guard = known(edge.Label)
+		}
+		g.Edges, reached[e.To] = append(g.Edges, edge), true
+	}
+	for _, id := range ids {
+		built(tb, p, id, types[id], wires.Take, configs[id])
+		if reached[id] {
+			g.Nodes = append(g.Nodes, graph.Node{ID: id, Type: types[id]})
+		}
+	}
+	if err := g.Check(); err != nil {
+		tb.Fatal(err)
+	}
+	p.Graph = g
+}
+
+func built(tb testing.TB, p *engine.Program, id, typ string, take engine.Take, config any) {
+	tb.Helper()
+	f, _ := node.All().Find(typ)
+	n, err := f.Build(config, engine.NodeSettings{ID: id, Take: take})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p.Nodes[id] = n
+}
+
+// wander gives a program a graph whose edges lead anywhere.
+func (w *spiteful) wander(tb testing.TB, p *engine.Program, plan, x, look, final any) {
+	tb.Helper()
+	router := node.Router.Config().(*node.RouterConfig)
+	router.LLM.Name, router.Prompt, router.Choices = w.llm(p), bound(component.Inline("Which?")), []string{"again"}
+	tool := node.Tool.Config().(*node.ToolConfig)
+	if tool.Tool = "look"; len(p.Tools) > 0 {
+		tool.Tool = "expert"
+		question := component.Template{Text: "q"}
+		question.Bind(func(component.Lookup) []string { return []string{"q"} })
+		tool.Args = map[string]component.Template{"question": question}
+	}
+	configs := []any{plan, x, look, final, router, tool}
+	types := []string{"planner", "executor", "reflector", "finalizer", "router", "tool"}
+	take := []engine.Take{engine.TakeOne, engine.TakeRound, engine.TakeAll}[w.r.IntN(3)]
+	all := &graph.Graph[engine.Condition]{Start: types[5*w.r.IntN(2)*w.r.IntN(2)]}
+	anywhere := func() string { return append(types, "end", "executor", "executor")[w.r.IntN(9)] }
+	coin := condition{"coin", func(map[string]any) bool { return w.r.IntN(2) == 0 }}
+	for i, typ := range types {
+		built(tb, p, typ, typ, take, configs[i])
+		if (typ == "planner" || typ == "reflector") && w.r.IntN(3) > 0 {
+			g := known(`reply.result != ""`)
+			all.Edges = append(all.Edges, graph.Edge[engine.Condition]{From: typ, To: graph.End, Label: g.String(), Guard: g})
+		}
+		if typ == "executor" && w.r.IntN(2) > 0 {
+			g := known(`len(plan.remaining) == 0`)
+			all.Edges = append(all.Edges, graph.Edge[engine.Condition]{From: typ, To: "reflector", Label: g.String(), Guard: g})
+		}
+		if w.r.IntN(2) == 0 {
+			all.Edges = append(all.Edges, graph.Edge[engine.Condition]{From: typ, To: anywhere(), Label: "coin", Guard: coin})
+		}
+		all.Edges = append(all.Edges, graph.Edge[engine.Condition]{From: typ, To: anywhere()})
+	}
+	p.Graph = onlyReached(all, types)
+}
+
+// onlyReached leaves out what no way leads to.
+func onlyReached(all *graph.Graph[engine.Condition], types []string) *graph.Graph[engine.Condition] {
+	seen := map[string]bool{all.Start: true}
+	for range types {
+		for _, e := range all.Edges {
+			seen[e.To] = seen[e.To] || seen[e.From]
+		}
+	}
+	g := &graph.Graph[engine.Condition]{Start: all.Start}
+	for _, typ := range types {
+		if seen[typ] {
+			g.Nodes = append(g.Nodes, graph.Node{ID: typ, Type: typ})
+		}
+	}
+	for _, e := range all.Edges {
+		if seen[e.From] {
+			g.Edges = append(g.Edges, e)
+		}
+	}
+	return g
+}

@@ -1,0 +1,161 @@
+package node_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/worstcase"
+)
+
+// worstRuns is how many random runs are made: PEX_WORST_RUNS, else 1,500.
+func worstRuns() int {
+	if n, err := strconv.Atoi(os.Getenv("PEX_WORST_RUNS")); err == nil {
+		return n
+	}
+	return 1500
+}
+
+// TestNoRunCostsMoreThanItsWorstCase holds the bill of agents of every strategy,
+// whose models do all to be called again, against what was said before.
+func TestNoRunCostsMoreThanItsWorstCase(t *testing.T) {
+	near := spend(t, worstRuns(), false)
+	if near < worstRuns()/50 {
+		t.Error("the runs prove little: too few come near their bounds")
+	}
+}
+
+// TestNoGraphCostsMoreThanItsWorstCase is the same for graphs that lead anywhere,
+// in circles as well.
+func TestNoGraphCostsMoreThanItsWorstCase(t *testing.T) {
+	if spend(t, worstRuns()/20, true) == 0 {
+		t.Error("the runs prove little: none comes near its bound")
+	}
+}
+
+// spend makes runs and says how many of them made half of the calls that they may.
+func spend(t *testing.T, runs int, wild bool) (near int) {
+	t.Helper()
+	for seed := range uint64(runs) {
+		w := &spiteful{rand.New(rand.NewPCG(seed, 1)), &ledger{}, seed, seed%2 == 0, wild}
+		hosts := map[string]engine.Host{}
+		p := w.program(t, "main", 1, hosts)
+		host := hosts["main"]
+		host.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) { return hosts[p.Name], nil }
+		most := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
+		res := engine.Run(t.Context(), p, perInput, host, engine.Options{Virtual: true})
+		if res.StopReason.Code == engine.StopInternal && p.Replanner() != "" {
+			t.Fatalf("seed %d: %s", seed, res.Error)
+		}
+		for _, wrong := range exceeded(most, w.book, res) {
+			t.Errorf("seed %d: %s; ended %s\n%+v", seed, wrong, res.StopReason.Code, most.Parts)
+		}
+		if most.Limited.Calls.Known() && 2*w.book.calls >= most.Limited.Calls.Most {
+			near++
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	t.Logf("%d of %d runs made at least half of the calls they may make", near, runs)
+	return near
+}
+
+// TestTheDefaultAgentReachesItsWorstCase: whoever may plan, call and be asked
+// again as often as the defaults allow gets to the very call.
+func TestTheDefaultAgentReachesItsWorstCase(t *testing.T) {
+	p, h, book := defaults(t)
+	most := worstcase.Bound(p, worstcase.Options{Context: contextWindow}).Limited
+	runPER(p, h, "r")
+	if book.calls != most.Calls.Most || book.tokens.Total() != most.Tokens.Most || most.Calls.Most != 464 {
+		t.Errorf("%d calls and %d tokens, of %+v", book.calls, book.tokens.Total(), most)
+	}
+}
+
+// TestReflectorsReachTheirWorstCase does it for what bounds a reflector beside
+// the steps.
+func TestReflectorsReachTheirWorstCase(t *testing.T) {
+	again := engine.Guard{At: engine.AfterReflect, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })}
+	tests := []struct {
+		name     string
+		strategy string
+		change   func(*engine.Program)
+		calls    int // that are made of it,
+		most     int // and that may be
+	}{
+		{"replans of a batch", "batch", func(p *engine.Program) { p.Limits.MaxReplans = 3 }, 4 * 3, 4 * 3},
+		{"a guard that is never content", "per_step", func(p *engine.Program) {
+			p.Guards, p.Limits.MaxReplans, p.Limits.MaxSteps = []engine.Guard{again}, 3, 20
+		}, 5 * 3, 20 * 5 * 3}, // all in the first of its visits
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, h, book := defaults(t)
+			look := node.Reflector.Config().(*node.ReflectorConfig)
+			look.LLM.Name, look.Strategy = "main", tt.strategy
+			take := look.Wire().Take
+			built(t, p, "reflector", "reflector", take, look)
+			x := node.Executor.Config().(*node.ExecutorConfig)
+			x.LLM.Name = "main"
+			built(t, p, "executor", "executor", take, x)
+			tt.change(p)
+			e := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
+			runPER(p, h, "r")
+			for _, part := range e.Parts {
+				if part.Role == "reflector" && (book.roles["reflector"] != tt.calls || part.Calls.Most != tt.most) {
+					t.Errorf("%d calls of %+v", book.roles["reflector"], part.Calls)
+				}
+			}
+		})
+	}
+}
+
+// defaults is an agent of default limits, with a model that knows them.
+func defaults(t *testing.T) (*engine.Program, engine.Host, *ledger) {
+	t.Helper()
+	p := perProgram(t)
+	p.Limits = engine.Limits{MaxSteps: 20, ExecutorMaxIterations: 20, MessageHistoryLimit: 10, ExecutorMessageHistoryLimit: 10, MaxReplans: 10, MaxConsecutiveToolCalls: 5}
+	p.Models[0].Params.MaxOutputTokens, p.Models[0].Cost = 500, &engine.Cost{Input: 1, Output: 4}
+	final := node.Finalizer.Config().(*node.FinalizerConfig)
+	final.LLM.Name, final.FinalizerPromptTemplate = "main", bound(final.FinalizerPromptTemplate)
+	built(t, p, "finalizer", "finalizer", "", final)
+	book := &ledger{}
+	h := engine.Host{Models: map[string]engine.Model{}, Tools: []engine.HostTool{{Tool: looks{}}}}
+	h.Models["main"] = spite{&p.Models[0], book, 0, true, &habits{p, 2}}
+	return p, h, book
+}
+
+// exceeded says what of a bill, or of a run's own usage, is higher than the bound.
+func exceeded(e worstcase.Estimate, b *ledger, res *engine.Result) (wrong []string) {
+	say := func(what string, was, most any) { wrong = append(wrong, fmt.Sprintf("%s %v of %v", what, was, most)) }
+	counts := []struct {
+		what string
+		was  int
+		most worstcase.Count
+	}{
+		{"calls", b.calls, e.Limited.Calls},
+		{"attempts", b.calls + b.lost, worstcase.Count{Most: e.Limited.Calls.Most + e.Limited.Extra.Most, Unbounded: e.Limited.Calls.Unbounded + e.Limited.Extra.Unbounded}},
+		{"input", b.tokens.Input, e.Limited.Input},
+		{"output", b.tokens.Output, e.Limited.Output},
+		{"tokens", b.tokens.Total(), e.Limited.Tokens},
+		{"tokens without limits", b.tokens.Total(), e.Total.Tokens},
+		{"calls of the result", res.Usage.ModelCalls, e.Limited.Calls},
+		{"tokens of the result", res.Usage.Total(), e.Limited.Tokens},
+	}
+	for _, c := range counts {
+		if c.most.Known() && c.was > c.most.Most {
+			say(c.what, c.was, c.most.Most)
+		}
+	}
+	const dust = 1e-9
+	for _, m := range []worstcase.Money{e.Limited.Cost, e.Total.Cost} {
+		if m.Known() && b.usd > m.Most+dust {
+			say("USD", b.usd, m.Most)
+		}
+	}
+	return wrong
+}

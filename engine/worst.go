@@ -1,0 +1,102 @@
+package engine
+
+// Bounded is a capability of a Node: the most that it asks of models, tools and
+// agents, whatever they answer. Where a node has it not, nobody knows what a run
+// can cost.
+type Bounded interface {
+	Worst(p *Program) Worst
+}
+
+// BoundedTool is a capability of a tool's Config: the most that one call of the
+// tool asks of models and agents. A Config that names llms needs it.
+type BoundedTool interface {
+	Asks() []Ask
+}
+
+// Worst is the most that a node asks, and what bounds how often it is visited.
+type Worst struct {
+	Visit  []Ask // in one visit, its steps left aside
+	Step   []Ask // for one step that it starts
+	Starts Starts
+	Plans  bool    // a visit that does not answer leaves a plan of which a step remains
+	Last   bool    // a visit after limits.max_steps answers, or ends the run
+	Jumps  bool    // a visit may lead to the node of Replanner, whatever the edges say
+	Visits *Factor // of a run that an answer ends; nil = as many as the graph allows
+}
+
+// Starts says what a visit of a node starts of the steps that limits.max_steps
+// counts.
+type Starts int
+
+// The starts: none; one, or the run ends; at least one if one of the plan remains.
+const (
+	StartsNone Starts = iota
+	StartsOne
+	StartsOpen
+)
+
+// Ask is what is asked so many times: a model, an agent, or any of some tools.
+type Ask struct {
+	Role, LLM string   // a model, for the role
+	Tokens    int      // of one such call, input and output together; 0 = what the llm takes
+	Agent     *Program // a run of an agent within the run
+	Tools     []string // a call of one of these entries of the spec's tools
+	Times     []Factor // multiplied; none = once
+	Endless   string   // why nothing bounds how often; "" = Times do
+	Untold    string   // what of it no usage shows and no limit counts; "" = nothing
+}
+
+// Factor is a number that how often something happens is multiplied with.
+type Factor struct {
+	N     int
+	Text  string   // how N comes about, in the words of a spec: "limits.max_steps 20"
+	Paths []string // of the spec, that N depends on
+}
+
+// MaxVisits is how many nodes a walk along a graph visits at most.
+const MaxVisits = maxVisits
+
+// MaxParts is in how many parts a tool may make one call, a question to a person
+// between two of them.
+const MaxParts = maxAsked + 1
+
+// DefaultOutput is the output tokens that a call is bounded to under a budget
+// whose llm has no max_output_tokens.
+const DefaultOutput = unboundedOutput
+
+// MaxRepeats is how many attempts a run may repeat that makes so many calls of
+// models, with the agents within it.
+func MaxRepeats(calls int) int { return firstRepeats + calls/callsPerRepeat }
+
+// Dearest is the most that a token of input and one of output cost, in USD per
+// million, in a request with at most so many tokens of input.
+func (c *Cost) Dearest(input int) (in, out float64) { return c.dearest(input) }
+
+// Replanner is the node that a run goes to for another plan; "" = there is none.
+func (p *Program) Replanner() string {
+	for _, typ := range []string{"reflector", "planner"} {
+		if id, ok := p.NodeOf(typ); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+// Closing is the node that answers when a run ends early, whether or not the
+// graph has it; nil = there is none. The id is that of the graph, or "".
+func (p *Program) Closing() (id string, n Node) {
+	id, _ = p.NodeOf("finalizer")
+	return id, p.role("finalizer")
+}
+
+// Asks tells the most that a call asks of this llm.
+func (m Sampling) Asks(parts int) []Ask {
+	if m.LLM == "" {
+		return nil
+	}
+	times := []Factor{{N: m.MaxCalls, Text: "sampling.max_calls", Paths: []string{"sampling.max_calls"}}}
+	if parts > 1 {
+		times = append(times, Factor{N: parts, Text: "parts of a call, between questions to people"})
+	}
+	return []Ask{{Role: "tool", LLM: m.LLM, Tokens: m.MaxTokens, Times: times}}
+}

@@ -1,0 +1,124 @@
+package worstcase
+
+import (
+	"fmt"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// request is the worst case of one call of a model.
+type request struct {
+	answer Totals // of the dearest that may answer
+	lost   Totals // of the others, where an llm falls back to others: their answers may have got lost
+	firsts int    // llms that may be asked
+	again  int    // attempts that their policies let them repeat
+	repeat Totals // one such attempt, of the dearest
+	llms   []*engine.ModelSpec
+}
+
+// request is a call of an llm, which falls back to its fallbacks.
+func (r *run) request(a engine.Ask) request {
+	var q request
+	for _, name := range r.chain(a) {
+		spec := r.model(name)
+		if spec == nil {
+			q.answer, q.llms = unknown("the llm "+name+" is not in the program"), nil
+			return q
+		}
+		one := r.attempt(spec, a.Tokens)
+		q.lost = q.lost.plus(one)
+		q.answer = q.answer.or(one)
+		q.firsts++
+		if n := spec.Retry.MaxAttempts - 1; n > 0 {
+			q.again += n
+			q.repeat = q.repeat.or(one)
+		}
+		q.llms = append(q.llms, spec)
+	}
+	q.lost = q.lost.less(q.answer, q.firsts > 1)
+	q.answer.Calls, q.lost.Extra, q.repeat.Extra = most(1), most(q.firsts-1), Count{}
+	return q
+}
+
+// chain is the llms that a call may ask, in their order. What a tool asks is
+// asked of nobody else.
+func (r *run) chain(a engine.Ask) []string {
+	names := []string{a.LLM}
+	if spec := r.model(a.LLM); spec != nil && a.Tokens == 0 {
+		names = append(names, spec.Fallback...)
+	}
+	return names
+}
+
+func (r *run) model(name string) *engine.ModelSpec {
+	for i := range r.program.Models {
+		if r.program.Models[i].Name == name {
+			return &r.program.Models[i]
+		}
+	}
+	return nil
+}
+
+// attempt is the most that one request of an llm takes; of one that a tool asks
+// so many tokens are known to be the most.
+func (r *run) attempt(m *engine.ModelSpec, tokens int) Totals {
+	t := Totals{Input: r.input(m), Output: r.output(m)}
+	t.Tokens = t.Input.plus(t.Output)
+	if tokens > 0 {
+		t.Input, t.Output, t.Tokens = most(tokens), most(tokens), most(tokens)
+	}
+	if m.Cost == nil {
+		t.Cost = never[float64]("the llm " + m.Name + " has no price")
+		return t
+	}
+	longest := t.Input.Most
+	if !t.Input.Known() {
+		longest = countless
+	}
+	in, out := m.Cost.Dearest(longest)
+	if t.Cost = usd(t.Input, in).plus(usd(t.Output, out)); tokens > 0 {
+		t.Cost = usd(t.Tokens, max(in, out))
+	}
+	return t
+}
+
+// usd is what tokens cost at a price for a million.
+func usd(tokens Count, price float64) Money {
+	switch {
+	case price == 0:
+		return Money{}
+	case !tokens.Known():
+		return never[float64](tokens.Unbounded)
+	}
+	return most(float64(tokens.Most) * price / 1e6)
+}
+
+func (r *run) input(m *engine.ModelSpec) Count {
+	if r.options.Context > 0 {
+		return most(r.options.Context)
+	}
+	return never[int](fmt.Sprintf("nothing says how long a request to the llm %s may be", m.Name))
+}
+
+func (r *run) output(m *engine.ModelSpec) Count {
+	switch {
+	case m.Params.MaxOutputTokens > 0:
+		return most(m.Params.MaxOutputTokens)
+	case r.budgeted:
+		return most(engine.DefaultOutput)
+	}
+	return never[int](fmt.Sprintf("the llm %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
+}
+
+// less takes out of a sum what one of its parts, the highest, adds to it; what
+// has no bound keeps none as long as others are left.
+func (t Totals) less(o Totals, others bool) Totals {
+	if !others {
+		return Totals{}
+	}
+	t.Input.Most -= o.Input.Most
+	t.Output.Most -= o.Output.Most
+	t.Tokens.Most -= o.Tokens.Most
+	t.Cost.Most -= o.Cost.Most
+	return t
+}

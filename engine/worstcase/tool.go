@@ -1,0 +1,64 @@
+package worstcase
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// tools is calls of any of some tools: of those that ask something the dearest
+// is called each time.
+func (r *run) tools(node string, a engine.Ask) tally {
+	var t tally
+	any := false
+	for i := range r.program.Tools {
+		spec := &r.program.Tools[i]
+		if !slices.Contains(a.Tools, spec.Name) {
+			continue
+		}
+		if one, asks := r.tool(node, spec); asks {
+			t.either(one)
+			any = true
+		}
+	}
+	if !any {
+		return t
+	}
+	n, times := r.calls(a)
+	return t.scaled(node, n, times)
+}
+
+// tool is one call of a tool.
+func (r *run) tool(node string, spec *engine.ToolSpec) (t tally, asks bool) {
+	config, tells := spec.Config.(engine.BoundedTool)
+	if !tells {
+		if len(spec.LLMs) == 0 {
+			return t, false
+		}
+		why := unknown("the tool " + spec.Name + " does not tell what it asks of " + spec.LLMs[0])
+		return tally{parts: []Part{{Node: node, Tool: spec.Name, Role: "tool", Totals: why}}, total: why, limited: why}, true
+	}
+	for _, a := range config.Asks() {
+		asks = true
+		if a.Untold != "" {
+			a.Untold = "tools." + spec.Name + ": " + a.Untold
+		}
+		one := r.ask(node, a)
+		for i := range one.parts {
+			one.parts[i].Tool = spec.Name
+		}
+		t.add(one)
+	}
+	return t, asks
+}
+
+// calls is how many calls of tools there are: as many as asked for, and no more
+// than max_tool_calls.
+func (r *run) calls(a engine.Ask) (Count, []engine.Factor) {
+	n := counted(a)
+	if limit := r.toolCalls; limit > 0 && n.Exceeds(limit) {
+		return most(limit), []engine.Factor{{N: limit, Text: fmt.Sprintf("limits.max_tool_calls %d", limit), Paths: []string{"limits.max_tool_calls"}}}
+	}
+	return n, a.Times
+}
