@@ -12,6 +12,8 @@ type Way interface{ way() }
 
 // The ways.
 type (
+	// Visited says that the walk comes to a node of the graph, or to its end.
+	Visited struct{ Node string }
 	// EdgeTaken says that the walk went along an edge of the graph; When is its
 	// label.
 	EdgeTaken struct{ From, To, When string }
@@ -29,6 +31,7 @@ type (
 	Ended struct{ Reason StopReason }
 )
 
+func (Visited) way()    {}
 func (EdgeTaken) way()  {}
 func (GuardTried) way() {}
 func (Requested) way()  {}

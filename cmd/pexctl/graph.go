@@ -1,18 +1,32 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
 )
 
-var graphFormats = []string{"mermaid", "dot", "json"}
+var graphFormats = []string{"mermaid", "dot", "svg", "json"}
 
 func graphCommand() *cli.Command {
 	return &cli.Command{
-		Name: "graph", Usage: "draw the graph a spec compiles to, guards on the edges", ArgsUsage: "SPEC",
-		Description: examples("pexctl graph spec.yaml", "pexctl graph spec.yaml -o dot | dot -Tsvg > graph.svg"),
-		Flags:       append(specFlags(), outputFlagOf(graphFormats...)),
+		Name: "graph", Usage: "draw the graph a spec compiles to, guards on the edges, and the way a run took", ArgsUsage: "[SPEC]",
+		Description: examples(
+			"pexctl graph spec.yaml",
+			"pexctl graph spec.yaml -o svg > graph.svg",
+			"pexctl graph --run RUN -o svg > run.svg    # the nodes it visited, the edges it took, where it ended",
+			"pexctl graph spec.yaml --run RUN           # the same way on the spec as it is now",
+		),
+		Flags: append(
+			specFlags(),
+			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
+			homeFlag(), outputFlagOf(graphFormats...),
+		),
 		Action: func(c *cli.Context) error {
 			format, err := formatOf(c, graphFormats...)
 			if err != nil {
@@ -21,19 +35,75 @@ func graphCommand() *cli.Command {
 			if err := atMost(c, 1); err != nil {
 				return err
 			}
-			p, _, err := compile(c)
+			name, d, err := drawn(c)
 			if err != nil {
 				return err
 			}
 			switch format {
 			case "json":
-				return printJSON(c, p.Graph)
+				return printJSON(c, d)
 			case "dot":
-				fmt.Fprint(c.App.Writer, p.Graph.DOT())
+				fmt.Fprint(c.App.Writer, d.DOT())
+			case "svg":
+				fmt.Fprint(c.App.Writer, d.SVG(name))
 			default:
-				fmt.Fprint(c.App.Writer, p.Graph.Mermaid())
+				fmt.Fprint(c.App.Writer, d.Mermaid())
 			}
 			return nil
 		},
 	}
+}
+
+// drawn is the drawing that a command asks for, and what it is of.
+func drawn(c *cli.Context) (name string, d *graph.Drawing, err error) {
+	if c.String("run") == "" {
+		p, _, err := compile(c)
+		if err != nil {
+			return "", nil, err
+		}
+		return p.Name, p.Graph.Draw(nil), nil
+	}
+	own, w, err := walked(c)
+	if err != nil {
+		return "", nil, err
+	}
+	p := own
+	if c.Args().Present() {
+		if p, _, err = compile(c); err != nil {
+			return "", nil, err
+		}
+	}
+	d = p.Graph.Draw(w)
+	for _, way := range d.Missing() {
+		fmt.Fprintf(c.App.ErrWriter, "not in the graph of this spec: %s\n", way)
+	}
+	return p.Name + " · run " + c.String("run"), d, nil
+}
+
+// walked is a run's own program and the way it took, as its journal has it: the
+// journal is run again, and nothing is performed.
+func walked(c *cli.Context) (*engine.Program, *graph.Walk, error) {
+	t := target{run: c.String("run")}
+	var err error
+	if t.dir, t.home, err = homeOfRuns(c); err != nil {
+		return nil, nil, err
+	}
+	p, err := t.past(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	heard := &engine.Walker{}
+	res := p.trace(c.Context, heard)
+	if _, held := t.home.Holder(t.run); held && !ended(p.records) {
+		underWay(res)
+	}
+	return p.program, heard.Walk(res), nil
+}
+
+// trace is the run as its journal has it; t hears which ways it took.
+func (p *past) trace(ctx context.Context, t engine.Tracer) *engine.Result {
+	res := engine.Run(ctx, p.program, p.start.Input, p.host, engine.Options{
+		Journal: journal.Frozen(p.records), Follow: &engine.Follow{}, Tracer: t, Version: buildVersion(),
+	})
+	return p.timed(res)
 }

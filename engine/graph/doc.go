@@ -1,9 +1,10 @@
 // Package graph holds a directed graph of named nodes whose edges carry guards
 // and are tried in the order written.
 //
-//	g := graph.New[Guard](start); g.AddNode(...); g.AddEdge(...); g.Check()
+//	g := &graph.Graph[Guard]{Start: ..., Nodes: ..., Edges: ...}; g.Check()
 //	walk: for each edge of g.From(node): first whose guard holds wins
-//	show: Mermaid, DOT, JSON
+//	show: g.Draw(walk or nil) --> Drawing --> Mermaid, DOT, JSON
+//	      Drawing --measure, arrange (ranks, order, places)--> SVG
 //
 // It must not know what a node does or what a guard is made of.
 package graph

@@ -3,44 +3,108 @@ package graph
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
 // Mermaid draws the graph as a Mermaid flowchart, guards on the edges.
-func (g *Graph[G]) Mermaid() string {
+func (g *Graph[G]) Mermaid() string { return g.Draw(nil).Mermaid() }
+
+// DOT draws the graph for Graphviz.
+func (g *Graph[G]) DOT() string { return g.Draw(nil).DOT() }
+
+// MarshalJSON gives {start, nodes, edges}.
+func (g *Graph[G]) MarshalJSON() ([]byte, error) { return g.Draw(nil).MarshalJSON() }
+
+// Mermaid draws a Mermaid flowchart, guards on the edges. What a walk took is
+// thick, what it visited filled.
+func (d *Drawing) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
-	fmt.Fprintf(&b, "    start([start]) --> %s\n", g.Start)
-	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "    %s[%s]\n", n.ID, quote(label(n)))
+	fmt.Fprintf(&b, "    start([start]) --> %s\n", d.start)
+	for _, n := range d.nodes {
+		fmt.Fprintf(&b, "    %s[%s]\n", n.ID, quote(d.nodeText(n)))
 	}
-	b.WriteString("    " + End + "_([end])\n")
-	for _, e := range g.Edges {
-		to := e.To
+	end := d.endText()
+	if end != End {
+		end = quote(end)
+	}
+	b.WriteString("    " + End + "_([" + end + "])\n")
+	thick := []string{"0"} // links by number; the first is that from start
+	for i, e := range d.edges {
+		to := e.to
 		if to == End {
 			to += "_" // "end" is a word of Mermaid's own
 		}
-		arrow := " --> "
-		if t := e.text(); t != "" {
-			arrow = " -->|" + quote(t) + "| "
+		line := "-->"
+		if e.jump {
+			line = "-.->"
 		}
-		b.WriteString("    " + e.From + arrow + to + "\n")
+		arrow := " " + line + " "
+		if t := e.text(); t != "" {
+			arrow = " " + line + "|" + quote(t) + "| "
+		}
+		if e.count > 0 {
+			thick = append(thick, strconv.Itoa(i+1))
+		}
+		b.WriteString("    " + e.from + arrow + to + "\n")
 	}
+	d.mermaidWalk(&b, thick)
 	return b.String()
 }
 
-// DOT draws the graph for Graphviz.
-func (g *Graph[G]) DOT() string {
-	var b strings.Builder
-	b.WriteString("digraph program {\n    start [shape=circle];\n    start -> " + dot(g.Start) + ";\n")
-	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "    %s [shape=box, label=%s];\n", dot(n.ID), dot(label(n)))
+// mermaidWalk marks what a walk did.
+func (d *Drawing) mermaidWalk(b *strings.Builder, thick []string) {
+	var visited, at []string
+	for _, n := range d.nodes {
+		if n.visits > 0 {
+			visited = append(visited, n.ID)
+		}
+		if n.at {
+			at = append(at, n.ID)
+		}
 	}
-	b.WriteString("    " + End + " [shape=doublecircle];\n")
-	for _, e := range g.Edges {
-		fmt.Fprintf(&b, "    %s -> %s", dot(e.From), dot(e.To))
+	if d.ends > 0 {
+		visited = append(visited, End+"_")
+	}
+	if len(visited) == 0 {
+		return
+	}
+	b.WriteString("    classDef visited fill:#d7e8ff,stroke:#1f6feb,color:#0b2545\n")
+	b.WriteString("    class " + strings.Join(visited, ",") + " visited\n")
+	if len(at) > 0 {
+		b.WriteString("    classDef at stroke-width:4px\n")
+		b.WriteString("    class " + strings.Join(at, ",") + " at\n")
+	}
+	b.WriteString("    linkStyle " + strings.Join(thick, ",") + " stroke:#1f6feb,stroke-width:3px\n")
+}
+
+// DOT draws for Graphviz; see Mermaid.
+func (d *Drawing) DOT() string {
+	var b strings.Builder
+	b.WriteString("digraph program {\n    start [shape=circle];\n    start -> " + dot(d.start) + ";\n")
+	for _, n := range d.nodes {
+		fmt.Fprintf(&b, "    %s [shape=box, label=%s%s];\n", dot(n.ID), dot(d.nodeText(n)), dotVisited(n.visits, n.at))
+	}
+	end := ""
+	if t := d.endText(); t != End {
+		end = ", label=" + dot(t)
+	}
+	b.WriteString("    " + End + " [shape=doublecircle" + end + dotVisited(d.ends, false) + "];\n")
+	for _, e := range d.edges {
+		fmt.Fprintf(&b, "    %s -> %s", dot(e.from), dot(e.to))
+		var how []string
 		if t := e.text(); t != "" {
-			b.WriteString(" [label=" + dot(t) + "]")
+			how = append(how, "label="+dot(t))
+		}
+		if e.count > 0 {
+			how = append(how, `color="#1f6feb"`, "penwidth=3")
+		}
+		if e.jump {
+			how = append(how, "style=dashed")
+		}
+		if len(how) > 0 {
+			b.WriteString(" [" + strings.Join(how, ", ") + "]")
 		}
 		b.WriteString(";\n")
 	}
@@ -48,24 +112,56 @@ func (g *Graph[G]) DOT() string {
 	return b.String()
 }
 
-type edgeJSON struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-	When string `json:"when,omitempty"`
-	Each bool   `json:"each_fresh_step,omitempty"`
+func dotVisited(visits int, at bool) string {
+	s := ""
+	if visits > 0 {
+		s = `, style=filled, fillcolor="#d7e8ff", color="#1f6feb"`
+	}
+	if at {
+		s += ", penwidth=4"
+	}
+	return s
 }
 
-// MarshalJSON gives {start, nodes, edges}.
-func (g *Graph[G]) MarshalJSON() ([]byte, error) {
-	edges := make([]edgeJSON, len(g.Edges))
-	for i, e := range g.Edges {
-		edges[i] = edgeJSON{e.From, e.To, e.Label, e.Each}
+type nodeJSON struct {
+	Node
+	Visits *int `json:"visits,omitempty"`
+}
+
+type edgeJSON struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	When  string `json:"when,omitempty"`
+	Each  bool   `json:"each_fresh_step,omitempty"`
+	Taken *int   `json:"taken,omitempty"`
+}
+
+// MarshalJSON gives {start, nodes, edges}; with a walk, nodes have visits, edges
+// have taken, and walk says all of it.
+func (d *Drawing) MarshalJSON() ([]byte, error) {
+	nodes, edges := make([]nodeJSON, len(d.nodes)), []edgeJSON{}
+	for i := range d.nodes {
+		if nodes[i].Node = d.nodes[i].Node; d.walk != nil {
+			nodes[i].Visits = &d.nodes[i].visits
+		}
+	}
+	for i := range d.edges {
+		e := &d.edges[i]
+		if e.jump {
+			continue // walk has it
+		}
+		out := edgeJSON{From: e.from, To: e.to, When: e.when, Each: e.each}
+		if d.walk != nil {
+			out.Taken = &e.count
+		}
+		edges = append(edges, out)
 	}
 	return json.Marshal(struct {
 		Start string     `json:"start"`
-		Nodes []Node     `json:"nodes"`
+		Nodes []nodeJSON `json:"nodes"`
 		Edges []edgeJSON `json:"edges"`
-	}{g.Start, g.Nodes, edges})
+		Walk  *Walk      `json:"walk,omitempty"`
+	}{d.start, nodes, edges, d.walk})
 }
 
 func (e Edge[G]) text() string {

@@ -1,0 +1,159 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// desk is a graph with all that is hard to draw: edges back, an edge to itself,
+// two edges of the same ends, long edges, long guards.
+func desk() *graph.Graph[string] {
+	return &graph.Graph[string]{
+		Start: "fetch",
+		Nodes: []graph.Node{{ID: "fetch", Type: "tool"}, {ID: "route", Type: "router"}, {ID: "planner", Type: "planner"}, {ID: "executor", Type: "executor"}},
+		Edges: []graph.Edge[string]{
+			{From: "fetch", To: graph.End, Label: `step.status == "failed"`},
+			{From: "fetch", To: "route"},
+			{From: "route", To: graph.End, Label: `reply.text == "a"`},
+			{From: "route", To: graph.End, Label: `reply.text == "b"`},
+			{From: "route", To: "planner"},
+			{From: "planner", To: "executor"},
+			{From: "executor", To: "executor", Label: "len(plan.remaining) > 0", Each: true},
+			{From: "executor", To: "fetch", Label: `run.no_progress > 3 and step.status in ["failed", "limit", "loop", "timeout"] and run.elapsed < 600`},
+			{From: "executor", To: graph.End},
+		},
+	}
+}
+
+// walk goes through desk, comes back once, and stops on the way.
+func walk() *graph.Walk {
+	w := &graph.Walk{Status: "stopped", Reason: "max_steps (limits.max_steps)"}
+	for _, id := range []string{"fetch", "route", "planner", "executor", "executor", "planner"} {
+		w.Visit(id)
+	}
+	for _, t := range []graph.Taken{
+		{From: "fetch", To: "route"},
+		{From: "route", To: "planner"},
+		{From: "planner", To: "executor"},
+		{From: "executor", To: "executor", When: "len(plan.remaining) > 0"},
+		{From: "executor", To: "planner", Jump: true},
+		{From: "executor", To: "gone"},
+	} {
+		w.Take(t)
+	}
+	return w
+}
+
+func TestDrawings(t *testing.T) {
+	golden.Each(t, "testdata/*.txtar", func(t *testing.T, a *golden.Archive) {
+		d := desk().Draw(nil)
+		if strings.HasPrefix(a.Comment(), "A walk") {
+			d = desk().Draw(walk())
+		}
+		a.Want(t, "mermaid", d.Mermaid())
+		a.Want(t, "dot", d.DOT())
+		b, err := json.MarshalIndent(d, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Want(t, "json", string(b)+"\n")
+		a.Want(t, "svg", d.SVG("desk"))
+	})
+}
+
+func TestWhatIsNotInTheGraphIsTold(t *testing.T) {
+	w := walk()
+	w.Visit("gone")
+	got := desk().Draw(w).Missing()
+	if d := cmp.Diff([]string{"node gone", "edge executor -> gone"}, got); d != "" {
+		t.Error(d)
+	}
+	if got := desk().Draw(nil).Missing(); got != nil {
+		t.Errorf("without a walk: %v", got)
+	}
+}
+
+// elements counts the elements of a picture and fails on what is no XML.
+func elements(t *testing.T, svg string) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatalf("%v in %.300s", err, svg)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			out[e.Name.Local]++
+			for _, a := range e.Attr {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" {
+					t.Errorf("attribute %s", a.Name.Local)
+				}
+			}
+		}
+	}
+}
+
+// A label is text, whatever it says, and takes no more room than others.
+func TestHostileLabelsDoNoHarm(t *testing.T) {
+	for _, tt := range []struct{ name, label string }{
+		{"markup", `</text><script>alert(1)</script><a href="javascript:x" onload='y'>&amp;`},
+		{"a section", "<![CDATA[ ]]> <!-- --> <?pi ?> ]]>"},
+		{"long", strings.Repeat("x", 10_000)},
+		{"many words", strings.Repeat("or a ", 10_000)},
+		{"controls", "a\x00b\x1bc\u202ed\ufffee\xff\n\tf"},
+		{"wide", strings.Repeat("漢字🙂", 50)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			svg := named(tt.label).Draw(nil).SVG(tt.label)
+			found, plain := elements(t, svg), elements(t, named("x").Draw(nil).SVG("x"))
+			if found["script"]+found["a"] > 0 || found["path"] != plain["path"] || found["g"] != plain["g"] {
+				t.Errorf("elements %v, of a plain label %v", found, plain)
+			}
+			if len(svg) > 20_000 {
+				t.Errorf("%d bytes", len(svg))
+			}
+		})
+	}
+}
+
+func named(label string) *graph.Graph[string] {
+	return &graph.Graph[string]{
+		Start: "a", Nodes: []graph.Node{{ID: "a", Type: label}, {ID: label, Type: "x"}},
+		Edges: []graph.Edge[string]{{From: "a", To: label, Label: label}, {From: label, To: "a", Label: label}, {From: label, To: graph.End}},
+	}
+}
+
+// FuzzSVG holds pictures to being XML without a script, and the same each time.
+func FuzzSVG(f *testing.F) {
+	f.Add("a", "</title><script/>", uint16(0x1234))
+	f.Add("planner", `reply.result != ""`, uint16(7))
+	f.Fuzz(func(t *testing.T, id, label string, shape uint16) {
+		g := &graph.Graph[string]{Start: "n0", Nodes: []graph.Node{{ID: "n0", Type: label}, {ID: "n1", Type: "n1"}, {ID: "n2", Type: id}}}
+		ends := []string{"n0", "n1", "n2", graph.End}
+		for i := range 8 {
+			if shape>>(2*i)&3 != 0 {
+				g.Edges = append(g.Edges, graph.Edge[string]{From: ends[i%3], To: ends[shape>>(2*i)&3], Label: label})
+			}
+		}
+		d := g.Draw(&graph.Walk{Visits: map[string]int{id: 3}, At: id, Status: label})
+		svg := d.SVG(id)
+		if found := elements(t, svg); found["script"] > 0 || found["svg"] != 1 {
+			t.Errorf("elements %v", found)
+		}
+		if again := d.SVG(id); again != svg {
+			t.Error("it differs when it is drawn again")
+		}
+	})
+}

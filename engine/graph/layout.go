@@ -1,0 +1,228 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+)
+
+// box is something that takes room in a layout: a node, the label of an edge, or
+// a point that a long edge passes.
+type box struct {
+	rank, order  int
+	w, h         float64
+	x, y         float64 // its middle
+	above, below []int   // boxes that lines lead to
+}
+
+// line is an edge in a layout. It leads downwards by its boxes, or back on a
+// lane beside everything.
+type line struct {
+	edge int // in the drawing; -1 = that from start
+	via  []int
+	back bool
+	lane float64 // x of a line that leads back, of its middle
+	w, h float64 // of its label
+}
+
+// layout is where everything goes. Boxes 0 to len(nodes)+1 are start, the nodes,
+// end; nodes have even ranks, labels odd ones.
+type layout struct {
+	boxes         []box
+	nodes         int // how many of the boxes are no points of lines
+	lines         []line
+	ranks         [][]int // boxes from left to right
+	width, height float64
+	right         float64 // of all boxes
+}
+
+// sized is how large a node or a label is drawn.
+type sized struct{ w, h float64 }
+
+// arrange lays out a drawing. It is a layered layout: ranks by the longest way
+// from the start, an order with few crossings, then places; lines that lead back
+// go beside it.
+func arrange(d *Drawing, nodes, labels []sized) *layout {
+	l := &layout{boxes: make([]box, len(nodes)), nodes: len(nodes)}
+	for i, s := range nodes {
+		l.boxes[i].w, l.boxes[i].h = s.w, s.h
+	}
+	ids := map[string]int{End: len(nodes) - 1}
+	for i, n := range d.nodes {
+		ids[n.ID] = i + 1
+	}
+	ends := make([][2]int, 0, len(d.edges)+1)
+	ends = append(ends, [2]int{0, ids[d.start]})
+	for _, e := range d.edges {
+		ends = append(ends, [2]int{ids[e.from], ids[e.to]})
+	}
+	back := backward(len(nodes), ends)
+	l.rank(ends, back)
+	for i, e := range ends {
+		ln := line{edge: i - 1, back: back[i], via: []int{e[0]}}
+		if i > 0 {
+			ln.w, ln.h = labels[i-1].w, labels[i-1].h
+		}
+		if !ln.back {
+			l.pass(&ln, e)
+		}
+		ln.via = append(ln.via, e[1])
+		l.lines = append(l.lines, ln)
+	}
+	l.order()
+	l.place()
+	return l
+}
+
+// backward finds the edges that lead back to a node on the way to them, those
+// of a node to itself too.
+func backward(n int, ends [][2]int) []bool {
+	back, state := make([]bool, len(ends)), make([]int, n) // 0 unseen, 1 on the way, 2 done
+	var visit func(int)
+	visit = func(at int) {
+		state[at] = 1
+		for i, e := range ends {
+			if e[0] != at {
+				continue
+			}
+			switch state[e[1]] {
+			case 0:
+				visit(e[1])
+			case 1:
+				back[i] = true
+			}
+		}
+		state[at] = 2
+	}
+	for i := range n {
+		if state[i] == 0 {
+			visit(i)
+		}
+	}
+	return back
+}
+
+// rank gives nodes even ranks by the longest way; the end comes last.
+func (l *layout) rank(ends [][2]int, back []bool) {
+	deepest := 0
+	for range l.boxes {
+		for i, e := range ends {
+			if !back[i] {
+				l.boxes[e[1]].rank = max(l.boxes[e[1]].rank, l.boxes[e[0]].rank+2)
+				deepest = max(deepest, l.boxes[e[1]].rank)
+			}
+		}
+	}
+	end := &l.boxes[len(l.boxes)-1]
+	for _, b := range l.boxes[:len(l.boxes)-1] {
+		if b.rank == deepest {
+			deepest += 2
+			break
+		}
+	}
+	end.rank = deepest
+}
+
+// pass adds the boxes that an edge passes between its ends, its label among them.
+func (l *layout) pass(ln *line, e [2]int) {
+	from, to := l.boxes[e[0]].rank, l.boxes[e[1]].rank
+	last := e[0]
+	for r := from + 1; r < to; r++ {
+		b := box{rank: r, w: 10}
+		if r == from+1 {
+			b.w, b.h = max(ln.w, 10), ln.h
+		}
+		l.boxes = append(l.boxes, b)
+		l.link(last, len(l.boxes)-1)
+		last = len(l.boxes) - 1
+		ln.via = append(ln.via, last)
+	}
+	l.link(last, e[1])
+}
+
+func (l *layout) link(a, b int) {
+	l.boxes[a].below = append(l.boxes[a].below, b)
+	l.boxes[b].above = append(l.boxes[b].above, a)
+}
+
+// order puts the boxes of each rank where their neighbors are, downwards and
+// upwards a few times, and keeps the order with the fewest crossings.
+func (l *layout) order() {
+	for i, b := range l.boxes {
+		for len(l.ranks) <= b.rank {
+			l.ranks = append(l.ranks, nil)
+		}
+		l.ranks[b.rank] = append(l.ranks[b.rank], i)
+	}
+	l.number()
+	best, fewest := l.copied(), l.crossings()
+	for round := range 12 {
+		for r := range l.ranks {
+			if round%2 == 1 {
+				r = len(l.ranks) - 1 - r
+			}
+			l.sortRank(r, round%2 == 0)
+		}
+		if n := l.crossings(); n < fewest {
+			best, fewest = l.copied(), n
+		}
+	}
+	l.ranks = best
+	l.number()
+}
+
+func (l *layout) copied() [][]int {
+	out := make([][]int, len(l.ranks))
+	for i, r := range l.ranks {
+		out[i] = slices.Clone(r)
+	}
+	return out
+}
+
+func (l *layout) number() {
+	for _, r := range l.ranks {
+		for i, b := range r {
+			l.boxes[b].order = i
+		}
+	}
+}
+
+// sortRank orders a rank by the mean place of the neighbors above, or below.
+func (l *layout) sortRank(r int, byAbove bool) {
+	mean := func(i int) float64 {
+		near := l.boxes[i].below
+		if byAbove {
+			near = l.boxes[i].above
+		}
+		if len(near) == 0 {
+			return float64(l.boxes[i].order)
+		}
+		sum := 0.0
+		for _, n := range near {
+			sum += float64(l.boxes[n].order)
+		}
+		return sum / float64(len(near))
+	}
+	slices.SortStableFunc(l.ranks[r], func(a, b int) int { return cmp.Compare(mean(a), mean(b)) })
+	for i, b := range l.ranks[r] {
+		l.boxes[b].order = i
+	}
+}
+
+// crossings counts the lines that cross between ranks.
+func (l *layout) crossings() int {
+	n := 0
+	for _, r := range l.ranks {
+		for i, a := range r {
+			for _, b := range r[i+1:] {
+				for _, x := range l.boxes[a].below {
+					for _, y := range l.boxes[b].below {
+						if l.boxes[x].order > l.boxes[y].order {
+							n++
+						}
+					}
+				}
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,212 @@
+package graph
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The most that is shown of a text, in columns and lines; the rest is in the
+// tooltip, up to a bound of its own.
+const (
+	nodeColumns  = 28
+	labelColumns = 30
+	endColumns   = 34
+	maxLines     = 5
+	maxTip       = 500
+)
+
+// SVG draws a picture that stands for itself: its style is inside, for light and
+// dark, and nothing in it runs. name is what the picture is of.
+func (d *Drawing) SVG(name string) string {
+	s := &svg{d: d}
+	s.measure()
+	s.l = arrange(d, s.nodeSizes, s.labelSizes)
+	title := wrap(name, 60, 2)
+	caption := wrap(d.stands(), 60, 3)
+	s.head(name, title, caption)
+	for i := range s.l.lines {
+		s.line(&s.l.lines[i])
+	}
+	for i := range s.l.lines {
+		s.label(&s.l.lines[i])
+	}
+	for i := range s.nodeSizes {
+		s.node(i)
+	}
+	s.b.WriteString("</g>\n</svg>\n")
+	return s.b.String()
+}
+
+// svg is a picture in the making.
+type svg struct {
+	d          *Drawing
+	l          *layout
+	b          strings.Builder
+	nodeTexts  [][]string
+	nodeSizes  []sized // start, the nodes, end
+	labelTexts [][]string
+	labelSizes []sized // of the edges
+}
+
+// measure wraps all texts and says how much room they take.
+func (s *svg) measure() {
+	add := func(lines []string) {
+		s.nodeTexts = append(s.nodeTexts, lines)
+		s.nodeSizes = append(s.nodeSizes, sized{max(widest(lines)*8+28, 64), float64(len(lines))*18 + 16})
+	}
+	add([]string{"start"})
+	for _, n := range s.d.nodes {
+		lines := wrap(n.ID, nodeColumns, 2)
+		if n.Type != n.ID {
+			lines = append(lines, wrap(n.Type, nodeColumns, 1)...)
+		}
+		add(lines)
+	}
+	end := []string{End}
+	if s.d.ends > 0 {
+		end = append(end, wrap(s.d.stands(), endColumns, 3)...)
+	}
+	add(end)
+	for _, e := range s.d.edges {
+		lines := wrap(e.label, labelColumns, maxLines)
+		if e.count > 0 {
+			lines = append(lines, times(e.count))
+		}
+		s.labelTexts = append(s.labelTexts, lines)
+		size := sized{}
+		if len(lines) > 0 {
+			size = sized{widest(lines)*6.7 + 10, float64(len(lines))*15 + 6}
+		}
+		s.labelSizes = append(s.labelSizes, size)
+	}
+}
+
+func (s *svg) head(name string, title, caption []string) {
+	top := 16.0
+	width := max(s.l.width, (widest(title)*8.4)+2*margin, (widest(caption)*7)+2*margin)
+	height := top + float64(len(title))*20 + float64(len(caption))*17 + s.l.height
+	fmt.Fprintf(&s.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="pex-title pex-desc" class="pex">`+"\n",
+		px(width), px(height), px(width), px(height))
+	fmt.Fprintf(&s.b, "<title id=\"pex-title\">%s</title>\n<desc id=\"pex-desc\">%s</desc>\n", escaped(clipped(name, maxTip)), escaped(s.d.inWords()))
+	s.b.WriteString("<style>" + style + "</style>\n")
+	s.b.WriteString(`<defs><marker id="pex-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0.5 8 4 0 7.5z" class="tip"/></marker>` +
+		`<marker id="pex-taken" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0.5 8 4 0 7.5z" class="tip taken"/></marker></defs>` + "\n")
+	s.b.WriteString(`<rect class="paper" width="100%" height="100%" rx="8"/>` + "\n")
+	y := top
+	for _, t := range title {
+		y += 20
+		s.text("title", margin, y-5, t)
+	}
+	for _, t := range caption {
+		y += 17
+		s.text("caption", margin, y-5, t)
+	}
+	fmt.Fprintf(&s.b, `<g transform="translate(%s %s)">`+"\n", px((width-s.l.width)/2), px(y))
+}
+
+func (s *svg) text(class string, x, y float64, text string) {
+	fmt.Fprintf(&s.b, `<text class="%s" x="%s" y="%s">%s</text>`+"\n", class, px(x), px(y), escaped(text))
+}
+
+// node draws a box, or the start or the end.
+func (s *svg) node(i int) {
+	b := s.l.boxes[i]
+	class, tip, visits, at := "node", "", 0, false
+	switch {
+	case i == 0:
+		class, tip = "terminal", "start"
+		if s.d.walk != nil && s.d.walk.At != "" {
+			visits = 1
+		}
+	case i == len(s.nodeSizes)-1:
+		class, tip, visits = "terminal", End, s.d.ends
+	default:
+		n := s.d.nodes[i-1]
+		tip, visits, at = s.d.nodeText(n), n.visits, n.at
+	}
+	if s.d.walk != nil {
+		class += map[bool]string{true: " visited", false: " unseen"}[visits > 0]
+	}
+	if at {
+		class += " at"
+	}
+	radius := 7.0
+	if strings.HasPrefix(class, "terminal") {
+		radius = b.h / 2
+	}
+	fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s" rx="%s"/>`+"\n",
+		class, escaped(clipped(tip, maxTip)), px(b.x-b.w/2), px(b.y-b.h/2), px(b.w), px(b.h), px(radius))
+	for k, t := range s.nodeTexts[i] {
+		kind := "name"
+		if k > 0 {
+			kind = "type"
+		}
+		s.text(kind, b.x, b.y-float64(len(s.nodeTexts[i])-1)*9+float64(k)*18+5, t)
+	}
+	if visits > 1 || visits > 0 && i > 0 && i < len(s.nodeSizes)-1 {
+		s.badge(b, visits)
+	}
+	s.b.WriteString("</g>\n")
+}
+
+// badge says in the corner of a box how often it was visited.
+func (s *svg) badge(b box, visits int) {
+	text := times(visits)
+	w := float64(len(text))*6.5 + 8
+	x, y := b.x+b.w/2-6, b.y-b.h/2
+	fmt.Fprintf(&s.b, `<rect class="badge" x="%s" y="%s" width="%s" height="17" rx="8.5"/>`+"\n", px(x-w/2), px(y-8.5), px(w))
+	s.text("count", x, y+4, text)
+}
+
+// class is how a line, or its label, is drawn.
+func (s *svg) class(ln *line, kind string) string {
+	if s.d.walk == nil {
+		return kind
+	}
+	taken := s.d.walk.At != "" // that from start
+	if ln.edge >= 0 {
+		taken = s.d.edges[ln.edge].count > 0
+		if s.d.edges[ln.edge].jump {
+			kind += " jump"
+		}
+	}
+	if taken {
+		return kind + " taken"
+	}
+	return kind + " unseen"
+}
+
+func (s *svg) line(ln *line) {
+	class := s.class(ln, "edge")
+	arrow := "pex-arrow"
+	if strings.HasSuffix(class, " taken") {
+		arrow = "pex-taken"
+	}
+	fmt.Fprintf(&s.b, `<path class="%s" d="%s" marker-end="url(#%s)"/>`+"\n", class, s.l.path(ln), arrow)
+}
+
+// label writes the text of a line over it.
+func (s *svg) label(ln *line) {
+	if ln.edge < 0 || ln.h == 0 {
+		return
+	}
+	x, y := s.l.labelPlace(ln)
+	e := s.d.edges[ln.edge]
+	fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s" rx="4"/>`+"\n",
+		s.class(ln, "label"), escaped(clipped(e.text(), maxTip)), px(x-ln.w/2), px(y-ln.h/2), px(ln.w), px(ln.h))
+	lines := s.labelTexts[ln.edge]
+	for k, t := range lines {
+		class := "guard"
+		if e.count > 0 && k == len(lines)-1 {
+			class = "times"
+		}
+		s.text(class, x, y-float64(len(lines)-1)*7.5+float64(k)*15+4, t)
+	}
+	s.b.WriteString("</g>\n")
+}
+
+// px writes a coordinate with one decimal at most.
+func px(f float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
+}

@@ -1,0 +1,179 @@
+package graph
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// Walk is a way through a graph: how often its nodes were visited and its edges
+// taken. The zero Walk has gone nowhere.
+type Walk struct {
+	Visits map[string]int `json:"visits"` // by node; End too
+	Taken  []Taken        `json:"taken"`  // in the order in which they were taken first
+	At     string         `json:"at"`     // the node that was visited last; "" = none
+	Status string         `json:"status"` // how it stands, for people: "completed"
+	Reason string         `json:"reason"` // why it ended, or waits: "answered"
+}
+
+// Taken is a way from node to node that was taken. A Jump goes along no edge.
+type Taken struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	When  string `json:"when,omitempty"` // the label of the edge
+	Jump  bool   `json:"jump,omitempty"`
+	Count int    `json:"count"`
+}
+
+// Visit notes that a node is visited.
+func (w *Walk) Visit(id string) {
+	if w.Visits == nil {
+		w.Visits = map[string]int{}
+	}
+	w.Visits[id]++
+	w.At = id
+}
+
+// Take notes that a way is taken.
+func (w *Walk) Take(t Taken) {
+	i := slices.IndexFunc(w.Taken, func(o Taken) bool { return o.From == t.From && o.To == t.To && o.When == t.When && o.Jump == t.Jump })
+	if i < 0 {
+		i, w.Taken = len(w.Taken), append(w.Taken, t)
+	}
+	w.Taken[i].Count++
+}
+
+// Drawing is a graph to be drawn, with the walk through it if there is one.
+// It holds no guards and is not changed.
+type Drawing struct {
+	start string
+	nodes []drawnNode
+	edges []drawnEdge
+	walk  *Walk // nil = none
+	ends  int   // how often the end was reached
+}
+
+type drawnNode struct {
+	Node
+	visits int
+	at     bool // the walk stands here
+}
+
+type drawnEdge struct {
+	from, to, label string // label as people read it
+	when            string // as written
+	each            bool
+	count           int
+	jump            bool // no edge of the graph
+}
+
+// Draw makes a drawing; w is nil where there is no walk.
+func (g *Graph[G]) Draw(w *Walk) *Drawing {
+	d := &Drawing{start: g.Start, walk: w}
+	for _, n := range g.Nodes {
+		d.nodes = append(d.nodes, drawnNode{Node: n})
+	}
+	for _, e := range g.Edges {
+		d.edges = append(d.edges, drawnEdge{from: e.From, to: e.To, label: e.text(), when: e.Label, each: e.Each})
+	}
+	if w != nil {
+		d.mark(w)
+	}
+	return d
+}
+
+// mark counts what the walk did. Edges that are written twice are told apart by
+// nobody: the first is the one that is taken.
+func (d *Drawing) mark(w *Walk) {
+	for i := range d.nodes {
+		d.nodes[i].visits, d.nodes[i].at = w.Visits[d.nodes[i].ID], w.At == d.nodes[i].ID
+	}
+	d.ends = w.Visits[End]
+	for _, t := range w.Taken {
+		i := slices.IndexFunc(d.edges, func(e drawnEdge) bool { return !t.Jump && t.along(e) })
+		switch {
+		case i >= 0:
+			d.edges[i].count += t.Count
+		case t.Jump && d.has(t.From) && d.has(t.To):
+			d.edges = append(d.edges, drawnEdge{from: t.From, to: t.To, label: "jump", jump: true, count: t.Count})
+		}
+	}
+}
+
+func (d *Drawing) has(id string) bool {
+	return id == End || slices.ContainsFunc(d.nodes, func(n drawnNode) bool { return n.ID == id })
+}
+
+// stands says how the walk stands; "" = there is none, or nothing is said of it.
+func (d *Drawing) stands() string {
+	if d.walk == nil || d.walk.Status == "" {
+		return ""
+	}
+	if d.walk.Reason == "" || d.walk.Reason == d.walk.Status {
+		return d.walk.Status
+	}
+	return d.walk.Status + ": " + d.walk.Reason
+}
+
+// times says how often, behind a text.
+func times(n int) string { return "×" + strconv.Itoa(n) }
+
+func (e drawnEdge) text() string {
+	switch {
+	case e.count == 0:
+		return e.label
+	case e.label == "":
+		return times(e.count)
+	}
+	return e.label + " " + times(e.count)
+}
+
+// nodeText is a node with how often it was visited; where a walk stands short of
+// the end, how it stands.
+func (d *Drawing) nodeText(n drawnNode) string {
+	text := label(n.Node)
+	if n.visits > 0 {
+		text += " " + times(n.visits)
+	}
+	if n.at && d.stands() != "" {
+		text += ", " + d.stands()
+	}
+	return text
+}
+
+// endText is the end with how the walk stands that reached it.
+func (d *Drawing) endText() string {
+	if d.ends == 0 || d.stands() == "" {
+		return End
+	}
+	return End + ", " + d.stands()
+}
+
+// Missing lists, in words, what of the walk is not in the graph: it was made by
+// another version of it.
+func (d *Drawing) Missing() []string {
+	if d.walk == nil {
+		return nil
+	}
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(d.walk.Visits)) {
+		if !d.has(id) {
+			out = append(out, "node "+id)
+		}
+	}
+	for _, t := range d.walk.Taken {
+		if !slices.ContainsFunc(d.edges, t.along) {
+			way := "edge " + t.From + " -> " + t.To
+			if t.When != "" {
+				way += " (" + t.When + ")"
+			}
+			out = append(out, way)
+		}
+	}
+	return out
+}
+
+// along says that a way was taken along an edge.
+func (t Taken) along(e drawnEdge) bool {
+	return e.jump == t.Jump && e.from == t.From && e.to == t.To && (t.Jump || e.when == t.When)
+}
