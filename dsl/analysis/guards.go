@@ -1,0 +1,196 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
+)
+
+// Guards finds conditions that never hold, or always do, whatever a run does
+// within the limits of the spec: in guards, edges, approvals, verifications,
+// ensures, reflector.when and the rules of memory.compaction.
+var Guards = dsl.Analyzer{
+	Name: "guards", Codes: []diag.Code{diag.NeverFires, diag.AlwaysFires},
+	Run: func(p *dsl.Pass) {
+		c := &conditions{Pass: p, outlook: outlookOf(p), tree: p.Spec.Tree()}
+		if c.overridden() {
+			return
+		}
+		c.guards()
+		c.roles()
+		c.graph()
+		c.approvals()
+		c.memory()
+		c.output()
+	},
+}
+
+// conditions is the expressions of one spec.
+type conditions struct {
+	*dsl.Pass
+	outlook *outlook
+	tree    dsl.Value
+}
+
+// condition is one expression: where it is evaluated, what it is called, and
+// what follows where it never or always holds.
+type condition struct {
+	value         dsl.Value
+	place         string // of guard.Place
+	bounds        guard.Bounds
+	what          string
+	never, always string
+	constant      bool // true and false are slips too: nobody writes them on purpose
+}
+
+// overridden says that flags or the environment change what the outlook rests
+// on: what they rule out is no mistake of the spec.
+func (c *conditions) overridden() bool {
+	return slices.ContainsFunc([]string{"limits", "guards", "parameters", planner, executor, reflector, "graph", "tools", "output", "memory"}, func(key string) bool {
+		return c.Overridden(c.tree.Get(key))
+	})
+}
+
+// look reports what is certain of a condition: words that a value never is, or
+// else that the whole never or always holds.
+func (c *conditions) look(x condition) {
+	src := x.value.Text()
+	switch strings.TrimSpace(src) {
+	case "", "never", "always", "none", "judge":
+		return
+	case "true", "false":
+		if !x.constant {
+			return // said on purpose
+		}
+	}
+	env, ok := guard.Place(x.place, c.outlook.properties)
+	if !ok || !c.Own(x.value.Place()) || c.strays(x, env) {
+		return
+	}
+	var d *diag.Diagnostic
+	switch guard.Outlook(src, env, x.bounds) {
+	case guard.Never:
+		d = c.Warn(diag.NeverFires, x.value.Place(), "%s never holds: %s", x.what, x.never)
+	case guard.Always:
+		d = c.Warn(diag.AlwaysFires, x.value.Place(), "%s always holds: %s", x.what, x.always)
+	case guard.Unknown:
+		return
+	}
+	d.Hint = strings.Join(guard.Known(src, env, x.bounds), "; ")
+}
+
+// strays reports comparisons with words that a value never is, wherever that is
+// looked at.
+func (c *conditions) strays(x condition, env guard.Env) bool {
+	told := false
+	for _, s := range guard.Strays(x.value.Text(), env, x.bounds) {
+		known := c.outlook.vocabulary(s)
+		if slices.Contains(known, s.Word) {
+			continue // it is one elsewhere; that it is none here may be meant
+		}
+		told = true
+		d := c.Warn(diag.NeverFires, x.value.Within(s.Offset), "%s is never %q", s.Name, s.Word)
+		if d.Hint = "it is one of " + strings.Join(known, ", "); len(known) == 1 {
+			d.Hint = "it is always " + known[0]
+		}
+		if near := diag.Nearest(s.Word, known); near != "" {
+			d.Hint = "did you mean " + near + "? " + d.Hint
+		}
+	}
+	return told
+}
+
+func (c *conditions) guards() {
+	for _, v := range c.tree.Get("guards").Items() {
+		at := v.Get("at").Text()
+		c.look(condition{
+			value: v.Get("when"), place: at, bounds: c.outlook.at(engine.GuardPlace(at)), what: "the guard " + v.Get("name").Text(),
+			never: "it does nothing", always: "it fires each time it is tried",
+		})
+	}
+}
+
+// roles looks at the conditions of the roles' own sections.
+func (c *conditions) roles() {
+	c.role(planner, c.tree.Get(planner))
+	c.role(executor, c.tree.Get(executor))
+	c.role(reflector, c.tree.Get(reflector))
+}
+
+// role looks at the conditions of a section or a node of a role's type.
+func (c *conditions) role(typ string, v dsl.Value) {
+	switch typ {
+	case planner:
+		c.look(condition{
+			value: v.Get("approval"), place: "plan_approval", bounds: c.outlook.planApproval(), what: "the approval of plans",
+			never: "nobody is asked, as with approval: never", always: "write approval: always",
+		})
+	case executor:
+		c.look(condition{
+			value: v.Get("verify"), place: "verify", bounds: c.outlook.verify(), what: "the verification of steps",
+			never: "no step can succeed", always: "it verifies nothing",
+		})
+	case reflector:
+		c.look(condition{
+			value: v.Get("when"), place: "reflector_when", bounds: c.outlook.fresh(), what: "the reflector's condition",
+			never: "it calls for no look", always: "each step is followed by a look, as with strategy: per_step",
+		})
+	}
+}
+
+// graph looks at the edges of a graph that is written out, and at its nodes.
+func (c *conditions) graph() {
+	types := map[string]dsl.Value{}
+	for _, n := range c.tree.Get("graph", "nodes").Items() {
+		types[n.Get("id").Text()] = n
+		c.role(n.Get("type").Text(), n)
+	}
+	for _, e := range c.tree.Get("graph", "edges").Items() {
+		from := e.Get("from").Text()
+		c.look(condition{
+			value: e.Get("when"), place: "edge", bounds: c.outlook.edge(types[from]), what: "the edge from " + from + " to " + e.Get("to").Text(),
+			never: "it is never taken", always: "the edges behind it are never tried", constant: true,
+		})
+	}
+}
+
+// approvals looks at those of tools, and of the tools of servers.
+func (c *conditions) approvals() {
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		c.approval(t.Entry.Value.Get("approval"), t.Spec.Name, c.outlook.approval(t, ""))
+		for _, o := range t.Entry.Value.Get("overrides").Entries() {
+			name := t.Spec.Name + "__" + o.Key
+			c.approval(o.Value.Get("approval"), name, c.outlook.approval(t, name))
+		}
+	}
+}
+
+func (c *conditions) approval(v dsl.Value, name string, b guard.Bounds) {
+	c.look(condition{
+		value: v, place: "approval", bounds: b, what: "the approval of " + name,
+		never: "nobody is asked, as with approval: never", always: "write approval: always",
+	})
+}
+
+func (c *conditions) memory() {
+	for _, rule := range c.tree.Get("memory", "compaction").Entries() {
+		c.look(condition{
+			value: rule.Value.Get("when"), place: "compaction", bounds: c.outlook.compaction(), what: "the condition of " + rule.Key,
+			never: "it shortens nothing", always: "it is applied to each request",
+		})
+	}
+}
+
+func (c *conditions) output() {
+	for _, v := range c.tree.Get("output", "ensures").Items() {
+		c.look(condition{
+			value: v, place: "ensures", bounds: c.outlook.ensures(), what: "this condition of an answer",
+			never: "no answer can meet it", always: "every answer meets it",
+		})
+	}
+}

@@ -1,0 +1,179 @@
+package analysis
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
+)
+
+// maxPlan is how many steps a plan may have (DESIGN section 6), attempts how
+// often a step may be tried at most, slack the seconds that a run may go on
+// behind its deadline before it hears of it.
+const (
+	maxPlan  = 100
+	attempts = 20
+	slack    = 1
+)
+
+// outlook is what expressions can see in a run of one spec, place by place.
+type outlook struct {
+	*dsl.Pass
+	tree       dsl.Value
+	properties map[string]any // JSON Schemas of the parameters
+	parameters guard.Range
+	written    bool // the graph is the author's own
+	strategy   string
+	delegated  bool // agents execute steps
+}
+
+func outlookOf(p *dsl.Pass) *outlook {
+	o := &outlook{Pass: p, tree: p.Spec.Tree(), properties: map[string]any{}}
+	fields := map[string]guard.Range{}
+	for i := range p.Program.Parameters {
+		q := &p.Program.Parameters[i]
+		schema := decoded(q.Schema)
+		o.properties[q.Name] = schema
+		if fields[q.Name] = guard.Fits(schema); !q.Required && q.Default == nil {
+			fields[q.Name] = fields[q.Name].Or(guard.Nothing())
+		}
+	}
+	o.parameters = guard.Object(fields)
+	o.written = o.tree.Get("graph").IsMapping()
+	if o.strategy = o.tree.Get(reflector, "strategy").Text(); o.strategy == "" {
+		o.strategy = "per_step"
+	}
+	o.delegated = o.tree.Get(executor, "agent").Exists() || slices.ContainsFunc(o.tree.Get("graph", "nodes").Items(), func(n dsl.Value) bool {
+		return n.Get("agent").Exists()
+	})
+	return o
+}
+
+// decoded is a JSON Schema as it is read; nil = it cannot be.
+func decoded(schema json.RawMessage) (v any) {
+	if json.Unmarshal(schema, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// everywhere is what all places have.
+func (o *outlook) everywhere() guard.Bounds {
+	return guard.Bounds{"parameters": o.parameters, "run": o.run(nil), "plan": o.plan()}
+}
+
+// run is the counters of a run, some of them as they are at one place.
+func (o *outlook) run(here map[string]guard.Range) guard.Range {
+	l := o.Program.Limits
+	steps := guard.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
+	return guard.Of(engine.RunEnv{}).With(map[string]guard.Range{
+		"steps_executed": steps, "no_progress": steps, "replans": o.replans(), "model_calls": atLeast(0),
+		"tokens":     limited(l.MaxTokens, "limits.max_tokens"),
+		"tool_calls": limited(l.MaxToolCalls, "limits.max_tool_calls"),
+		"cost":       o.cost(), "elapsed": o.elapsed(),
+	}).With(here)
+}
+
+// atLeast is a whole number that is not less.
+func atLeast(n float64) guard.Range { return guard.Whole(n, math.Inf(1)) }
+
+// limited is a counter with a limit, of which 0 is none.
+func limited(limit int, path string) guard.Range {
+	if limit <= 0 {
+		return atLeast(0)
+	}
+	return guard.Whole(0, float64(limit)).Because(path)
+}
+
+func (o *outlook) cost() guard.Range {
+	if most := o.Program.Limits.MaxCost; most > 0 {
+		return guard.Number(0, most).Because("limits.max_cost")
+	}
+	return guard.Number(0, math.Inf(1))
+}
+
+// elapsed ends with the run's time; but a write that is under way is not cut,
+// and guards are tried behind it.
+func (o *outlook) elapsed() guard.Range {
+	most := o.Program.Limits.MaxDuration
+	if most <= 0 {
+		return guard.Number(0, math.Inf(1))
+	}
+	longest := 0.0
+	for i := range o.Tools {
+		t := o.Tools[i].Spec
+		if t.Effect != engine.ReadEffect && t.Effect != engine.IdempotentEffect {
+			timeout := t.Timeout
+			if timeout <= 0 {
+				timeout = engine.DefaultToolTimeout
+			}
+			longest = max(longest, timeout.Seconds())
+		}
+	}
+	return guard.Number(0, most.Seconds()+longest+slack).Because("limits.max_duration, and the time a write may take that is under way")
+}
+
+// replans is how often the plan is changed: to take over what remains is no
+// replan in per_step, and a planner in a graph of one's own may be visited
+// again and again.
+func (o *outlook) replans() guard.Range {
+	wanted := slices.ContainsFunc(o.Program.Guards, func(g engine.Guard) bool { return g.Do == engine.GuardReplan })
+	approval := o.tree.Get(planner, "approval").Text()
+	denied := approval != "" && approval != "never"
+	switch {
+	case o.written:
+		return atLeast(0)
+	case !wanted && (o.strategy == "none" || o.strategy == "per_step" && !denied):
+		return guard.Whole(0, 0).Because("with strategy: " + o.strategy + " only a guard with do: replan changes the plan")
+	}
+	return guard.Whole(0, float64(o.Program.Limits.MaxReplans)).Because("limits.max_replans")
+}
+
+// ended are the statuses of a step that is over.
+var ended = []string{
+	string(engine.StepOK), string(engine.StepFailed), string(engine.StepLimit), string(engine.StepLoop), string(engine.StepTimeout),
+	string(engine.StepCancelled), string(engine.StepSkipped), string(engine.StepNeedsReview),
+}
+
+// step is a step of some statuses.
+func (o *outlook) step(more map[string]guard.Range, statuses ...string) guard.Range {
+	return guard.Of(engine.StepEnv{}).With(map[string]guard.Range{
+		"status": guard.Words(statuses...), "attempts": guard.Whole(0, attempts).Because("executor.step_attempts is at most 20"), "tool_calls": atLeast(0),
+	}).With(more)
+}
+
+// blank are the fields of a step that has given nothing so far.
+func blank() map[string]guard.Range {
+	empty := guard.Words("")
+	return map[string]guard.Range{"result": empty, "error": empty}
+}
+
+// plan is the plan. What ends is executed, or skipped with the rest of its plan
+// when a step of it fails.
+func (o *outlook) plan() guard.Range {
+	most := o.Program.Limits.MaxSteps * (maxPlan + 1)
+	done, open := o.step(nil, ended...), o.step(blank(), "")
+	return guard.Of(engine.PlanEnv{}).With(map[string]guard.Range{
+		"version": atLeast(0), "steps": guard.List(0, most+maxPlan, done.Or(open)),
+		"completed": guard.List(0, most, done), "remaining": guard.List(0, maxPlan, open),
+	})
+}
+
+// vocabulary is the words that a value is anywhere in the language; what a
+// parameter or a reply can be is known at its place only.
+func (o *outlook) vocabulary(s guard.Stray) []string {
+	var words []string
+	switch s.Name[strings.LastIndex(s.Name, ".")+1:] {
+	case "status":
+		words = append(words, ended...)
+	case "effect":
+		words = effects
+	default:
+		words = slices.Clone(s.Words)
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}

@@ -1,0 +1,204 @@
+package analysis
+
+import (
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
+)
+
+var effects = []string{string(engine.ReadEffect), string(engine.IdempotentEffect), string(engine.WriteEffect)}
+
+// at is what the guards of a place see.
+func (o *outlook) at(place engine.GuardPlace) guard.Bounds {
+	switch place {
+	case engine.AfterPlan, engine.AfterReflect:
+		return o.replied()
+	case engine.AfterStep:
+		b := o.within(0)
+		b["step"] = o.step(map[string]guard.Range{"attempts": guard.Whole(1, attempts)}, o.outcomes()...)
+		return b
+	case engine.BeforeTool:
+		return o.tool(o.Tools, false)
+	case engine.AfterTool:
+		return o.tool(o.Tools, true)
+	}
+	return o.everywhere()
+}
+
+// planApproval is what approvals of a plan see.
+func (o *outlook) planApproval() guard.Bounds { return o.replied() }
+
+// replied is what there is once a model has planned.
+func (o *outlook) replied() guard.Bounds {
+	b := o.everywhere()
+	b["run"] = o.run(map[string]guard.Range{"model_calls": atLeast(1).Because("the planner was asked")})
+	return b
+}
+
+// within is what there is while a step runs, or behind it; spare is how many of
+// the tool calls that are allowed cannot have ended.
+func (o *outlook) within(spare int) guard.Bounds {
+	b, l := o.everywhere(), o.Program.Limits
+	here := map[string]guard.Range{"steps_executed": guard.Whole(1, float64(l.MaxSteps)).Because("limits.max_steps")}
+	if l.MaxToolCalls > 0 {
+		here["tool_calls"] = guard.Whole(0, float64(max(l.MaxToolCalls-spare, 0))).Because("limits.max_tool_calls")
+	}
+	b["run"] = o.run(here)
+	return b
+}
+
+// outcomes are the statuses that the steps of an executor end with.
+func (o *outlook) outcomes() []string {
+	out := []string{string(engine.StepOK), string(engine.StepFailed), string(engine.StepLimit), string(engine.StepLoop), string(engine.StepTimeout)}
+	if o.delegated {
+		out = append(out, string(engine.StepCancelled))
+	}
+	return out
+}
+
+// verify sees steps that went well so far.
+func (o *outlook) verify() guard.Bounds {
+	b := o.within(0)
+	b["step"] = o.step(map[string]guard.Range{"attempts": guard.Whole(1, attempts), "error": guard.Words("")}, string(engine.StepOK))
+	return b
+}
+
+// fresh is what the reflector's triggers see: steps that ended, or were skipped.
+func (o *outlook) fresh() guard.Bounds {
+	b := o.everywhere()
+	b["step"] = o.step(nil, ended...)
+	return b
+}
+
+// tool is what conditions around the calls of some tools see. The step is
+// under way: it has no status yet.
+func (o *outlook) tool(tools []dsl.Tool, after bool) guard.Bounds {
+	spare := 1 // the call itself
+	if after {
+		spare = 0
+	}
+	b := o.within(spare)
+	fields := blank()
+	fields["attempts"] = guard.Whole(1, attempts)
+	fields["status"] = guard.Words("").Because("the step is under way")
+	b["step"] = o.step(fields)
+	call := map[string]guard.Range{"effect": o.effectsOf(tools), "attempts": guard.Whole(1, 1).Because("the call is not made yet")}
+	if names, known := namesOf(tools); known {
+		call["name"] = guard.Words(names...)
+	}
+	if after {
+		call["attempts"] = guard.Whole(1, float64(tries(tools)))
+	} else {
+		call["error"], call["result"] = guard.Words("").Because("the call is not made yet"), guard.Nothing().Because("the call is not made yet")
+	}
+	b["tool"] = guard.Of(engine.ToolEnv{}).With(call)
+	return b
+}
+
+// approval is what the approval of one tool sees; name is that of a tool of a
+// server, "" = the entry itself, or any of the server's.
+func (o *outlook) approval(t *dsl.Tool, name string) guard.Bounds {
+	b := o.tool([]dsl.Tool{*t}, false)
+	if name != "" {
+		b["tool"] = b["tool"].With(map[string]guard.Range{"name": guard.Words(name), "effect": guard.Words(effects...)})
+	}
+	return b
+}
+
+// effectsOf is what calls of tools do; what a server says of its own is not
+// known here.
+func (o *outlook) effectsOf(tools []dsl.Tool) guard.Range {
+	var words []string
+	for i := range tools {
+		if tools[i].Server || tools[i].Spec.Effect == "" {
+			return guard.Words(effects...)
+		}
+		words = append(words, string(tools[i].Spec.Effect))
+	}
+	return guard.Words(words...)
+}
+
+// namesOf is what calls of tools are called; known is false where a server may
+// have any.
+func namesOf(tools []dsl.Tool) (names []string, known bool) {
+	for i := range tools {
+		switch {
+		case !tools[i].Server:
+			names = append(names, tools[i].Spec.Name)
+		case tools[i].Pinned:
+			names = append(names, tools[i].Members...)
+		default:
+			return nil, false
+		}
+	}
+	return names, true
+}
+
+// tries is how often a call of a tool is made at most.
+func tries(tools []dsl.Tool) int {
+	n := 1
+	for i := range tools {
+		n = max(n, tools[i].Spec.Retry.MaxAttempts)
+	}
+	return n
+}
+
+// edge is what the edges of a node see: the step that ended last, if any, and
+// what the node said.
+func (o *outlook) edge(from dsl.Value) guard.Bounds {
+	b := o.everywhere()
+	b["step"] = o.step(nil, append([]string{""}, ended...)...)
+	said := map[string]guard.Range{"result": guard.Words("").Because("only planner and reflector have one"), "steps": guard.List(0, 0, guard.Text())}
+	own := func(statuses ...engine.StepStatus) {
+		words := make([]string, len(statuses))
+		for i, s := range statuses {
+			words[i] = string(s)
+		}
+		b["step"] = o.step(nil, words...)
+	}
+	switch from.Get("type").Text() {
+	case "tool", "transform":
+		own(engine.StepOK, engine.StepFailed)
+	case "human":
+		own(engine.StepOK)
+	case "agent":
+		own(engine.StepOK, engine.StepFailed, engine.StepLimit, engine.StepCancelled)
+	case "router":
+		if !from.Get("prompt").Exists() {
+			return b // it says nothing
+		}
+		said["text"] = guard.Words(choices(from)...)
+	default:
+		return b
+	}
+	b["reply"] = guard.Of(engine.ReplyEnv{}).With(said)
+	return b
+}
+
+// choices are the words of a router.
+func choices(router dsl.Value) (out []string) {
+	for _, c := range router.Get("choices").Items() {
+		out = append(out, c.Text())
+	}
+	if d := router.Get("default").Text(); d != "" || len(out) == 0 {
+		out = append(out, d)
+	}
+	return out
+}
+
+// compaction sees the size of a request.
+func (o *outlook) compaction() guard.Bounds {
+	b := o.everywhere()
+	b["memory"] = guard.Of(engine.MemoryEnv{}).With(map[string]guard.Range{"tokens": atLeast(0), "messages": atLeast(0)})
+	return b
+}
+
+// ensures sees an answer that fits the output schema.
+func (o *outlook) ensures() guard.Bounds {
+	b := o.everywhere()
+	b["output"] = guard.Text()
+	if out := o.Program.Output; out != nil && !out.Schema.IsZero() {
+		b["output"] = guard.Fits(decoded(out.Schema.JSON))
+	}
+	return b
+}

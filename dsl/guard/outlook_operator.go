@@ -1,0 +1,202 @@
+package guard
+
+import (
+	"math"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+func unary(operator string, r Range) Range {
+	switch operator {
+	case "!", "not":
+		out := boolean(r.kinds&isFalse != 0, r.kinds&isTrue != 0)
+		return out.failingIf(r.fails || !r.only(isBool)).orBool()
+	case "-":
+		if r.only(isNumber) {
+			r.lo, r.hi, r.why = -r.hi, -r.lo, ""
+			return r
+		}
+	case "+":
+		if r.only(isNumber) {
+			return r
+		}
+	}
+	return Anything().failing()
+}
+
+// orBool makes what can only fail true or false, so that it has a kind.
+func (r Range) orBool() Range {
+	if r.kinds == 0 {
+		r.kinds = isBool
+	}
+	return r
+}
+
+func (o *outlook) binary(n *ast.BinaryNode) Range {
+	switch n.Operator {
+	case "and", "&&":
+		return o.junction(n, isFalse)
+	case "or", "||":
+		return o.junction(n, isTrue)
+	case "??":
+		return o.otherwise(n)
+	}
+	l, r := o.eval(n.Left), o.eval(n.Right)
+	if o.heard != nil {
+		o.heard(n, l, r)
+	}
+	out := o.operation(n, l, r)
+	return out.failingIf(l.fails || r.fails)
+}
+
+// operation is an operator on two ranges that are both worked out.
+func (o *outlook) operation(n *ast.BinaryNode, l, r Range) Range {
+	switch n.Operator {
+	case "==":
+		return equal(l, r)
+	case "!=":
+		return unary("!", equal(l, r))
+	case "<":
+		return less(l, r, false)
+	case "<=":
+		return less(l, r, true)
+	case ">":
+		return less(r, l, false)
+	case ">=":
+		return less(r, l, true)
+	case "in":
+		return o.in(n.Right, l, r)
+	case "contains", "startsWith", "endsWith", "matches":
+		return o.texts(n, l, r)
+	case "+", "-", "*", "/", "%", "**", "^":
+		return arithmetic(n.Operator, l, r)
+	case "..":
+		return interval(n, l, r)
+	}
+	return Anything().failing()
+}
+
+// junction is `and` (decided by false) or `or` (by true): where the left side
+// decides, the right one is not looked at.
+func (o *outlook) junction(n *ast.BinaryNode, decides kinds) Range {
+	l := o.eval(n.Left)
+	goesOn := isBool &^ decides
+	if !l.fails && l.kinds == decides {
+		o.overhear(n.Right)
+		return l
+	}
+	r := o.eval(n.Right)
+	out := Range{kinds: l.kinds&decides | r.kinds&decides}
+	if l.kinds&goesOn != 0 || !l.only(isBool) {
+		out.kinds |= r.kinds & goesOn
+	}
+	return out.failingIf(l.fails || r.fails || !l.only(isBool) || !r.only(isBool)).orBool()
+}
+
+// overhear looks at a part that is never reached, for those who listen.
+func (o *outlook) overhear(n ast.Node) {
+	if o.heard != nil {
+		o.eval(n)
+	}
+}
+
+// otherwise is ??. A list or an object may be one that is not there.
+func (o *outlook) otherwise(n *ast.BinaryNode) Range {
+	l := o.eval(n.Left)
+	if l.only(isBool|isNumber|isText) && !l.fails {
+		o.overhear(n.Right)
+		return l
+	}
+	r := o.eval(n.Right)
+	l.kinds &^= isNil
+	if l.kinds == 0 {
+		return r.failingIf(l.fails)
+	}
+	return l.Or(r)
+}
+
+// interval is a..b between numbers that are written out.
+func interval(n *ast.BinaryNode, l, r Range) Range {
+	if !written(n.Left) || !written(n.Right) || !l.single() || !r.single() {
+		return List(0, -1, Whole(math.Inf(-1), math.Inf(1))).failing()
+	}
+	size := max(0, int(r.hi)-int(l.lo)+1)
+	return List(size, size, Whole(l.lo, r.hi)).failingIf(size > maxWork)
+}
+
+// written says that a node is a whole number as it stands, with its sign.
+func written(n ast.Node) bool {
+	if u, ok := n.(*ast.UnaryNode); ok && (u.Operator == "-" || u.Operator == "+") {
+		n = u.Node
+	}
+	_, ok := n.(*ast.IntegerNode)
+	return ok
+}
+
+// arithmetic is an operator on numbers, or + on texts.
+func arithmetic(operator string, l, r Range) Range {
+	if !l.only(isNumber) || !r.only(isNumber) {
+		if operator == "+" && l.only(isText) && r.only(isText) {
+			return Text().failing() // long texts draw on the budget
+		}
+		return Anything().failing()
+	}
+	out := Range{kinds: isNumber, whole: l.whole && r.whole, nan: l.nan || r.nan}
+	switch operator {
+	case "+":
+		out.lo, out.hi = l.lo+r.lo, l.hi+r.hi
+	case "-":
+		out.lo, out.hi = l.lo-r.hi, l.hi-r.lo
+	case "*":
+		out.lo, out.hi = corners(l, r, func(a, b float64) float64 { return a * b })
+	case "/":
+		if out.whole = false; r.lo > 0 || r.hi < 0 {
+			out.lo, out.hi = corners(l, r, func(a, b float64) float64 { return a / b })
+		} else {
+			out.lo, out.hi, out.nan = math.Inf(-1), math.Inf(1), true
+		}
+	case "%":
+		return remainder(l, r)
+	default: // powers
+		return Range{kinds: isNumber, lo: math.Inf(-1), hi: math.Inf(1), nan: true}
+	}
+	return out.tidy()
+}
+
+// tidy gives up bounds that are none: beyond what floats tell apart, or not
+// numbers, as where infinities meet.
+func (r Range) tidy() Range {
+	if math.IsNaN(r.lo) || math.IsNaN(r.hi) || r.lo <= -exact || r.hi >= exact {
+		r.lo, r.hi = math.Inf(-1), math.Inf(1)
+		r.nan = r.nan || !r.whole
+	}
+	return r
+}
+
+// corners are the least and the most that a function of two intervals gives
+// which rises or falls in each.
+func corners(l, r Range, f func(a, b float64) float64) (lo, hi float64) {
+	all := []float64{f(l.lo, r.lo), f(l.lo, r.hi), f(l.hi, r.lo), f(l.hi, r.hi)}
+	lo, hi = all[0], all[0]
+	for _, v := range all {
+		if math.IsNaN(v) {
+			return v, v
+		}
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return lo, hi
+}
+
+// remainder has the sign of its left side. It fails on fractions and zero.
+func remainder(l, r Range) Range {
+	most := max(math.Abs(r.lo), math.Abs(r.hi)) - 1
+	out := Whole(-most, most)
+	if l.lo >= 0 {
+		out.lo = 0
+	}
+	if l.hi <= 0 {
+		out.hi = 0
+	}
+	zero := r.lo <= 0 && r.hi >= 0
+	return out.failingIf(zero || !l.whole || !r.whole || l.nan || r.nan || math.IsInf(l.lo, 0) || math.IsInf(l.hi, 0))
+}
