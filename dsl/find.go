@@ -155,7 +155,35 @@ func foldersOfSpec(dir, root string, own bool) []string {
 // mean to be. Hidden folders and node_modules are passed over, and so are
 // folders that cannot be read.
 func Walk(dir string) (specs, tests []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err = walk(dir, func(path string, h header, err error) {
+		switch {
+		case h.Kind == kindAgent:
+			specs = append(specs, path)
+		case holdsTests(path, h, err):
+			tests = append(tests, path)
+		}
+	})
+	slices.Sort(specs)
+	slices.Sort(tests)
+	return specs, tests, err
+}
+
+// Files lists all files below a folder that Vet takes, sorted: those of any kind
+// of ours, and what Walk lists besides.
+func Files(dir string) ([]string, error) {
+	var out []string
+	err := walk(dir, func(path string, h header, err error) {
+		if err == nil && slices.Contains(kinds, h.Kind) || holdsTests(path, h, err) {
+			out = append(out, path)
+		}
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+// walk looks at the top of each YAML file below a folder.
+func walk(dir string, visit func(path string, h header, err error)) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == dir:
 			return err
@@ -166,15 +194,8 @@ func Walk(dir string) (specs, tests []string, err error) {
 		case !d.Type().IsRegular() || !isYAML(d.Name()):
 			return nil
 		}
-		switch h, err := readHeader(path); {
-		case h.Kind == kindAgent:
-			specs = append(specs, path)
-		case holdsTests(path, h, err):
-			tests = append(tests, path)
-		}
+		h, err := readHeader(path)
+		visit(path, h, err)
 		return nil
 	})
-	slices.Sort(specs)
-	slices.Sort(tests)
-	return specs, tests, err
 }

@@ -23,12 +23,12 @@ func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 func isComment(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "#") }
 
-// header is what stands above the first key and is set off by an empty line:
-// it stays on top whatever the keys' order.
+// header is what stands above the first key and is set off by an empty line, or
+// is for the whole file: it stays on top whatever the keys' order.
 func (f *formatter) header(first int) []string {
 	end := 0
 	for n := 1; n < first; n++ {
-		if blankLine(f.line(n)) || strings.HasPrefix(f.line(n), "---") || strings.HasPrefix(f.line(n), "%") {
+		if blankLine(f.line(n)) || strings.HasPrefix(f.line(n), "---") || strings.HasPrefix(f.line(n), "%") || strings.Contains(f.line(n), ignoreWord+"-file") {
 			end = n
 		}
 	}

@@ -27,6 +27,7 @@ func parse(src *source, r *report) *value {
 		r.error(diag.TooLarge, src.at(at), "%s", why)
 		return nil
 	}
+	r.ignoresOf(src)
 	r.unseen(src)
 	doc, second, err := decodeYAML(src.text)
 	if err != nil {
@@ -133,6 +134,8 @@ func syntaxHint(line, message string) string {
 		return "a text that begins with this character wants quotes"
 	case strings.Contains(message, "did not find expected key"):
 		return "look at the indentation, and for a quote that ends too early"
+	case strings.Contains(message, "did not find expected node content"):
+		return "a value is missing: a comma stands twice, or a bracket is not closed"
 	case strings.Contains(message, "did not find expected ',' or"):
 		return "a text with brackets, braces or a comma in it wants quotes here; else one is not closed, or a comma is missing"
 	}

@@ -13,8 +13,9 @@ const maxDiagnostics = 500
 
 // report collects diagnostics. Phases share one.
 type report struct {
-	list   diag.List
-	looked []string // files whose characters were looked at
+	list    diag.List
+	looked  []string // files whose characters were looked at
+	ignores ignores
 }
 
 // add reports at a place and returns the entry, for a hint. A place in the
@@ -27,9 +28,10 @@ func (r *report) add(code diag.Code, s diag.Severity, at place, format string, a
 			d.Line, d.Column = 0, 0
 		} else {
 			d.Snippet = at.src.line(at.line)
+			d.EndColumn = at.end()
 		}
 	}
-	if len(r.list) >= maxDiagnostics {
+	if r.take(&d, at) || len(r.list) >= maxDiagnostics {
 		return &d
 	}
 	r.list = append(r.list, d)

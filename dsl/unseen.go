@@ -29,9 +29,10 @@ func (r *report) unseen(src *source) {
 	lines := 0
 	tell := func() {
 		if len(found) > 0 && lines < maxUnseen {
-			lines++
+			before := len(r.list)
 			r.warn(diag.HiddenText, at, "the line holds %s that nobody sees: %s", counted(len(found)), strings.Join(someOf(found), ", ")).
 				Hint = `remove them; where one is meant, "\u200b" in double quotes says so`
+			lines += len(r.list) - before // those that are ignored leave room for others
 		}
 		found = nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
@@ -173,29 +174,16 @@ func (f *githubFormat) write(w io.Writer, level string, list []annotation, all i
 	const messageMost = 4000
 	var b strings.Builder
 	for _, a := range list[:min(len(list), githubMost)] {
-		var properties []string
+		command := diag.Annotation{Level: level, Line: a.line, Title: tty.Safe(tty.OneLine(a.title, textWide)), Message: tty.Safe(firstPart(a.message, messageMost))}
 		if a.file != "" {
-			properties = append(properties, "file="+githubProperty(f.set.file(a.file)))
-			if a.line > 0 {
-				properties = append(properties, fmt.Sprintf("line=%d", a.line))
-			}
+			command.File = tty.Safe(f.set.file(a.file))
 		}
-		properties = append(properties, "title="+githubProperty(tty.OneLine(a.title, textWide)))
-		fmt.Fprintf(&b, "::%s %s::%s\n", level, strings.Join(properties, ","), githubText(firstPart(a.message, messageMost)))
+		b.WriteString(command.String())
 	}
 	if more := all - min(len(list), githubMost); more > 0 {
-		fmt.Fprintf(&b, "::%s title=pexctl::%s\n", level, githubText(fmt.Sprintf("and %d more %s %s", more, plural(more, "problem"), of)))
+		text := fmt.Sprintf("and %d more %s %s", more, plural(more, "problem"), of)
+		b.WriteString(diag.Annotation{Level: level, Title: "pexctl", Message: tty.Safe(text)}.String())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-var githubEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-
-// githubText is a text as the message of a command: it cannot end the line.
-func githubText(s string) string { return githubEscapes.Replace(tty.Safe(s)) }
-
-// githubProperty is a text as a property of a command: it cannot end that either.
-func githubProperty(s string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubText(s))
 }

@@ -95,8 +95,11 @@ func candidates(app *cli.App, before []string, cur string) []string {
 }
 
 func formats(cmd *cli.Command) []string {
-	if cmd.HelpName == "graph" {
+	switch cmd.HelpName {
+	case "graph":
 		return graphFormats
+	case "vet":
+		return vetFormats
 	}
 	return []string{"text", "json"}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -13,52 +14,116 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
+// vetDescription is what --help says of vet below the examples.
+const vetDescription = `
+
+FILE is a spec, its folder, a Library, tests, a suite or prices; DIR/... is every one below DIR; without
+one it is the spec of this folder. Warnings leave the exit code 0, unless --strict is given.
+
+A comment ignores a warning of its line, or alone on a line that of the next one:
+
+  tools:
+    write_file: {}   # pex:ignore PEX073 it writes below out/, which nobody keeps
+
+It wants a reason. One that ignores nothing any more is a warning itself; errors cannot be ignored.
+# pex:ignore-file PEX073 reason, before the first key, is for the whole file.
+
+Exit code 0: nothing is wrong; 1: a warning with --strict, or beyond --max-cost; 2: an error.`
+
 func vetCommand() *cli.Command {
 	return &cli.Command{
-		Name: "vet", Usage: "find everything that is wrong with specs, tests and suites; runs nothing", ArgsUsage: "FILE...",
-		Description: examples("pexctl vet spec.yaml", "pexctl vet specs/*/ -o json", "pexctl vet tests/refund/case.yaml evals/suite.yaml", "pexctl vet spec.yaml --explain   # where each value comes from"),
-		Flags: append(specFlags(), outputFlag(),
-			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}),
+		Name: "vet", Usage: "find everything that is wrong with specs, tests and suites; runs nothing", ArgsUsage: "[FILE...]",
+		Description: examples(
+			"pexctl vet                             # the spec of this folder",
+			"pexctl vet ./... --strict              # every file of ours below it, and no warning either",
+			"pexctl vet tests/refund/case.yaml evals/suite.yaml -o json",
+			"pexctl vet ./... -o sarif > vet.sarif  # for code scanning; -o github annotates a pull request",
+			"pexctl vet spec.yaml --explain         # where each value comes from",
+			"pexctl vet spec.yaml --cost --max-cost 2.00   # the worst case of a run, as a gate",
+		) + vetDescription,
+		Flags: append(append(specFlags(), outputFlagOf(vetFormats...),
+			&cli.BoolFlag{Name: "strict", Usage: "a warning is a failure (exit code 1)"},
+			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}), costFlags()...),
 		Action: vet,
 	}
 }
 
+// vetted is what vetting files gave.
+type vetted struct {
+	files   int
+	found   diag.List
+	ignored []diag.Ignored
+	values  []specValues
+	costs   *worstCases
+}
+
 func vet(c *cli.Context) error {
-	if _, err := oneSpec(c); err != nil {
-		return err
-	}
-	wantJSON, err := asJSON(c)
+	format, err := vetFormat(c)
 	if err != nil {
 		return err
 	}
-	var all diag.List
-	values := []specValues{}
-	for _, path := range c.Args().Slice() {
-		file, err := local(c, path)
-		if err != nil {
+	costs, err := worstCasesOf(c)
+	if err != nil {
+		return err
+	}
+	paths, err := vetFiles(c)
+	if err != nil {
+		return err
+	}
+	v := &vetted{files: len(paths), values: []specValues{}, costs: costs}
+	for _, path := range paths {
+		if err := v.add(c, path); err != nil {
 			return err
 		}
-		o := optionsFor(c, path)
-		o.Analyzers = analysis.All()
-		origins, found := dsl.Vet(file, o)
-		all = append(all, found...)
-		if origins != nil {
-			values = append(values, specValues{path, origins})
+	}
+	v.found = v.found.Sort()
+	if err := v.print(c, format); err != nil {
+		return infra(err)
+	}
+	if c.Bool("strict") && len(v.found) > 0 && !v.found.Failed() {
+		return &exitError{exitNegative, nil}
+	}
+	return costs.judged(v.found)
+}
+
+// add vets one file.
+func (v *vetted) add(c *cli.Context, path string) error {
+	file, err := local(c, path)
+	if err != nil {
+		return err
+	}
+	o := optionsFor(c, path)
+	o.Analyzers = v.costs.analyzers(analysis.All(), file, path)
+	o.Ignored = func(i diag.Ignored) {
+		if !slices.Contains(v.ignored, i) {
+			v.ignored = append(v.ignored, i)
 		}
 	}
-	all = all.Sort()
-	if wantJSON {
-		if err := printVetted(c, all, values); err != nil {
-			return err
-		}
-		return invalid(all)
+	origins, found := dsl.Vet(file, o)
+	v.found = append(v.found, found...)
+	if origins != nil {
+		v.values = append(v.values, specValues{path, origins})
 	}
+	return nil
+}
+
+// text prints what was found for people, on stderr: stdout has values and
+// bounds, where they are asked for.
+func (v *vetted) text(c *cli.Context) {
 	if c.Bool("explain") {
-		explainSpecs(c, values)
+		explainSpecs(c, v.values)
 	}
-	fmt.Fprint(c.App.ErrWriter, all.String())
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s, %s\n", count(c.NArg(), "file"), count(all.Errors(), "error"), count(all.Warnings(), "warning"))
-	return invalid(all)
+	v.costs.print(c.App.Writer, c.App.ErrWriter)
+	fmt.Fprint(c.App.ErrWriter, v.found.String())
+	v.summary(c)
+}
+
+func (v *vetted) summary(c *cli.Context) {
+	ignored := ""
+	if n := len(v.ignored); n > 0 {
+		ignored = fmt.Sprintf(", %d ignored", n)
+	}
+	fmt.Fprintf(c.App.ErrWriter, "%s: %s, %s%s\n", count(v.files, "file"), count(v.found.Errors(), "error"), count(v.found.Warnings(), "warning"), ignored)
 }
 
 // specValues are the values of one file, with their origins.
@@ -67,9 +132,10 @@ type specValues struct {
 	Values []dsl.Origin `json:"values"`
 }
 
-// printVetted prints one object: the diagnostics, and the values if asked for.
-func printVetted(c *cli.Context, found diag.List, values []specValues) error {
-	if !c.Bool("explain") {
+// printVetted prints one object: the diagnostics, and the values and the worst
+// cases if asked for.
+func printVetted(c *cli.Context, found diag.List, values []specValues, costs *worstCases) error {
+	if !c.Bool("explain") && !costs.on() {
 		return printJSON(c, found)
 	}
 	b, err := json.Marshal(found)
@@ -80,7 +146,12 @@ func printVetted(c *cli.Context, found diag.List, values []specValues) error {
 	if err := json.Unmarshal(b, &object); err != nil {
 		return err
 	}
-	object["specs"] = values
+	if c.Bool("explain") {
+		object["specs"] = values
+	}
+	if costs.on() {
+		object["bounds"] = costs.all
+	}
 	return printJSON(c, object)
 }
 

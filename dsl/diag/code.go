@@ -1,7 +1,5 @@
 package diag
 
-import "slices"
-
 // Code names a kind of mistake for ever: a number is never used again.
 type Code string
 
@@ -70,22 +68,3 @@ const (
 	Unmentioned    Code = "PEX095"
 	NoEffect       Code = "PEX096"
 )
-
-// Meaning is a code's entry in the reference.
-type Meaning struct {
-	Code    Code   `json:"code"`
-	Title   string `json:"title"`   // what is wrong, in a line
-	Meaning string `json:"meaning"` // why it matters and the way out
-}
-
-// Codes lists every code in order.
-func Codes() []Meaning { return slices.Clone(codes) }
-
-// Explain gives the entry of a code; ok is false when there is no such code.
-func Explain(code string) (m Meaning, ok bool) {
-	i := slices.IndexFunc(codes, func(m Meaning) bool { return string(m.Code) == code })
-	if i < 0 {
-		return Meaning{}, false
-	}
-	return codes[i], true
-}

@@ -95,3 +95,35 @@ func TestTextForm(t *testing.T) {
 		t.Errorf("a long line is cut around the column:\n%s", strings.Join(lines, "\n"))
 	}
 }
+
+func TestPagesOfCodesAreWellFormed(t *testing.T) {
+	for _, m := range diag.Codes() {
+		for _, e := range []diag.Example{m.Wrong, m.Right} {
+			for _, f := range e.Files {
+				if f.Name == "" || f.Language == "" || !strings.HasSuffix(f.Text, "\n") {
+					t.Errorf("%s: a block begins with ```yaml spec.yaml: %+v", m.Code, f)
+				}
+			}
+			if e.Command != "" && !strings.HasPrefix(e.Command, "pexctl vet ") {
+				t.Errorf("%s: the command is %q", m.Code, e.Command)
+			}
+		}
+		if page := m.Markdown(); len(m.Right.Files) > 0 && (!strings.Contains(page, "\nWrong:\n\n```") || !strings.Contains(page, "\nRight:\n\n```")) {
+			t.Errorf("%s in Markdown is\n%s", m.Code, page)
+		}
+	}
+	m, _ := diag.Explain("PEX001")
+	if len(m.Wrong.Files) != 2 || m.Wrong.Files[1].Name != "prompts/plan.md" || m.Wrong.Files[1].Text != "Plan the work in short steps.\n" {
+		t.Errorf("the files of PEX001 are %+v", m.Wrong.Files)
+	}
+	if m, _ := diag.Explain("PEX018"); m.Wrong.Command != "pexctl vet spec.yaml --set limits.max_steps" {
+		t.Errorf("the command of PEX018 is %q", m.Wrong.Command)
+	}
+}
+
+func TestWhatIsReadIsTheCallersOwn(t *testing.T) {
+	diag.Codes()[0].Title = "changed"
+	if diag.Codes()[0].Title == "changed" {
+		t.Error("a caller changes the reference")
+	}
+}

@@ -16,16 +16,24 @@ const (
 )
 
 // Diagnostic is one mistake. Line and Column count from 1, columns in
-// characters; Line 0 means the file as a whole.
+// characters; Line 0 means the file as a whole. EndColumn is the one behind the
+// word or text at the place, in the same line; 0 means it is not known.
 type Diagnostic struct {
-	File     string   `json:"file"`
-	Line     int      `json:"line"`
-	Column   int      `json:"column"`
-	Code     Code     `json:"code"`
-	Severity Severity `json:"severity"`
-	Message  string   `json:"message"`
-	Hint     string   `json:"hint"`
-	Snippet  string   `json:"-"` // the source line, for the text form; secrets are masked
+	File      string   `json:"file"`
+	Line      int      `json:"line"`
+	Column    int      `json:"column"`
+	EndColumn int      `json:"end_column,omitempty"`
+	Code      Code     `json:"code"`
+	Severity  Severity `json:"severity"`
+	Message   string   `json:"message"`
+	Hint      string   `json:"hint"`
+	Snippet   string   `json:"-"` // the source line, for the text form; secrets are masked
+}
+
+// Ignored is a warning that a comment in its file ignores, and why.
+type Ignored struct {
+	Diagnostic Diagnostic
+	Reason     string
 }
 
 // List is diagnostics. The zero List is empty and ready to use.

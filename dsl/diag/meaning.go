@@ -1,52 +1,136 @@
 package diag
 
-var codes = []Meaning{
-	{Unreadable, "a file cannot be read", "The file does not exist, is a folder or a device, or its permissions forbid reading. Paths are relative to the file that names them."},
-	{OutsideRoot, "a path leaves the project", "Files are read below the project root only: the nearest folder above the spec with .git or pex.lock, else the spec's own folder. Move the file, or give the root with --root."},
-	{TooLarge, "a file is beyond the bounds", "A file may have 1 MiB, 64 levels, 50,000 values, 2,000 keys in one mapping, and 1,000 cases or 100 variants. Put long texts into files of their own ({file: ...})."},
-	{Syntax, "this is not YAML", "The parser stopped here. Usual causes: a tab, a missing space after a colon, an unclosed quote, or ${...} without quotes between braces."},
-	{DuplicateKey, "a key stands twice", "Only one of the two would count, and which one depends on the reader. Remove one."},
-	{KeyNotText, "a key is not text", "Keys are names. A number, a date or a list as a key wants quotes, or is a slip."},
-	{ManyDocuments, "a second document", "A file is one spec. What follows a line of --- would be ignored; put it into a file of its own."},
-	{CustomTag, "a YAML tag", "Tags (!name) have no meaning here. An expression that begins with ! wants quotes: when: '!x'."},
-	{Alias, "anchors beyond the bounds", "An alias points to nothing, contains itself, or aliases would expand beyond 100 uses or 1 MiB."},
-	{UnknownKey, "an unknown key", "The language has no such key at this place; a misspelt key would silently do nothing."},
-	{WrongType, "a value of the wrong type", "The key wants another kind of value. Booleans are true and false; durations read 90s or 15m; text that looks like something else wants quotes."},
-	{MissingKey, "a required key is missing", "The part cannot work without this key."},
-	{NotAllowed, "a word that is not allowed", "The key takes one of a few words."},
-	{OutOfBounds, "a value beyond its bounds", "The number, duration or list is smaller or larger than the key allows."},
-	{WrongKind, "not a file of this kind", "A spec begins with apiVersion: pex/v1 and kind: Agent; shared parts have kind: Library. Files of kind: Tests are run by pexctl test, those of kind: Suite by pexctl eval."},
-	{IncludeClash, "two definitions of one name", "A name is defined by the spec and an included file, or by two included files. Rename one; to change a part of an included entry use an override."},
-	{Cycle, "files that name each other", "An include, or an agent that is a tool of another, leads back to itself, or the chain is too long."},
-	{BadOverride, "an override that cannot be applied", "--set takes path=value, where path is dotted (limits.max_steps, guards.0.when) and the value is YAML."},
-	{UnknownModel, "an unknown llm", "No entry of llms has this name."},
-	{UnknownType, "an unknown component", "No provider, tool or node type has this name; pexctl list shows what there is."},
-	{UnknownPrompt, "an unknown prompt", "No entry of prompts has this name."},
-	{UnknownTool, "an unknown tool", "No entry of tools has this name, or the pattern matches none."},
-	{WhichModel, "no llm to use", "A role needs an llm: with exactly one entry in llms it is that one, else the role says which."},
-	{BadName, "not a usable name", "Names are letters, digits, _ and -, and begin with a letter."},
-	{Exclusive, "keys that exclude each other", "The part takes one of several keys, and only one. Remove the others, or write the one that is missing."},
-	{UnknownName, "an unknown name", "The name is neither declared nor the engine's at this place, or the dataset has no such column. Declare it under parameters, or give it a default: ${parameters.x:-default}."},
-	{OptionalName, "a template refers to a name that may be unset", "The parameter is optional and has no default: say what to write then, ${parameters.x:-default}."},
-	{BadTemplate, "a reference that is not well formed", "A reference is ${namespace.name|filter:-default} or $<namespace.name>. $${ is the text ${."},
-	{NearMiss, "text that looks like a reference", "It stays as it is. If that is meant, escape it: $${...}."},
-	{Shadowed, "a parameter hides a name of the engine", "Templates will see the parameter instead of the engine's value. Rename it unless that is meant."},
-	{BadExpression, "an expression does not compile", "Expressions are checked against the names that exist at their place."},
-	{GuardMismatch, "a guard's action does not fit its place", "deny belongs to before_tool; replan needs a plan that can be changed there."},
-	{BadSchema, "not a JSON Schema we take", "Schemas are JSON Schema draft 2020-12, bounded in size, without remote references."},
-	{BadDefault, "a default does not fit its own schema", "A parameter's default must be a value that could be passed."},
-	{BadPath, "not a path", "Filters are RFC 9535 paths, such as $.hits[0].id. What is redacted by path is a JSON pointer, such as /steps/0/result."},
-	{BadPattern, "not a regular expression", "Patterns have the syntax RE2: no look-around, no back-references. Single quotes keep backslashes as they are in YAML."},
-	{BadGraph, "a graph that cannot be walked", "Every node is reached from the start; every edge leads to a node or end; a node's last edge has no guard."},
-	{UnknownNode, "an unknown node", "The graph of the spec has no node of this name, or the node has no prompt."},
-	{Secret, "a secret in the spec", "Specs are kept in git. Name the environment variable instead: api_key_env, or ${env.NAME} where templates take it."},
-	{NoCost, "a cost limit without prices", "max_cost cannot hold for an llm whose price is not known. Give it cost: {input, output} in USD per million tokens, or name a file of prices by --prices."},
-	{RetryWrite, "a write that would be repeated", "A tool that writes is never called again by itself: the first call may have worked. Remove retry, or declare effect: idempotent if that is true."},
-	{UnapprovedTool, "a write nobody approves", "The model may call this tool without anyone looking. Set approval: always or an expression, or write approval: never to say that this is meant."},
-	{Unused, "nothing uses this", "The entry has no effect."},
-	{BadConfig, "a component refuses its configuration", "The keys are well formed, but the component cannot be built from them."},
-	{Unpinned, "a server whose tools are not pinned", "Its tools, and what models are told of them, are whatever the server says when a run begins. pexctl tools lock writes them to pex.lock, where they are reviewed like code; a run is refused when they change."},
-	{HiddenText, "characters that cannot be seen", "Models read them, reviewers do not: tag characters, bidirectional controls, zero-width and private characters can hide instructions. Remove them, or write them as an escape in double quotes. Emoji and scripts that need joiners are left alone."},
-	{CutByComment, "a comment cuts a text", "A # after a space begins a comment in YAML. Quote the text if the # belongs to it."},
-	{NumberAsText, "a number that loses its form", "1.10 read as a number is 1.1. The text is kept; quote it to say so."},
+import (
+	"cmp"
+	"embed"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Meaning is a code's entry in the reference: one file of codes/.
+type Meaning struct {
+	Code    Code    `json:"code"`
+	Title   string  `json:"title"`   // what is wrong, in a line
+	Meaning string  `json:"meaning"` // why it matters and the way out
+	Wrong   Example `json:"wrong"`   // reports the code
+	Right   Example `json:"right"`   // reports nothing
+}
+
+// Example is files that lie beside each other; the first is vetted.
+type Example struct {
+	Files   []File `json:"files"`
+	Command string `json:"command"` // where vetting it takes flags; else ""
+}
+
+// File is one of an example.
+type File struct {
+	Name     string `json:"name"` // with slashes
+	Language string `json:"language"`
+	Text     string `json:"text"`
+}
+
+//go:embed codes/*.md
+var pages embed.FS
+
+// codes are read when first asked for: most commands explain nothing.
+var codes = sync.OnceValue(readCodes)
+
+// Codes lists every code that is documented, in order.
+func Codes() []Meaning { return slices.Clone(codes()) }
+
+// Explain gives the entry of a code; ok is false when there is no such code.
+func Explain(code string) (m Meaning, ok bool) {
+	i, ok := slices.BinarySearchFunc(codes(), code, func(m Meaning, code string) int { return cmp.Compare(string(m.Code), code) })
+	if !ok {
+		return Meaning{}, false
+	}
+	return codes()[i], true
+}
+
+// readCodes reads all pages. They are part of the program, and a test reads
+// each: what is not well formed is left empty.
+func readCodes() []Meaning {
+	names, _ := fs.Glob(pages, "codes/*.md") // sorted; the pattern is well formed
+	out := make([]Meaning, 0, len(names))
+	for _, name := range names {
+		text, _ := pages.ReadFile(name)
+		m := readMeaning(string(text))
+		m.Code = Code(strings.TrimSuffix(path.Base(name), ".md"))
+		out = append(out, m)
+	}
+	return out
+}
+
+// readMeaning reads one page: a title, a paragraph, and the sections Wrong and
+// Right.
+func readMeaning(page string) Meaning {
+	head, sections, _ := strings.Cut(page, "\n## Wrong\n")
+	wrong, right, _ := strings.Cut(sections, "\n## Right\n")
+	title, meaning, _ := strings.Cut(strings.TrimPrefix(head, "# "), "\n")
+	return Meaning{
+		Title: strings.TrimSpace(title), Meaning: strings.Join(strings.Fields(meaning), " "),
+		Wrong: readExample(wrong), Right: readExample(right),
+	}
+}
+
+// readExample reads the fenced blocks of a section: ```yaml NAME is a file,
+// ```sh the command.
+func readExample(section string) (e Example) {
+	for block := range strings.SplitSeq("\n"+section, "\n```") {
+		head, text, _ := strings.Cut(block, "\n")
+		language, name, named := strings.Cut(strings.TrimSpace(head), " ")
+		switch {
+		case named:
+			e.Files = append(e.Files, File{Name: name, Language: language, Text: text + "\n"})
+		case language == "sh":
+			e.Command = strings.TrimSpace(text)
+		}
+	}
+	return e
+}
+
+// Markdown is the entry less its code: title, meaning and both examples.
+func (m Meaning) Markdown() string {
+	var b strings.Builder
+	b.WriteString(sentence(m.Title) + "\n\n" + m.Meaning + "\n")
+	for _, part := range []struct {
+		head string
+		e    Example
+	}{{"Wrong", m.Wrong}, {"Right", m.Right}} {
+		if len(part.e.Files) > 0 {
+			b.WriteString("\n" + part.head + ":\n" + part.e.markdown())
+		}
+	}
+	return b.String()
+}
+
+// sentence makes one of a title.
+func sentence(title string) string {
+	if title == "" {
+		return ""
+	}
+	return strings.ToUpper(title[:1]) + title[1:] + "."
+}
+
+func (e Example) markdown() string {
+	var b strings.Builder
+	for _, f := range e.Files {
+		b.WriteString("\n```" + f.Language + " " + f.Name + "\n" + f.Text + "```\n")
+	}
+	if e.Command != "" {
+		b.WriteString("\n```sh\n" + e.Command + "\n```\n")
+	}
+	return b.String()
+}
+
+// text is an example without any marks.
+func (e Example) text() string {
+	var b strings.Builder
+	for _, f := range e.Files {
+		b.WriteString("\n" + f.Name + ":\n" + f.Text)
+	}
+	return b.String()
 }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// vetFormats are the forms in which vet tells what it found.
+var vetFormats = []string{"text", "json", "sarif", "github"}
+
+// vetFormat is the one that is asked for. Values and bounds have no place in
+// those of other tools.
+func vetFormat(c *cli.Context) (string, error) {
+	format, err := formatOf(c, vetFormats...)
+	if err != nil {
+		return "", err
+	}
+	if format == "sarif" || format == "github" {
+		for _, flag := range []string{"explain", "cost"} {
+			if c.Bool(flag) {
+				return "", usage("-o %s has no place for what --%s prints: leave one of them out", format, flag)
+			}
+		}
+	}
+	return format, nil
+}
+
+// print prints what was found; in the forms for programs stdout has all of it.
+func (v *vetted) print(c *cli.Context, format string) error {
+	switch format {
+	case "json":
+		return printVetted(c, v.found, v.values, v.costs)
+	case "sarif":
+		defer v.summary(c)
+		return printJSON(c, diag.Log{Version: buildVersion(), Found: v.found, Ignored: v.ignored, File: sourceFile})
+	case "github":
+		defer v.summary(c)
+		_, err := fmt.Fprint(c.App.Writer, v.found.GitHub(sourceFile))
+		return err
+	}
+	v.text(c)
+	return nil
+}
+
+// sourceFile is the file of a diagnostic from the root of what is checked out,
+// where GitHub says what that is, else from here on; "" = a flag or a variable.
+func sourceFile(name string) string {
+	switch {
+	case name == "", strings.HasPrefix(name, "--"), strings.HasPrefix(name, "PEX_SET_"):
+		return ""
+	case remote.Is(name):
+		return name
+	}
+	return reportedPath(absolute(name))
+}

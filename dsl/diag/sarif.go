@@ -1,0 +1,189 @@
+package diag
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Reference is the page that describes the codes; #pex012 is the place of one.
+const Reference = "https://github.com/pexctl/pex/blob/main/docs/reference/diagnostics.md"
+
+// Log is what was found, for tools that read SARIF 2.1.0.
+type Log struct {
+	Version string // of this program
+	Found   List
+	Ignored []Ignored // become results that are suppressed in the source
+	// File gives the path of a file from the root of the sources, with slashes, or
+	// an address; "" = it is no file.
+	File func(string) string
+}
+
+type (
+	sarifText struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown,omitempty"`
+	}
+	sarifRule struct {
+		ID      Code      `json:"id"`
+		Name    string    `json:"name"`
+		Short   sarifText `json:"shortDescription"`
+		Full    sarifText `json:"fullDescription"`
+		Help    sarifText `json:"help"`
+		HelpURI string    `json:"helpUri"`
+	}
+	sarifArtifact struct {
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId,omitempty"`
+	}
+	sarifRegion struct {
+		Line   int `json:"startLine"`
+		Column int `json:"startColumn,omitempty"`
+		End    int `json:"endColumn,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifSuppression struct {
+		Kind   string `json:"kind"`
+		Reason string `json:"justification"`
+	}
+	sarifResult struct {
+		Rule         Code                `json:"ruleId"`
+		Index        int                 `json:"ruleIndex"`
+		Level        Severity            `json:"level"`
+		Message      sarifText           `json:"message"`
+		Locations    []sarifLocation     `json:"locations,omitempty"`
+		Fingerprints map[string]string   `json:"partialFingerprints"`
+		Suppressions *[]sarifSuppression `json:"suppressions,omitempty"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		URI     string      `json:"informationUri"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Columns string        `json:"columnKind"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+)
+
+// MarshalJSON gives the log in SARIF 2.1.0: one run, the rules that it names,
+// paths relative to %SRCROOT%, columns in characters.
+func (l Log) MarshalJSON() ([]byte, error) {
+	s := sarifer{log: l, seen: map[string]int{}}
+	var ignored List
+	for _, i := range l.Ignored {
+		ignored = append(ignored, i.Diagnostic)
+	}
+	s.codes = used(l.Found, ignored)
+	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
+		Name: "pexctl", Version: l.Version, URI: "https://github.com/pexctl/pex", Rules: []sarifRule{},
+	}}}
+	for _, code := range s.codes {
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, ruleOf(code))
+	}
+	for _, d := range l.Found {
+		r := s.result(d)
+		if len(l.Ignored) > 0 { // then each result says whether it is
+			r.Suppressions = &[]sarifSuppression{}
+		}
+		run.Results = append(run.Results, r)
+	}
+	for _, i := range l.Ignored {
+		r := s.result(i.Diagnostic)
+		r.Suppressions = &[]sarifSuppression{{"inSource", plain(i.Reason)}}
+		run.Results = append(run.Results, r)
+	}
+	return json.Marshal(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+}
+
+func ruleOf(code Code) sarifRule {
+	m, _ := Explain(string(code))
+	return sarifRule{
+		ID: code, Name: pascal(m.Title), Short: sarifText{Text: m.Title}, Full: sarifText{Text: m.Meaning},
+		Help:    sarifText{Text: m.Meaning + "\n" + m.Right.text(), Markdown: m.Markdown()},
+		HelpURI: Reference + "#" + strings.ToLower(string(code)),
+	}
+}
+
+// pascal is a title as one word: ARequiredKeyIsMissing.
+func pascal(title string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// sarifer writes the results of a log.
+type sarifer struct {
+	log   Log
+	codes []Code
+	seen  map[string]int // how often there was a fingerprint
+}
+
+func (s *sarifer) result(d Diagnostic) sarifResult {
+	index, _ := slices.BinarySearch(s.codes, d.Code)
+	r := sarifResult{Rule: d.Code, Index: index, Level: d.Severity, Message: sarifText{Text: plain(d.Message)}}
+	if d.Hint != "" {
+		r.Message.Text += "\nhint: " + plain(d.Hint)
+	}
+	if file := s.log.File(d.File); file != "" {
+		at := sarifPhysical{Artifact: artifact(file)}
+		if d.Line > 0 {
+			at.Region = &sarifRegion{d.Line, d.Column, d.EndColumn}
+		}
+		r.Locations = []sarifLocation{{at}}
+	} else {
+		r.Message.Text = plain(d.File) + ": " + r.Message.Text
+	}
+	r.Fingerprints = map[string]string{"primaryLocationLineHash": s.fingerprint(d)}
+	return r
+}
+
+// artifact is where a file is: relative ones are below the root of the sources.
+func artifact(file string) sarifArtifact {
+	switch {
+	case strings.Contains(file, "://"):
+		return sarifArtifact{URI: file}
+	case path.IsAbs(file):
+		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: file}).String()}
+	}
+	return sarifArtifact{(&url.URL{Path: file}).String(), "%SRCROOT%"}
+}
+
+// fingerprint tells a mistake apart from others, and stays when lines above it
+// come or go: it is of the line's text, not of its number.
+func (s *sarifer) fingerprint(d Diagnostic) string {
+	text := strings.Join(strings.Fields(d.Snippet), " ")
+	if text == "" {
+		text = d.Message
+	}
+	file := cmp.Or(s.log.File(d.File), d.File) // where it was looked at from says nothing
+	sum := sha256.Sum256([]byte(string(d.Code) + "\x00" + file + "\x00" + text))
+	hash := hex.EncodeToString(sum[:8])
+	s.seen[hash]++
+	return fmt.Sprintf("%s:%d", hash, s.seen[hash])
+}

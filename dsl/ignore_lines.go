@@ -1,0 +1,229 @@
+package dsl
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ignoreWord begins a comment that ignores.
+const ignoreWord = "pex:ignore"
+
+// ignoreComment is one comment as written.
+type ignoreComment struct {
+	at     place  // of the #
+	text   string // from the # on
+	suffix string // -file, or what is no such comment
+	codes  []ignoreCode
+	reason string
+	line   int  // the line it is for; 0 = the file
+	first  bool // it stands before all that is no comment
+}
+
+type ignoreCode struct {
+	word string
+	at   place
+}
+
+var ignoreStart = regexp.MustCompile(`(?:^|[ \t])(#[ \t]*)` + ignoreWord + `(-[a-zA-Z-]+)?(?:[ \t:]|$)`)
+
+// ignoreComments finds the comments of a file that ignore. In a text # begins
+// no comment: starts are the lines within a text, and where each begins.
+func ignoreComments(src *source) (out []ignoreComment, starts map[int]int) {
+	src.lineStart(1)
+	var words []int // offsets
+	for n := range src.starts {
+		line := src.line(n + 1)
+		for _, m := range ignoreStart.FindAllStringSubmatchIndex(line, -1) {
+			words = append(words, src.starts[n]+m[3])
+		}
+	}
+	inText, starts := textsOfYAML(src, words)
+	last := 0
+	for _, at := range words {
+		p := src.at(at)
+		if inText[at] || p.line == last {
+			continue
+		}
+		if c, ok := readIgnore(src, p.line, at-src.starts[p.line-1]); ok {
+			last = p.line
+			out = append(out, c)
+		}
+	}
+	return out, starts
+}
+
+// readIgnore reads the comment of a line whose word begins at a byte; ok is
+// false where the word stands further back in a comment.
+func readIgnore(src *source, n, word int) (c ignoreComment, ok bool) {
+	line := src.line(n)
+	hash := strings.LastIndexByte(line[:word], '#')
+	before := strings.TrimRight(line[:hash], " \t")
+	if startsComment(before) {
+		return c, false
+	}
+	c.at, c.text = src.at(src.starts[n-1]+hash), line[hash:]
+	rest := word + len(ignoreWord)
+	if m := ignoreStart.FindStringSubmatch(" " + line[hash:]); m != nil {
+		c.suffix = m[2]
+	}
+	rest += len(c.suffix)
+	rest += len(line[rest:]) - len(strings.TrimLeft(line[rest:], " \t:"))
+	c.codes, c.reason = codesOf(src, n, rest)
+	alone := before == "" || before == "\xef\xbb\xbf"
+	c.first = alone && firstComment(src, n)
+	switch {
+	case c.suffix == "-file":
+	case alone:
+		c.line = nextLine(src, n)
+	default:
+		c.line = n
+	}
+	return c, true
+}
+
+// startsComment says that a # in the text before another one begins a comment
+// already: it is in no quotes.
+func startsComment(before string) bool {
+	for i := range len(before) {
+		if before[i] == '#' && (i == 0 || before[i-1] == ' ' || before[i-1] == '\t') &&
+			strings.Count(before[:i], `"`)%2 == 0 && strings.Count(before[:i], "'")%2 == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+var codeWord = regexp.MustCompile(`^[^\s,]+`)
+
+// codesOf reads codes with commas between them, and the reason behind.
+func codesOf(src *source, n, from int) (codes []ignoreCode, reason string) {
+	line := src.line(n)
+	for {
+		word := codeWord.FindString(line[from:])
+		if word == "" {
+			break
+		}
+		codes = append(codes, ignoreCode{strings.TrimSuffix(word, ":"), src.at(src.starts[n-1] + from)})
+		from += len(word)
+		rest := strings.TrimLeft(line[from:], " \t")
+		if !strings.HasPrefix(rest, ",") {
+			break
+		}
+		from = len(line) - len(strings.TrimLeft(rest[1:], " \t"))
+	}
+	return codes, strings.Trim(line[from:], " \t:-—")
+}
+
+// commentOrBlank says that a line holds a comment, or nothing.
+func commentOrBlank(line string) bool {
+	line = strings.TrimLeft(strings.TrimPrefix(line, "\xef\xbb\xbf"), " \t")
+	return line == "" || strings.HasPrefix(line, "#")
+}
+
+func firstComment(src *source, n int) bool {
+	for i := 1; i < n; i++ {
+		if !commentOrBlank(src.line(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// nextLine is the first line behind one that holds more than a comment; that of
+// none is behind the last.
+func nextLine(src *source, n int) int {
+	for n++; n <= len(src.starts) && commentOrBlank(src.line(n)); n++ {
+		continue
+	}
+	return n
+}
+
+// keyOfFile is the line of the key above `file: path`, where it has one of its
+// own; 0 = it has none.
+func keyOfFile(at place) int {
+	line := at.src.line(at.line)
+	trimmed := strings.TrimLeft(line, " ")
+	if !strings.HasPrefix(trimmed, "file:") {
+		return 0
+	}
+	for n := at.line - 1; n > 0; n-- {
+		above := at.src.line(n)
+		if !commentOrBlank(above) {
+			if len(above)-len(strings.TrimLeft(above, " ")) < len(line)-len(trimmed) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// maxIgnores bounds the words of a file that are looked at.
+const maxIgnores = 10_000
+
+var ignoreMark = regexp.MustCompile(`pexi\d{6}`)
+
+// textsOfYAML says which of the words at some offsets stand in texts, and where
+// texts of several lines begin. Each word is given a number and the file is read
+// again: those that come back in a value are no comments.
+func textsOfYAML(src *source, words []int) (inText map[int]bool, starts map[int]int) {
+	inText, starts = map[int]bool{}, map[int]int{}
+	marked := []byte(string(src.text))
+	for i, at := range words {
+		if i >= maxIgnores {
+			inText[at] = true
+			continue
+		}
+		copy(marked[at:], fmt.Sprintf("pexi%06d", i))
+	}
+	doc, second, err := decodeYAML(marked)
+	if err != nil {
+		return inText, starts // the syntax is reported, and nothing else
+	}
+	var walk func(*yaml.Node)
+	walk = func(n *yaml.Node) {
+		if n == nil {
+			return
+		}
+		if n.Kind == yaml.ScalarNode {
+			for _, mark := range ignoreMark.FindAllString(n.Value, -1) {
+				if i, _ := strconv.Atoi(mark[4:]); i < len(words) {
+					inText[words[i]] = true
+				}
+			}
+			linesOfText(src, n, starts)
+		}
+		for _, c := range n.Content {
+			walk(c)
+		}
+	}
+	walk(doc)
+	walk(second)
+	return inText, starts
+}
+
+// linesOfText notes the lines of a block scalar.
+func linesOfText(src *source, n *yaml.Node, starts map[int]int) {
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
+		return
+	}
+	indent := -1
+	for line := n.Line + 1; line <= len(src.starts); line++ {
+		text := src.line(line)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		in := len(text) - len(strings.TrimLeft(text, " "))
+		if indent < 0 {
+			indent = in
+		}
+		if in < indent || in == 0 {
+			return
+		}
+		starts[line] = n.Line
+	}
+}
