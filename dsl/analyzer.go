@@ -16,11 +16,29 @@ type Analyzer struct {
 type Pass struct {
 	Spec     *Spec
 	Program  *engine.Program
+	Catalog  engine.Catalog
 	Analyzer *Analyzer
-	// Uses are the names that templates, roles and tools refer to: "prompts.x",
-	// "parameters.x", "llms.x".
-	Uses   map[string]bool
+	// Uses are the names that templates, expressions, roles and tools refer to:
+	// "prompts.x", "parameters.x", "llms.x". "parameters" alone: any of them.
+	Uses map[string]bool
+	// Tools are the entries of tools, in the order of the spec.
+	Tools  []Tool
 	report *report
+}
+
+// Tool is an entry of tools as the compiler came to know it. Nothing was opened
+// for it: what only a running server tells is not there.
+type Tool struct {
+	Spec   *engine.ToolSpec
+	Entry  Entry           // as it is written
+	Info   engine.ToolInfo // what the tool says of itself, before what the author says
+	Server bool            // it stands for the tools of a server
+	// Members are the pinned tools of a server, server__tool; Pinned says that
+	// they are known.
+	Members []string
+	Pinned  bool
+	Keeps   bool            // it keeps something between runs, in the memory
+	Agent   *engine.Program // that answers its calls; nil = none
 }
 
 // Warn reports at a place, and returns the entry for a hint.
@@ -33,17 +51,70 @@ func (p *Pass) Error(code diag.Code, at Place, format string, args ...any) *diag
 	return p.report.error(code, at.at, format, args...)
 }
 
+// Own says whether a place is in the file of the spec itself: what comes from a
+// file that several specs share may be there for another of them.
+func (p *Pass) Own(at Place) bool {
+	return at.at.src != nil && at.at.src.kind == specFile && at.Path == p.Spec.File
+}
+
+// Overridden says whether a value, or a part of it, was given by a flag or the
+// environment: what that leaves without use is no mistake of the spec.
+func (p *Pass) Overridden(v Value) bool { return v.v.overridden() }
+
+func (v *value) overridden() bool {
+	if v == nil {
+		return false
+	}
+	if v.src != nil && (v.src.kind == flagText || v.src.kind == envText) {
+		return true
+	}
+	for _, it := range v.items {
+		if it.overridden() {
+			return true
+		}
+	}
+	for _, e := range v.entries {
+		if e.val.overridden() {
+			return true
+		}
+	}
+	return false
+}
+
 // analyze runs the analyzers of the options over a spec that compiled.
 func (l *loader) analyze(c *compiler, s *Spec) {
-	uses := map[string]bool{}
-	for name := range c.used {
-		uses[name] = true
+	if len(l.options.Analyzers) == 0 {
+		return
 	}
-	for _, name := range c.usedLLMs {
-		uses["llms."+name] = true
-	}
+	tools := c.knownTools()
 	for i := range l.options.Analyzers {
 		a := &l.options.Analyzers[i]
-		a.Run(&Pass{Spec: s, Program: s.program, Analyzer: a, Uses: uses, report: l.report})
+		a.Run(&Pass{
+			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Uses: s.uses, Tools: tools, report: l.report,
+		})
 	}
+}
+
+// knownTools is what the compiler came to know of the tools.
+func (c *compiler) knownTools() []Tool {
+	out := make([]Tool, len(c.tools))
+	for i := range c.tools {
+		k := Tool{Spec: &c.tools[i]}
+		if e := c.doc.Tools.find(k.Spec.Name); e != nil {
+			k.Entry = Entry{e.key, e.place.shown(), Value{e.val}}
+		}
+		if built := c.builtTools[k.Spec.Name]; built != nil {
+			k.Info = built.Info()
+			_, k.Server = built.(engine.Toolset)
+			_, k.Keeps = built.(engine.SessionTool)
+			if d, ok := built.(engine.Delegate); ok {
+				k.Agent = d.Program()
+			}
+		}
+		if k.Server {
+			k.Members, k.Pinned = c.membersOf(k.Spec.Name)
+		}
+		out[i] = k
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package dsl_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -155,11 +156,11 @@ func silent[C any](typ string, defaults C) component.Factory[engine.NodeSettings
 type noConfig struct{}
 
 type fileToolConfig struct {
-	Root string `yaml:"root" doc:"The folder."`
+	Root string `yaml:"root" path:"relative" doc:"The folder."`
 }
 
 type commandConfig struct {
-	Argv        []component.Template          `yaml:"argv" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments."`
+	Argv        []component.Template          `yaml:"argv" path:"program" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments."`
 	Env         map[string]component.Template `yaml:"env" vars:"env,parameters" doc:"Its environment."`
 	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters" doc:"Its input."`
 	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"Its arguments."`
@@ -186,13 +187,19 @@ func (fakeTool) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) 
 	return nil, errors.New("not called")
 }
 
+// inputs are the arguments that the tools of these tests say they have.
+var inputs = map[string]string{
+	"clock":     `{"type":"object","properties":{"timezone":{"type":"string"}},"additionalProperties":false}`,
+	"read_file": `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`,
+}
+
 func fake[C any](typ string, effect engine.Effect) component.Factory[engine.ToolSettings, engine.Tool] {
 	return component.New(typ, "A "+typ+".", func() C { var c C; return c },
 		func(c *C, s engine.ToolSettings) (engine.Tool, error) {
 			if f, ok := any(c).(*fileToolConfig); ok && f.Root == "/" {
 				return nil, errors.New("the root / is outside of the project")
 			}
-			return fakeTool{engine.ToolInfo{Name: s.Name, Effect: effect}, c}, nil
+			return fakeTool{engine.ToolInfo{Name: s.Name, Effect: effect, Input: json.RawMessage(inputs[typ])}, c}, nil
 		})
 }
 
@@ -209,7 +216,7 @@ var catalog = engine.Catalog{
 		fake[noConfig]("clock", engine.ReadEffect), fake[noConfig]("calculator", engine.ReadEffect),
 		fake[fileToolConfig]("read_file", engine.ReadEffect), fake[fileToolConfig]("write_file", engine.WriteEffect),
 		fake[fileToolConfig]("search_files", engine.ReadEffect), fake[commandConfig]("command", ""),
-		fake[httpConfig]("http", ""), fake[agentToolConfig]("agent", engine.ReadEffect), fake[noConfig]("mcp", ""),
+		fake[httpConfig]("http", ""), fake[agentToolConfig]("agent", engine.ReadEffect), servers, notes,
 	},
 	Nodes: component.Set[engine.NodeSettings, engine.Node]{
 		node("planner", plannerConfig{
@@ -222,6 +229,6 @@ var catalog = engine.Catalog{
 			Template: component.Inline("${parameters.completed_steps}"),
 		}),
 		node("finalizer", finalizerConfig{Template: component.Inline("${parameters.steps}")}),
-		node("router", routerConfig{}), silent("tool", toolNodeConfig{}),
+		node("router", routerConfig{}), silent("tool", toolNodeConfig{}), silent("agent", agentNodeConfig{}),
 	},
 }

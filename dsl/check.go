@@ -9,53 +9,46 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// checkUse looks at the llms that nodes and tools use: a cost limit needs their prices,
-// and an entry that none uses is doubtful.
+// checkUse looks at the llms that nodes and tools use: a cost limit needs their prices.
 func (c *compiler) checkUse(named []string) {
 	if r := c.program.Memory.Compaction.Summarize; r != nil {
 		named = append(named, r.LLM)
 	}
 	used := c.usedModels(append(named, modelsOfTools(c.tools)...))
 	c.usedLLMs = used
-	if max := c.doc.Limits.MaxCost; max > 0 {
-		for _, m := range c.models {
-			if slices.Contains(used, m.Name) && m.Cost == nil {
-				c.report.error(diag.NoCost, c.llmValues[m.Name].place, "limits.max_cost cannot hold: the llm %s has no price", m.Name).
-					Hint = "add cost: {input: 0.4, output: 1.6} with the provider's prices in USD per million tokens (0 where it is free), or name a file of prices by --prices"
-			}
+	for _, m := range c.models {
+		if slices.Contains(used, m.Name) && m.Cost == nil {
+			c.program.Unpriced = append(c.program.Unpriced, m.Name)
 		}
 	}
-	if c.report.list.Failed() || c.llmReplaced() {
-		return
+	if c.doc.Limits.MaxCost > 0 {
+		c.checkPrices()
 	}
-	for _, name := range c.llmNames {
-		derived := slices.ContainsFunc(used, func(u string) bool { return strings.HasPrefix(u, name+"+") })
-		if e := c.doc.LLMs.find(name); e != nil && !derived && !slices.Contains(used, name) && e.place.src.kind == specFile {
-			c.report.warn(diag.Unused, e.place, "no role uses the llm %s", name)
+}
+
+// checkPrices reports the llms that keep a cost limit from holding, those of the
+// agents within too: they draw on the same budget.
+func (c *compiler) checkPrices() {
+	const hint = "with the provider's prices in USD per million tokens (0 where it is free), or name a file of prices by --prices"
+	for _, name := range c.program.Unpriced {
+		c.report.error(diag.NoCost, c.llmValues[name].place, "limits.max_cost cannot hold: the llm %s has no price", name).
+			Hint = "add cost: {input: 0.4, output: 1.6} " + hint
+	}
+	at := c.tree.get("limits").get("max_cost")
+	for _, p := range agentsWithin(c.program) {
+		for _, name := range p.Unpriced {
+			c.report.error(diag.NoCost, at.place, "limits.max_cost cannot hold: the llm %s of the agent %s has no price", name, p.Name).
+				Hint = "add cost: {input: 0.4, output: 1.6} to it in " + p.File + " " + hint
 		}
 	}
 }
 
-// llmReplaced says whether an override gives a role another llm: what that
-// leaves without use is no mistake of the spec.
-func (c *compiler) llmReplaced() bool {
-	return slices.ContainsFunc(roles, func(role string) bool {
-		v := c.tree.get(role).get("llm")
-		return v != nil && v.src != nil && (v.src.kind == flagText || v.src.kind == envText)
-	})
-}
-
-// check reports what only the whole spec shows. before is the length of the
-// report when it began.
-func (c *compiler) check(before int) {
-	if c.report.failedSince(before) {
-		return // what is unused may only be misspelt elsewhere
+// agentsWithin are the programs within one, at whatever depth.
+func agentsWithin(p *engine.Program) (out []*engine.Program) {
+	for _, a := range p.Agents {
+		out = append(append(out, a), agentsWithin(a)...)
 	}
-	for _, e := range c.doc.Prompts.entries {
-		if !c.used["prompts."+e.key] && e.place.src.kind == specFile {
-			c.report.warn(diag.Unused, e.place, "nothing uses the prompt %s", e.key)
-		}
-	}
+	return out
 }
 
 // toolNames checks the names and patterns of tools that nodes write.

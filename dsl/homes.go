@@ -2,7 +2,7 @@ package dsl
 
 import "sync"
 
-// home is a place of the language and the keys it has.
+// home is a place of the language and the keys it has; "" is the top of a file.
 type home struct {
 	path string
 	keys []string
@@ -17,6 +17,6 @@ var specHomes = sync.OnceValue(func() []home {
 		{"memory.compaction", structKeys(compactionKeys{})},
 		{"output", structKeys(output{})},
 		{"metadata", structKeys(metadata{})},
-		{"the spec itself", structKeys(document{})},
+		{"", structKeys(document{})},
 	}
 })

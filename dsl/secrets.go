@@ -9,8 +9,12 @@ import (
 
 func looksSecret(s string) bool { return secret.Known(s).Looks != "" }
 
-// secrets reports literals that look like keys. Nothing of them is shown.
+// secrets reports literals that look like keys. Nothing of them is shown. An agent
+// that stands in the tree was looked at in its own file.
 func (c *compiler) secrets(v *value, key string) {
+	if v.src != nil && v.src.kind == resolved && c.tree.src != nil && c.tree.src.kind != resolved {
+		return
+	}
 	switch v.kind {
 	case list:
 		for _, it := range v.items {

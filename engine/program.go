@@ -31,6 +31,8 @@ type Program struct {
 	File string
 	// Agents are the programs within it, of tools and nodes, as the spec names them.
 	Agents []*Program
+	// Unpriced are the llms that it uses and whose prices nobody knows.
+	Unpriced []string
 }
 
 // NodeOf returns the first node of a type that the graph has.

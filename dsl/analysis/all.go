@@ -3,4 +3,6 @@ package analysis
 import "github.com/pexctl/pex/dsl"
 
 // All are the analyzers of pexctl vet, in the order of their names.
-func All() []dsl.Analyzer { return []dsl.Analyzer{} }
+func All() []dsl.Analyzer {
+	return []dsl.Analyzer{AgentCalls, Guards, NoEffect, Shadowed, StrictSchema, Ungranted, Unmentioned, Unused}
+}

@@ -2,7 +2,13 @@ package openai
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // unsupported are keywords that the strict mode refuses.
@@ -12,56 +18,97 @@ var unsupported = []string{
 	"unevaluatedItems", "contains", "minContains", "maxContains", "uniqueItems", "prefixItems", "default",
 }
 
-// strict says whether a schema keeps the rules of OpenAI's strict mode: the
-// root is an object, every object closes its properties and requires all of
-// them, and no keyword is used that the mode refuses. Others are sent without
-// it: the server then does its best, and the caller validates in any case.
-func strict(schema json.RawMessage) bool {
+var (
+	_ engine.SchemaHolder = (*Config)(nil)
+	_ engine.SchemaHolder = (*AzureConfig)(nil)
+)
+
+// Unheld implements engine.SchemaHolder. What a server at another address does
+// with a schema is not known.
+func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+	if c.StructuredOutput != "json_schema" || s.BaseURL != "" {
+		return nil
+	}
+	return unheld(schema)
+}
+
+// Unheld implements engine.SchemaHolder.
+func (c *AzureConfig) Unheld(_ engine.ModelSettings, schema json.RawMessage) component.Faults {
+	if c.StructuredOutput != "json_schema" {
+		return nil
+	}
+	return unheld(schema)
+}
+
+// strict says whether a schema keeps the rules of OpenAI's strict mode. Others
+// are sent without it: the server then does its best, and the caller validates in
+// any case.
+func strict(schema json.RawMessage) bool { return json.Valid(schema) && unheld(schema) == nil }
+
+// unheld is what of a schema breaks the rules of the strict mode: the root is an
+// object, every object closes its properties and requires all of them, and no
+// keyword is used that the mode refuses.
+func unheld(schema json.RawMessage) component.Faults {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
-		return false
+		return nil
 	}
-	top, ok := root.(map[string]any)
-	return ok && top["type"] == "object" && strictNode(top)
+	l := &lookout{}
+	if top, ok := root.(map[string]any); !ok || top["type"] != "object" {
+		l.add("", "its root is no object", "wrap it: {type: object, properties: {answer: ...}, required: [answer], additionalProperties: false}")
+	}
+	l.value("", root)
+	return l.found
 }
 
-func strictNode(s map[string]any) bool {
+// lookout collects what breaks the rules.
+type lookout struct{ found component.Faults }
+
+func (l *lookout) add(at, message, hint string) {
+	l.found = append(l.found, component.Fault{At: at, Message: message, Hint: hint})
+}
+
+func (l *lookout) value(at string, v any) {
+	s, ok := v.(map[string]any)
+	if !ok {
+		l.add(at, "it says nothing of a value", "give it a type")
+		return
+	}
 	for _, word := range unsupported {
 		if _, used := s[word]; used {
-			return false
+			l.add(at+"/"+word, word+" is not known there", "leave it out, and check it by output.ensures")
 		}
 	}
-	if isObject(s) && !closed(s) {
-		return false
+	if isObject(s) {
+		l.object(at, s)
 	}
 	for _, word := range []string{"properties", "$defs", "definitions"} {
-		if inner, ok := s[word].(map[string]any); ok {
-			for _, v := range inner {
-				if !strictValue(v) {
-					return false
-				}
-			}
+		inner, _ := s[word].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(inner)) {
+			l.value(at+"/"+word+"/"+escape(name), inner[name])
 		}
 	}
-	if options, ok := s["anyOf"].([]any); ok && !all(options) {
-		return false
+	options, _ := s["anyOf"].([]any)
+	for i, v := range options {
+		l.value(at+"/anyOf/"+strconv.Itoa(i), v)
 	}
-	items, ok := s["items"]
-	return !ok || strictValue(items)
+	if items, ok := s["items"]; ok {
+		l.value(at+"/items", items)
+	}
 }
 
-func strictValue(v any) bool {
-	s, ok := v.(map[string]any)
-	return ok && strictNode(s)
-}
-
-func all(list []any) bool {
-	for _, v := range list {
-		if !strictValue(v) {
-			return false
+// object looks at what an object says of its properties.
+func (l *lookout) object(at string, s map[string]any) {
+	if s["additionalProperties"] != false {
+		l.add(at, "the object takes other properties than its own", "write additionalProperties: false")
+	}
+	properties, _ := s["properties"].(map[string]any)
+	required, _ := s["required"].([]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if !slices.Contains(required, any(name)) {
+			l.add(at+"/properties/"+escape(name), name+" may be missing", "name it in required, and let its type be [..., \"null\"]")
 		}
 	}
-	return true
 }
 
 func isObject(s map[string]any) bool {
@@ -72,17 +119,7 @@ func isObject(s map[string]any) bool {
 	return s["type"] == "object" || has
 }
 
-// closed says that an object allows its properties only, and requires them all.
-func closed(s map[string]any) bool {
-	if s["additionalProperties"] != false {
-		return false
-	}
-	properties, _ := s["properties"].(map[string]any)
-	required, _ := s["required"].([]any)
-	for name := range properties {
-		if !slices.Contains(required, any(name)) {
-			return false
-		}
-	}
-	return true
+// escape writes a name for a JSON pointer.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -1,0 +1,67 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// AgentCalls finds calls of other specs that can never come about: a parameter
+// that the other one requires is not given, or one is given that it lacks.
+var AgentCalls = dsl.Analyzer{Name: "agent_calls", Codes: []diag.Code{diag.MissingKey, diag.NoEffect}, Run: func(p *dsl.Pass) {
+	for _, n := range parts(p) {
+		e, ok := n.entry("agent")
+		if !ok || n.typ != executor && n.typ != "agent" {
+			continue
+		}
+		called := agentOf(p, e.Value)
+		if called == nil {
+			continue
+		}
+		given := []string{question}
+		if n.typ == "agent" {
+			given = append(given, parametersOf(p, n, called)...)
+		}
+		for _, q := range called.Parameters {
+			if !q.Required || q.Default != nil || slices.Contains(given, q.Name) {
+				continue
+			}
+			d := p.Error(diag.MissingKey, e.Place, "the agent %s cannot be called: its parameter %s is required, and nothing gives it", called.Name, q.Name)
+			if d.Hint = "write parameters: {" + q.Name + ": ...} beside it"; n.typ == executor {
+				d.Hint = "a step gives an agent its goal as question, and no other parameter: give " + q.Name + " a default there"
+			}
+		}
+	}
+}}
+
+// parametersOf are the names that an agent node gives; those that the agent
+// lacks are reported.
+func parametersOf(p *dsl.Pass, n part, called *engine.Program) []string {
+	var given, there []string
+	for _, q := range called.Parameters {
+		there = append(there, q.Name)
+	}
+	e, _ := n.entry("parameters")
+	for _, one := range e.Value.Entries() {
+		if given = append(given, one.Key); slices.Contains(there, one.Key) {
+			continue
+		}
+		d := p.Warn(diag.NoEffect, one.Place, "%s has no effect: the agent %s has no parameter of that name", one.Key, called.Name)
+		if near := diag.Nearest(one.Key, there); near != "" {
+			d.Hint = "did you mean " + near + "?"
+		}
+	}
+	return given
+}
+
+// agentOf is the program of a spec that a value names; nil = not found.
+func agentOf(p *dsl.Pass, v dsl.Value) *engine.Program {
+	file := agentFile(v)
+	i := slices.IndexFunc(p.Program.Agents, func(a *engine.Program) bool { return a.File == file })
+	if i < 0 {
+		return nil
+	}
+	return p.Program.Agents[i]
+}

@@ -1,0 +1,106 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// NoEffect finds keys that do nothing because of another key. Each rule says what
+// the engine and the nodes do; none is a guess.
+var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}, Run: func(p *dsl.Pass) {
+	w := writing{p}
+	w.steps()
+	w.executing()
+	w.reflecting()
+	w.routing()
+	w.limits()
+	w.memory()
+	w.places()
+	w.retries()
+	w.datetime()
+}}
+
+// writing looks at what the author of one spec wrote.
+type writing struct{ *dsl.Pass }
+
+// idle reports a key, if it is written and its author wrote it here.
+func (w writing) idle(e dsl.Entry, ok bool, called, because, hint string, args ...any) {
+	if ok && w.Own(e.Place) {
+		w.Warn(diag.NoEffect, e.Place, "%s has no effect: %s", called, fmt.Sprintf(because, args...)).Hint = hint
+	}
+}
+
+// key is idle for a key of the tree.
+func (w writing) key(because, hint string, path ...string) {
+	e, ok := entryOf(w.Spec.Tree(), path...)
+	w.idle(e, ok, strings.Join(path, "."), because, hint)
+}
+
+// node is idle for a key of a node.
+func (w writing) node(n part, because, hint string, path ...string) {
+	e, ok := n.entry(path...)
+	w.idle(e, ok, strings.Join(append([]string{n.id}, path...), "."), because, hint)
+}
+
+// datetime: the format is that of a time which is not shown.
+func (w writing) datetime() {
+	if w.Program.Datetime == "" {
+		w.key("the time is not put into prompts", "write inject_datetime: true", "datetime_format")
+	}
+}
+
+// memory: without a store nothing is kept, so there are no earlier turns either.
+func (w writing) memory() {
+	if w.Program.Memory.Backend != "none" {
+		return
+	}
+	because, hint := "memory.backend is none, so nothing is kept between runs", "remove it, or write backend: badger"
+	w.key(because, hint, "memory", "path")
+	if w.Program.Memory.History {
+		w.key(because, hint, "memory", "history")
+	}
+	w.key(because, hint, "limits", "message_history_limit")
+	for _, n := range parts(w.Pass) {
+		if n.typ == planner {
+			w.node(n, because, hint, "planner_with_history_template")
+		}
+	}
+	for _, t := range w.Tools {
+		if t.Keeps && w.Own(t.Entry.Place) {
+			w.Warn(diag.NoEffect, t.Entry.Place, "the tool %s can keep nothing, every call of it fails: memory.backend is none", t.Spec.Name).
+				Hint = "remove it, or write backend: badger"
+		}
+	}
+}
+
+// retries: what comes between two calls does nothing where there is only one.
+func (w writing) retries() {
+	tree := w.Spec.Tree()
+	for _, section := range []string{"llms", "tools"} {
+		for _, e := range tree.Get(section).Entries() {
+			w.retry(section+"."+e.Key, e.Value)
+		}
+	}
+	for _, e := range tree.Get("llms").Entries() {
+		for _, v := range e.Value.Get("fallback").Items() {
+			if v.Text() == e.Key && w.Own(v.Place()) {
+				w.Warn(diag.NoEffect, v.Place(), "the llm %s falls back to itself: that is one more call of what has just failed", e.Key).
+					Hint = "name another llm; retry.max_attempts says how often this one is called"
+			}
+		}
+	}
+}
+
+func (w writing) retry(called string, v dsl.Value) {
+	attempts, ok := entryOf(v, "retry", "max_attempts")
+	if !ok || attempts.Value.Text() != "1" {
+		return
+	}
+	for _, key := range []string{"initial_delay", "max_delay", "jitter"} {
+		e, ok := entryOf(v, "retry", key)
+		w.idle(e, ok, called+".retry."+key, "max_attempts: 1 means that calls are not repeated", "remove it, or allow more attempts")
+	}
+}

@@ -1,0 +1,86 @@
+package analysis
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// limits: some bound what this spec never does.
+func (w writing) limits() {
+	if w.Program.Limits.MaxTokens == 0 {
+		w.key("there is no limits.max_tokens to keep them of", "write limits: {max_tokens: ...}", finalizer, "reserve_tokens")
+	}
+	if !w.replans() {
+		w.key("with reflector.strategy none and no guard that does replan, no plan is replaced", "remove it, or choose the strategy batch or adaptive", "limits", "max_replans")
+	}
+	if len(w.Tools) == 0 && !agents(w.Pass) {
+		because, hint := "there are no tools", "add one under tools, or remove it"
+		w.key(because, hint, "limits", "max_tool_calls")
+		w.key(because, hint, "limits", "max_consecutive_tool_calls")
+		for _, n := range parts(w.Pass) {
+			if n.typ == executor {
+				w.node(n, because, hint, "parallel_tool_calls")
+			}
+		}
+	}
+	w.stepTime()
+}
+
+// replans says whether a plan may be replaced. In a written graph that is not
+// told.
+func (w writing) replans() bool {
+	if written(w.Pass) || strategy(w.Pass) != never {
+		return true
+	}
+	return slices.ContainsFunc(w.Program.Guards, func(g engine.Guard) bool {
+		return g.Do == engine.GuardReplan || g.Do == engine.GuardInterrupt
+	})
+}
+
+// stepTime: a run that is over leaves no step the time it might take.
+func (w writing) stepTime() {
+	most := w.Program.Limits.MaxDuration
+	if most == 0 {
+		return
+	}
+	for _, n := range parts(w.Pass) {
+		if n.typ != executor {
+			continue
+		}
+		if d, err := time.ParseDuration(n.text("0s", "step_timeout")); err == nil && d >= most {
+			w.node(n, "limits.max_duration, "+most.String()+", ends the whole run before it", "give a step less time than the run", "step_timeout")
+		}
+	}
+}
+
+// places: guards are tried where something happens. What a step, a tool or the
+// reflector does happens only where there is one.
+func (w writing) places() {
+	_, steps := first(w.Pass, executor)
+	_, reflects := first(w.Pass, reflector)
+	reflects = reflects && (written(w.Pass) || strategy(w.Pass) != never)
+	items := w.Spec.Tree().Get("guards").Items()
+	for i, g := range w.Program.Guards {
+		if i >= len(items) || !w.Own(items[i].Place()) {
+			continue
+		}
+		at, _ := entryOf(items[i], "at")
+		tool := g.At == engine.BeforeTool || g.At == engine.AfterTool
+		switch {
+		case g.At == engine.AfterReflect && !reflects:
+			w.never(at, g.Name, "nobody reflects in this graph", "after_plan and after_step are places that it comes to")
+		case g.At == engine.AfterStep && !steps:
+			w.never(at, g.Name, "no executor of this graph carries out steps", "after_tool is tried at tools of every node")
+		case tool && len(w.Tools) == 0 && !agents(w.Pass):
+			w.never(at, g.Name, "there are no tools", "add one under tools, or remove the guard")
+		}
+	}
+}
+
+func (w writing) never(at dsl.Entry, name, because, hint string) {
+	w.Warn(diag.NoEffect, at.Place, "the guard %s is never tried: %s", name, because).Hint = hint
+}

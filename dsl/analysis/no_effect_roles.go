@@ -1,0 +1,145 @@
+package analysis
+
+import (
+	"bytes"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// The strategies of the reflector and the formats of plans.
+const (
+	perStep  = "per_step"
+	batch    = "batch"
+	adaptive = "adaptive"
+	never    = "none"
+	asList   = "list"
+	asDag    = "dag"
+)
+
+// strategy is that of the first reflector. Where a written graph has none, all
+// steps of a plan run before the graph goes on.
+func strategy(p *dsl.Pass) string {
+	n, inGraph := first(p, reflector)
+	if !inGraph {
+		return batch
+	}
+	return n.text(perStep, "strategy")
+}
+
+func planFormat(p *dsl.Pass) string {
+	n, _ := first(p, planner)
+	return n.text(asList, "plan_format")
+}
+
+// steps: what a plan says of its steps depends on its format.
+func (w writing) steps() {
+	for _, n := range parts(w.Pass) {
+		if n.typ == executor {
+			w.sideBySide(n)
+			w.byPlan(n)
+		}
+	}
+}
+
+// sideBySide: steps run at the same time only where a plan says what they depend
+// on, and where more than one of them is run before the next look at it.
+func (w writing) sideBySide(n part) {
+	if n.text("1", "max_parallel_steps") == "1" {
+		return
+	}
+	switch format := planFormat(w.Pass); {
+	case format != asDag:
+		w.node(n, "steps of a plan of the format "+format+" run one after another", "write planner: {plan_format: dag}", "max_parallel_steps")
+	case strategy(w.Pass) == perStep:
+		w.node(n, "with reflector.strategy per_step one step runs at a time", "write reflector: {strategy: batch}, or adaptive", "max_parallel_steps")
+	}
+}
+
+// byPlan: tools and criteria of a step are named by plans of other formats than
+// list.
+func (w writing) byPlan(n part) {
+	if planFormat(w.Pass) != asList {
+		return
+	}
+	hint := "write planner: {plan_format: steps}, or dag"
+	if n.text("", "mode") == "guided" {
+		w.node(n, "steps of a plan of the format list name no tools to run", hint, "mode")
+	}
+	if n.text("", "verify") == "judge" {
+		w.node(n, "steps of a plan of the format list have no success criterion to judge by", hint, "verify")
+	}
+}
+
+// executing: what an executor asks its model does not matter where another spec
+// carries out the steps; a model that writes its calls as text makes one at a
+// time.
+func (w writing) executing() {
+	all := true
+	for _, n := range parts(w.Pass) {
+		if n.typ != executor {
+			continue
+		}
+		if _, delegates := n.entry("agent"); delegates {
+			for _, key := range []string{"executor_system_prompt", "mode", "parallel_tool_calls"} {
+				w.node(n, "executor.agent carries out the steps", "remove it, or agent; the other spec has its own", key)
+			}
+			continue
+		}
+		all = false
+		if n.text("", "mode") == "react_text" {
+			w.node(n, "with mode react_text a model calls one tool at a time", "remove it, or write mode: function_calling", "parallel_tool_calls")
+		}
+	}
+	if _, inGraph := first(w.Pass, executor); inGraph && all {
+		w.key("executor.agent carries out the steps", "write it in the spec of that agent", "limits", "executor_max_iterations")
+	}
+}
+
+// reflecting: when the reflector looks is the business of the default graph's
+// edges, and under the strategy none it never does.
+func (w writing) reflecting() {
+	for _, n := range parts(w.Pass) {
+		if n.typ != reflector {
+			continue
+		}
+		how := n.text(perStep, "strategy")
+		because, hint := "only the strategy adaptive asks when to reflect, and this one is "+how, "write strategy: adaptive"
+		if written(w.Pass) {
+			because, hint = "the edges of graph say when to reflect", "write the condition as when: of an edge to "+n.id
+		}
+		if how != adaptive || written(w.Pass) {
+			w.node(n, because, hint, "when")
+			w.node(n, because, hint, "triggers")
+		} else if n.text("false", "triggers", "viability", "enabled") != "true" {
+			w.node(n, "viability is not enabled", "write enabled: true beside it", "triggers", "viability", "min_confidence")
+		}
+		if how == never && !written(w.Pass) {
+			w.unreflected(n)
+		}
+	}
+}
+
+// unreflected are the keys of a reflector that nothing leads to. Its prompt may
+// be a part of other templates.
+func (w writing) unreflected(n part) {
+	because, hint := "with the strategy none nobody reflects", "remove it, or choose another strategy"
+	keys := []string{"llm", "system_prompt", "reflect_prompt_template"}
+	if !bytes.Contains(w.Spec.Tree().Get(planner).JSON(), []byte("reflect_prompt")) {
+		keys = append(keys, "reflect_prompt")
+	}
+	for _, key := range keys {
+		w.node(n, because, hint, key)
+	}
+}
+
+// routing: a router that asks no model has nothing to choose from.
+func (w writing) routing() {
+	for _, n := range parts(w.Pass) {
+		if _, asks := n.entry("prompt"); n.typ != "router" || asks {
+			continue
+		}
+		for _, key := range []string{"llm", "choices", "default", "min_confidence"} {
+			w.node(n, "without a prompt no model is asked, and the guards of the edges choose", "write prompt: what the choice is about", key)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package analysis
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// Shadowed finds tools whose names say something else than what they are, and
+// arguments fixed by the author that the tool does not have.
+var Shadowed = dsl.Analyzer{Name: "shadowed", Codes: []diag.Code{diag.ShadowedTool, diag.NoEffect}, Run: func(p *dsl.Pass) {
+	for i := range p.Tools {
+		t := &p.Tools[i]
+		if p.Own(t.Entry.Place) {
+			anotherType(p, t)
+			ofServer(p, t)
+		}
+		alike(p, t, p.Tools[:i])
+		fixed(p, t)
+	}
+}}
+
+// general are the types that say how a tool is reached, not what it does.
+var general = []string{"builtin", "http", "command", "mcp", "agent"}
+
+// anotherType finds a tool with the name of a builtin that it is not.
+func anotherType(p *dsl.Pass, t *dsl.Tool) {
+	name := t.Spec.Name
+	if _, builtin := p.Catalog.Tools.Find(name); !builtin || t.Spec.Type == name || slices.Contains(general, name) {
+		return
+	}
+	p.Warn(diag.ShadowedTool, t.Entry.Place, "the tool %s is not the builtin %s: its type is %s", name, name, t.Spec.Type).
+		Hint = "rename it, so that readers do not take it for the builtin"
+}
+
+// ofServer finds an entry with the name that a server's tool would have: the
+// server's is then left out.
+func ofServer(p *dsl.Pass, t *dsl.Tool) {
+	for _, server := range p.Tools {
+		prefix := server.Spec.Name + "__"
+		if !server.Server || !strings.HasPrefix(t.Spec.Name, prefix) {
+			continue
+		}
+		if t.Server {
+			p.Warn(diag.ShadowedTool, t.Entry.Place, "tools of %s whose names begin with %s are left out: such names belong to this entry", server.Spec.Name, t.Spec.Name[len(prefix):]+"__").
+				Hint = "rename one of the two servers"
+		} else if !server.Pinned || slices.Contains(server.Members, t.Spec.Name) {
+			p.Warn(diag.ShadowedTool, t.Entry.Place, "the tool %s of the server %s would be left out: its name is taken by this entry", t.Spec.Name[len(prefix):], server.Spec.Name).
+				Hint = "rename this entry"
+		}
+	}
+}
+
+// alike finds two names that people and models take for one.
+func alike(p *dsl.Pass, t *dsl.Tool, before []dsl.Tool) {
+	plain := func(name string) string {
+		return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+	}
+	for _, other := range before {
+		if plain(other.Spec.Name) == plain(t.Spec.Name) && (p.Own(t.Entry.Place) || p.Own(other.Entry.Place)) {
+			p.Warn(diag.ShadowedTool, t.Entry.Place, "the tools %s and %s differ only in how the name is written", other.Spec.Name, t.Spec.Name).
+				Hint = "rename one of them: models mix them up"
+			return
+		}
+	}
+}
+
+// fixed finds values of `with` for arguments that the tool does not have: a call
+// with them is refused.
+func fixed(p *dsl.Pass, t *dsl.Tool) {
+	names, closed := argumentsOf(t)
+	if !closed {
+		return
+	}
+	for _, e := range t.Entry.Value.Get("with").Entries() {
+		if slices.Contains(names, e.Key) {
+			continue
+		}
+		d := p.Warn(diag.NoEffect, e.Place, "the tool %s has no argument %s: it refuses every call", t.Spec.Name, e.Key)
+		if d.Hint = "its arguments are " + strings.Join(names, ", "); len(names) == 0 {
+			d.Hint = "it takes no arguments"
+		}
+		if near := diag.Nearest(e.Key, names); near != "" {
+			d.Hint = "did you mean " + near + "?"
+		}
+	}
+}
+
+// argumentsOf are the names of a tool's arguments; closed says that it takes no
+// others.
+func argumentsOf(t *dsl.Tool) (names []string, closed bool) {
+	var in struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Patterns   json.RawMessage            `json:"patternProperties"`
+		Additional *bool                      `json:"additionalProperties"`
+	}
+	if len(t.Info.Input) == 0 || t.Server || json.Unmarshal(t.Info.Input, &in) != nil {
+		return nil, false
+	}
+	for name := range in.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, in.Additional != nil && !*in.Additional && in.Patterns == nil
+}

@@ -1,0 +1,76 @@
+package analysis
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// StrictSchema finds what of output.schema keeps a provider from holding its
+// model to it. Which rules there are, the provider tells; which llms are asked
+// for an answer of that schema, the nodes of the graph.
+var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.NotStrict}, Run: func(p *dsl.Pass) {
+	if p.Program.Output == nil || p.Program.Output.Schema.IsZero() {
+		return
+	}
+	schema := p.Spec.Tree().Get("output", "schema")
+	told := map[string]bool{}
+	for _, name := range askedFor(p) {
+		m := modelOf(p, name)
+		if m == nil {
+			continue
+		}
+		holder, ok := m.Config.(engine.SchemaHolder)
+		if !ok {
+			continue
+		}
+		settings := engine.ModelSettings{Name: m.Name, Model: m.Params.Model, BaseURL: m.BaseURL.Text}
+		for _, f := range holder.Unheld(settings, p.Program.Output.Schema.JSON) {
+			if at := schema.Pointed(f.At).Place(); !told[m.Provider+f.At+f.Message] {
+				told[m.Provider+f.At+f.Message] = true
+				p.Warn(diag.NotStrict, at, "%s does not hold the llm %s to this schema: %s", m.Provider, m.Name, f.Message).Hint = f.Hint
+			}
+		}
+	}
+}}
+
+// askedFor are the llms that a node of the graph asks for an answer of the
+// output's schema, with those they fall back to.
+func askedFor(p *dsl.Pass) []string {
+	var out []string
+	for _, n := range p.Program.Graph.Nodes {
+		caller, ok := p.Program.Nodes[n.ID].(engine.Caller)
+		if !ok {
+			continue
+		}
+		c := caller.Call(engine.View{Program: p.Program})
+		if c.Schema == nil || !bytes.Equal(c.Schema.Schema, p.Program.Output.Schema.JSON) {
+			continue
+		}
+		for _, name := range append([]string{c.LLM}, fallbacks(p, c.LLM)...) {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func fallbacks(p *dsl.Pass, llm string) []string {
+	if m := modelOf(p, llm); m != nil {
+		return m.Fallback
+	}
+	return nil
+}
+
+// modelOf is the llm of a name; nil = there is none.
+func modelOf(p *dsl.Pass, name string) *engine.ModelSpec {
+	i := slices.IndexFunc(p.Program.Models, func(m engine.ModelSpec) bool { return m.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &p.Program.Models[i]
+}

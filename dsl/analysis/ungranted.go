@@ -1,0 +1,164 @@
+package analysis
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// Ungranted finds tools that no node may call, and patterns of exclude_tools
+// that take away nothing, or all there is.
+var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungranted}, Run: func(p *dsl.Pass) {
+	if textsOverridden(p) {
+		return
+	}
+	granted := map[string]bool{}
+	emptied := false
+	for _, n := range parts(p) {
+		switch n.typ {
+		case executor:
+			emptied = excluded(p, n) || emptied
+			grant(p, n, granted)
+		case "tool":
+			for _, t := range p.Tools {
+				if covers(&t, n.text("", "tool")) {
+					granted[t.Spec.Name] = true
+				}
+			}
+		}
+	}
+	if emptied {
+		return // said once, not for each tool
+	}
+	for _, t := range p.Tools {
+		name := t.Spec.Name
+		if p.Own(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] {
+			p.Warn(diag.Ungranted, t.Entry.Place, "no node may call the tool %s", name).Hint = wayTo(p, name)
+		}
+	}
+}}
+
+// wayTo is how a tool gets to be called.
+func wayTo(p *dsl.Pass, name string) string {
+	n, inGraph := first(p, executor)
+	if e, ok := n.entry("agent"); ok && inGraph {
+		return "executor.agent carries out the steps with the tools of " + agentFile(e.Value) + ": move it there, or remove it"
+	}
+	if !inGraph {
+		return "add a node {id: " + name + ", type: tool, tool: " + name + "}, or remove it"
+	}
+	return "name it in executor.tools, or remove it"
+}
+
+// agentFile is the file of an agent that is called.
+func agentFile(v dsl.Value) string {
+	if f := v.Get("file"); f.Exists() {
+		return f.Text()
+	}
+	return v.Text()
+}
+
+// grant notes the tools that an executor may call: those of its patterns, less
+// those that it excludes. One that another spec plays calls none of ours.
+func grant(p *dsl.Pass, n part, granted map[string]bool) {
+	if _, delegates := n.entry("agent"); delegates {
+		return
+	}
+	tools, excludes := patterns(n, "tools"), patterns(n, "exclude_tools")
+	for _, t := range p.Tools {
+		if left(&t, tools, excludes) {
+			granted[t.Spec.Name] = true
+		}
+	}
+}
+
+// left says whether a tool, or one tool of a server, matches tools and not
+// exclude_tools. What a server has that nobody pinned is taken for whatever the
+// patterns name.
+func left(t *dsl.Tool, tools, excludes []dsl.Value) bool {
+	admitted := func(name string) bool {
+		return (len(tools) == 0 || matches(tools, name)) && !matches(excludes, name)
+	}
+	if !t.Server {
+		return admitted(t.Spec.Name)
+	}
+	if t.Pinned {
+		return slices.ContainsFunc(t.Members, admitted)
+	}
+	named := len(tools) == 0 || slices.ContainsFunc(tools, func(v dsl.Value) bool { return covers(t, v.Text()) })
+	all := slices.ContainsFunc(excludes, func(v dsl.Value) bool { return v.Text() == "*" || v.Text() == t.Spec.Name+"__*" })
+	return named && !all
+}
+
+// excluded looks at exclude_tools; emptied says that nothing is left.
+func excluded(p *dsl.Pass, n part) (emptied bool) {
+	e, ok := n.entry("exclude_tools")
+	if !ok || len(p.Tools) == 0 {
+		return false
+	}
+	tools, excludes := patterns(n, "tools"), e.Value.Items()
+	if !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, excludes) }) {
+		if slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool { return left(&t, tools, nil) }) {
+			p.Warn(diag.Ungranted, e.Place, "exclude_tools takes away every tool").Hint = "steps are then reasoning alone; name what they may call in tools"
+			return true
+		}
+		return false
+	}
+	for i, v := range excludes {
+		if idle(p, tools, excludes[:i], v) {
+			p.Warn(diag.Ungranted, v.Place(), "excluding %s takes away nothing: no tool that it matches is left", v.Text()).Hint = "remove it, or name the tool that is meant"
+		}
+	}
+	return false
+}
+
+// idle says whether a pattern matches no tool that is there without it.
+func idle(p *dsl.Pass, tools, before []dsl.Value, v dsl.Value) bool {
+	one := []dsl.Value{v}
+	return !slices.ContainsFunc(p.Tools, func(t dsl.Tool) bool {
+		if t.Server && !t.Pinned {
+			return covers(&t, v.Text()) && left(&t, tools, before)
+		}
+		names := []string{t.Spec.Name}
+		if t.Server {
+			names = t.Members
+		}
+		return slices.ContainsFunc(names, func(name string) bool {
+			return matches(one, name) && (len(tools) == 0 || matches(tools, name)) && !matches(before, name)
+		})
+	})
+}
+
+// covers says whether a name or a pattern may mean the tool, or a tool of the
+// server.
+func covers(t *dsl.Tool, pattern string) bool {
+	if !t.Server {
+		return matched(pattern, t.Spec.Name)
+	}
+	if t.Pinned {
+		return slices.ContainsFunc(t.Members, func(name string) bool { return matched(pattern, name) })
+	}
+	for i := range pattern {
+		if strings.HasPrefix(pattern[i:], "__") && matched(pattern[:i], t.Spec.Name) {
+			return true
+		}
+	}
+	return strings.ContainsAny(pattern, "*?[") && matched(pattern, t.Spec.Name+"__x")
+}
+
+func patterns(n part, key string) []dsl.Value {
+	e, _ := n.entry(key)
+	return e.Value.Items()
+}
+
+func matches(globs []dsl.Value, name string) bool {
+	return slices.ContainsFunc(globs, func(g dsl.Value) bool { return matched(g.Text(), name) })
+}
+
+func matched(glob, name string) bool {
+	ok, err := path.Match(glob, name)
+	return ok && err == nil
+}

@@ -1,0 +1,124 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// Unmentioned finds required fields of output.schema of which a model is told no
+// more than the name, where it is told of others what they are: the field was
+// added to the schema and forgotten in the prompts. The schema itself reaches the
+// model whole, so that one which explains none of its fields may explain itself.
+var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unmentioned}, Run: func(p *dsl.Pass) {
+	prompts := saidIn(p)
+	if prompts == "" {
+		return
+	}
+	fields := requiredFields(p.Spec.Tree().Get("output", "schema"), 0)
+	words := wordsOf(prompts)
+	explained := func(f dsl.Entry) bool { return described(f.Value) || named(words, f.Key) }
+	if !slices.ContainsFunc(fields, explained) {
+		return
+	}
+	for _, f := range fields {
+		if !explained(f) {
+			p.Warn(diag.Unmentioned, f.Place, "nothing tells the model what %s is: it has no description, and no prompt names it", f.Key).
+				Hint = "add a description, or say in a prompt what belongs there"
+		}
+	}
+}}
+
+// maxSchemaDepth bounds how deep fields are looked for.
+const maxSchemaDepth = 16
+
+// requiredFields are the fields that an answer must have and that hold a value,
+// those within lists and objects too.
+func requiredFields(schema dsl.Value, depth int) (out []dsl.Entry) {
+	if items := schema.Get("items"); items.IsMapping() && depth < maxSchemaDepth {
+		return requiredFields(items, depth+1)
+	}
+	var required []string
+	for _, r := range schema.Get("required").Items() {
+		required = append(required, r.Text())
+	}
+	for _, f := range schema.Get("properties").Entries() {
+		if !slices.Contains(required, f.Key) || depth >= maxSchemaDepth {
+			continue
+		}
+		if inner := requiredFields(f.Value, depth+1); len(inner) > 0 {
+			out = append(out, inner...)
+		} else {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// described says whether a schema says more of a field than its type.
+func described(field dsl.Value) bool {
+	return slices.ContainsFunc([]string{"description", "title", "enum", "const", "examples", "format", "pattern", "$ref", "anyOf", "oneOf"},
+		func(key string) bool { return field.Get(key).Exists() })
+}
+
+// saidIn is what the author wrote for the models: the prompts and templates of
+// roles, nodes and llms, and the named ones that are used.
+func saidIn(p *dsl.Pass) string {
+	var b strings.Builder
+	tree := p.Spec.Tree()
+	for _, section := range append([]string{"graph", "llms"}, roles...) {
+		gather(&b, tree.Get(section), false)
+	}
+	for _, e := range tree.Get("prompts").Entries() {
+		if p.Uses["prompts."+e.Key] {
+			gather(&b, e.Value, true)
+		}
+	}
+	return b.String()
+}
+
+// gather adds the texts of a value that are prompts.
+func gather(b *strings.Builder, v dsl.Value, prompt bool) {
+	if prompt && v.IsText() {
+		b.WriteString(v.Text() + "\n")
+	}
+	for _, it := range v.Items() {
+		gather(b, it, prompt)
+	}
+	for _, e := range v.Entries() {
+		if e.Key != "options" && e.Key != "use" {
+			gather(b, e.Value, prompt || strings.Contains(e.Key, "prompt") || strings.HasSuffix(e.Key, "_template"))
+		}
+	}
+}
+
+// named says whether the words of a name stand in a text one behind the other:
+// unit_price, unitPrice, unit-price and "unit price" are one name, and so is the
+// plural.
+func named(words, name string) bool {
+	inner := strings.TrimSpace(wordsOf(name))
+	return strings.Contains(words, " "+inner+" ") || strings.Contains(words, " "+inner+"s ") ||
+		strings.HasSuffix(inner, "s") && strings.Contains(words, " "+strings.TrimSuffix(inner, "s")+" ")
+}
+
+// wordsOf is a text as its words in small letters, a blank before and behind each.
+func wordsOf(s string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	var last rune
+	for _, r := range s {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = ' '
+		case unicode.IsUpper(r) && unicode.IsLower(last):
+			b.WriteByte(' ')
+		}
+		if last = r; r != ' ' || !strings.HasSuffix(b.String(), " ") {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return strings.TrimRight(b.String(), " ") + " "
+}

@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// question is the parameter that every agent has, whether a text asks for it or
+// not.
+const question = "question"
+
+// Unused finds llms, prompts and parameters that nothing refers to. What a file
+// shares with others may be there for them.
+var Unused = dsl.Analyzer{Name: "unused", Codes: []diag.Code{diag.Unused}, Run: func(p *dsl.Pass) {
+	if p.Spec.Agent == "" { // what agents within a file share is the file's
+		unusedLLMs(p)
+		unusedPrompts(p)
+	}
+	unusedParameters(p)
+}}
+
+func unusedLLMs(p *dsl.Pass) {
+	tree := p.Spec.Tree()
+	if slices.ContainsFunc(roles, func(role string) bool { return p.Overridden(tree.Get(role, "llm")) }) {
+		return
+	}
+	for _, e := range tree.Get("llms").Entries() {
+		if !p.Own(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) {
+			continue
+		}
+		p.Warn(diag.Unused, e.Place, "no role uses the llm %s", e.Key).
+			Hint = "write planner: {llm: " + e.Key + "}, or that of another role or tool; else remove it"
+	}
+}
+
+// derived says whether a role uses an llm with keys of its own over it.
+func derived(p *dsl.Pass, llm string) bool {
+	for name := range p.Uses {
+		if strings.HasPrefix(name, "llms."+llm+"+") {
+			return true
+		}
+	}
+	return false
+}
+
+// texts are the sections whose templates and expressions refer to prompts and
+// parameters.
+var texts = []string{planner, executor, reflector, finalizer, "graph", "tools", "llms", "guards", "output", "memory"}
+
+func textsOverridden(p *dsl.Pass) bool {
+	tree := p.Spec.Tree()
+	return slices.ContainsFunc(texts, func(key string) bool { return p.Overridden(tree.Get(key)) })
+}
+
+func unusedPrompts(p *dsl.Pass) {
+	if textsOverridden(p) {
+		return
+	}
+	for _, e := range p.Spec.Tree().Get("prompts").Entries() {
+		if p.Own(e.Place) && !p.Uses["prompts."+e.Key] {
+			p.Warn(diag.Unused, e.Place, "nothing uses the prompt %s", e.Key).
+				Hint = "a role takes it by {use: " + e.Key + "}; else remove it"
+		}
+	}
+}
+
+func unusedParameters(p *dsl.Pass) {
+	if p.Uses["parameters"] || textsOverridden(p) {
+		return
+	}
+	for _, e := range p.Spec.Tree().Get("parameters").Entries() {
+		if p.Own(e.Place) && e.Key != question && !p.Uses["parameters."+e.Key] {
+			p.Warn(diag.Unused, e.Place, "no template or expression asks for the parameter %s", e.Key).
+				Hint = "write ${parameters." + e.Key + "} where it belongs; models do not see it by itself"
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package dsl
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// calledElsewhere are keys that people bring along from other tools, most of
+// them from OpenSearch's agents, and what they write here instead.
+var calledElsewhere = map[string]string{
+	"max_iteration":               "write limits: {executor_max_iterations: ...} for the calls of one step, or {max_steps: ...} for the steps",
+	"max_iterations":              "write limits: {executor_max_iterations: ...} for the calls of one step, or {max_steps: ...} for the steps",
+	"executor_max_iteration":      "write limits: {executor_max_iterations: ...}",
+	"executor_agent_id":           "write executor: {agent: the file of another spec}",
+	"model_id":                    "a model is an entry of llms: {main: {provider: ..., model: ...}}",
+	"llm_interface":               "the provider of an entry of llms says how its model is spoken to",
+	"_llm_interface":              "the provider of an entry of llms says how its model is spoken to",
+	"app_type":                    "there is no such thing here: leave it out",
+	"prompt":                      "the key says whose prompt it is: planner_prompt, executor_system_prompt, reflect_prompt",
+	"prompt_template":             "planner, reflector and finalizer have templates of their own, such as planner_prompt_template",
+	"reflect_prompt_with_history": "write reflector: {reflect_prompt_template: ...}",
+	"if":                          "a condition is written as when",
+	"condition":                   "a condition is written as when",
+	"action":                      "what is done is written as do",
+	"instructions":                "what a role is told stands in its prompts: planner_prompt, executor_system_prompt",
+	"env_vars":                    "the environment of a command stands under env",
+}
+
+// instead is what is written for a key that another tool has, or "".
+func instead(key string, all []string) string {
+	hint := calledElsewhere[key]
+	if (key == "condition" || key == "if") && !slices.Contains(all, "when") || key == "action" && !slices.Contains(all, "do") {
+		return ""
+	}
+	return hint
+}
+
+// roleWith is the role whose section has a key, or "".
+func (c *compiler) roleWith(key string) string {
+	for _, role := range roles {
+		f, ok := c.loader.options.Catalog.Nodes.Find(role)
+		if !ok {
+			continue
+		}
+		fields, _ := fieldsOf([]reflect.Value{target(f.Config())})
+		if slices.Contains(keysOf(fields), key) {
+			return role
+		}
+	}
+	return ""
+}
+
+// ofComponent says whether a path is in an entry that a component reads, whose
+// keys are its own business.
+func ofComponent(path string) bool {
+	return strings.HasPrefix(path, "tools.") || strings.HasSuffix(path, ".options") || strings.Contains(path, ".options.")
+}
