@@ -3,7 +3,6 @@ package dsl
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
@@ -24,39 +23,61 @@ func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 		c.wrongType(v, where, "the file of a spec")
 		return
 	}
-	name := v.text
-	src, no := c.loader.files.read(v.src, name)
-	if no != nil && strings.HasSuffix(no.message, errNotFile.Error()) || no != nil && filepath.Ext(name) == "" {
-		src, no = c.loader.files.read(v.src, filepath.Join(name, defaultFile))
-	}
-	if no != nil {
-		c.loader.refuse(v.place, no)
-		return
-	}
-	if slices.Contains(c.loader.chain, src.path) {
-		c.report.error(diag.Cycle, v.place, "%s calls itself: %s", src.name, c.loader.routeTo(src.path))
-		return
-	}
-	if len(c.loader.chain) >= maxAgents {
-		c.report.error(diag.Cycle, v.place, "agents call agents more than %d deep", maxAgents)
-		return
-	}
-	sub := &loader{options: c.loader.options, report: c.report, files: c.loader.files, chain: c.loader.chain, lock: c.loader.lock}
-	sub.options.Set, sub.options.Environ = nil, nil // overrides are the outer spec's
 	before := len(c.report.list)
-	s := sub.loadSource(src)
-	c.loader.read = append(c.loader.read, sub.read...)
+	s := c.agentOf(v)
 	if s == nil || s.program == nil {
-		if !c.report.failedSince(before) && s != nil && s.Kind != "Agent" {
-			c.report.error(diag.WrongKind, v.place, "%s is of kind: %s, not Agent", src.name, s.Kind)
+		if !c.report.failedSince(before) && s != nil && s.Kind != kindAgent {
+			c.report.error(diag.WrongKind, v.place, "%s is of kind: %s, not Agent", quoted(v.text), s.Kind)
 		}
 		return
 	}
-	if rel, err := filepath.Rel(c.dir, src.path); err == nil {
-		a.File = filepath.ToSlash(rel)
+	if rel, err := filepath.Rel(c.dir, s.File); err == nil {
+		a.File = filepath.ToSlash(rel) + s.fragment()
 	}
 	c.within(a, s.program)
+	c.agents = append(c.agents, s)
 	c.embed(v, a.File, s.program)
+}
+
+// agentOf compiles the spec that a value names: a file, an agent in a file
+// (team.yaml#writer), or one in this file (#writer). nil = reported.
+func (c *compiler) agentOf(v *value) *Spec {
+	name, agent := cutAgent(v.text)
+	if name == "" && v.text != "" {
+		return c.compileInner(agent, v.place)
+	}
+	src := c.loader.specNamed(v, name)
+	if src == nil {
+		return nil
+	}
+	if src.agent = agent; c.loader.calls(src, v.place) {
+		return nil
+	}
+	sub := c.loader.below()
+	s := sub.loadSource(src)
+	c.loader.read = append(c.loader.read, sub.read...)
+	return s
+}
+
+// below is a loader for a spec that another one calls. Overrides are the outer
+// one's.
+func (l *loader) below() *loader {
+	sub := &loader{options: l.options, report: l.report, files: l.files, chain: l.chain, lock: l.lock}
+	sub.options.Set, sub.options.Environ = nil, nil
+	return sub
+}
+
+// calls reports a spec that is being compiled already, or is called too deep.
+func (l *loader) calls(src *source, at place) bool {
+	switch {
+	case slices.Contains(l.chain, src.whole()):
+		l.report.error(diag.Cycle, at, "%s calls itself: %s", l.files.name(src.whole()), l.route(append(slices.Clone(l.chain), src.whole())))
+	case len(l.chain) >= maxAgents:
+		l.report.error(diag.Cycle, at, "agents call agents more than %d deep", maxAgents)
+	default:
+		return false
+	}
+	return true
 }
 
 // within makes a program one of those within the one that is compiled.
@@ -86,16 +107,8 @@ func (c *compiler) resolvedAgent(v *value, a *component.AgentRef) {
 		return
 	}
 	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
-	sub := &loader{options: c.loader.options, report: c.report, files: c.loader.files, chain: c.loader.chain}
+	sub := c.loader.below()
 	if s := sub.finish(spec, &source{name: a.File, kind: resolved, path: file}); s.program != nil {
 		c.within(a, s.program)
 	}
-}
-
-func (l *loader) routeTo(path string) string {
-	names := make([]string, 0, len(l.chain)+1)
-	for _, p := range append(slices.Clone(l.chain), path) {
-		names = append(names, l.files.name(p))
-	}
-	return strings.Join(names, " -> ")
 }

@@ -19,7 +19,13 @@ import (
 // template compiles a text with the namespaces of its tag and reports what is
 // wrong with it at its place. It is never nil.
 func (c *compiler) template(v *value, tag reflect.StructTag) *prompt.Template {
-	t, problems := prompt.Parse(v.text, c.scope(tag.Get("vars")))
+	return c.templateOf(v, c.scope(tag.Get("vars")))
+}
+
+// templateOf is template with a scope that is known.
+func (c *compiler) templateOf(v *value, o prompt.Options) *prompt.Template {
+	t, problems := prompt.Parse(v.text, o)
+	c.refers(t.Names())
 	for _, p := range problems {
 		code, severity := templateCode(p)
 		d := c.report.add(code, severity, v.within(p.Offset), "%s", p.Message)
@@ -139,6 +145,7 @@ func (c *compiler) expression(v *value, env guard.Env, alternatives []string, g 
 	if p == nil {
 		g.Bind(compiled.Eval)
 		c.cutByComment(v, "expression")
+		c.asks(v.text)
 		return
 	}
 	d := c.report.error(diag.BadExpression, v.within(p.Offset), "%s", p.Message)
@@ -148,6 +155,30 @@ func (c *compiler) expression(v *value, env guard.Env, alternatives []string, g 
 		d.Hint = "everything behind a # is a comment: quote the expression"
 	case near != "":
 		d.Hint = "did you mean " + near + "?"
+	}
+}
+
+// refers notes the parameters that a template refers to, those with a default
+// behind :- too, of which nobody asks whether they are declared.
+func (c *compiler) refers(names []string) {
+	for _, name := range names {
+		for i := range c.params {
+			own := "parameters." + c.params[i].Name
+			if name == own || strings.HasPrefix(name, own+".") {
+				c.used[own] = true
+			}
+		}
+	}
+}
+
+// asks notes the parameters that an expression asks for.
+func (c *compiler) asks(source string) {
+	names, all := guard.Names(source, "parameters")
+	for _, name := range names {
+		c.used["parameters."+name] = true
+	}
+	if all {
+		c.used["parameters"] = true
 	}
 }
 
@@ -202,7 +233,10 @@ func (c *compiler) bindSchema(v *value, s *component.SchemaRef) {
 }
 
 // pointed is the place that a JSON pointer leads to, or the last on the way.
-func (v *value) pointed(pointer string) place {
+func (v *value) pointed(pointer string) place { return v.down(pointer).place }
+
+// down is the value that a JSON pointer leads to, or the last on the way.
+func (v *value) down(pointer string) *value {
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 		if e := v.find(part); e != nil {
@@ -211,7 +245,7 @@ func (v *value) pointed(pointer string) place {
 			v = v.items[i]
 		}
 	}
-	return v.place
+	return v
 }
 
 // filterRef compiles a JSONPath.

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
@@ -15,6 +16,8 @@ type compiler struct {
 	loader *loader
 	report *report
 	tree   *value
+	whole  *value  // the tree of the file before it was compiled, where agents stand in it; else nil
+	source *source // of the tree; nil = it is no spec
 	dir    string
 	doc    document
 
@@ -30,12 +33,14 @@ type compiler struct {
 	brokenModel  bool   // the planner's llm could not be found
 	whichTold    bool
 
-	tools    []engine.ToolSpec
-	program  *engine.Program
-	used     map[string]bool // "prompts.x", "parameters.x"
-	usedLLMs []string
-	defaults []Origin
-	quiet    bool // what is decoded stands elsewhere too: no defaults are kept
+	tools      []engine.ToolSpec
+	builtTools map[string]engine.Tool // for what they say of themselves
+	program    *engine.Program
+	used       map[string]bool // "prompts.x", "parameters.x"; "parameters" = any
+	usedLLMs   []string
+	agents     []*Spec // agents that it calls, and those of its file that nothing calls
+	defaults   []Origin
+	quiet      bool // what is decoded stands elsewhere too: no defaults are kept
 
 	what    string            // the file, in messages
 	homes   func() []home     // where keys belong that stand elsewhere
@@ -49,7 +54,7 @@ func newCompiler(l *loader, tree *value, dir string) *compiler {
 	return &compiler{
 		loader: l, report: l.report, tree: tree, dir: dir, doc: defaultDocument(),
 		properties: map[string]any{}, envs: map[string]guard.Env{},
-		llmValues: map[string]*value{}, used: map[string]bool{}, what: "the spec", homes: specHomes,
+		llmValues: map[string]*value{}, used: map[string]bool{}, builtTools: map[string]engine.Tool{}, what: "the spec", homes: specHomes,
 	}
 }
 
@@ -59,7 +64,9 @@ func (c *compiler) library() bool { return c.doc.Kind == kindLibrary }
 // reported. A Library has none.
 func (c *compiler) compile() *engine.Program {
 	c.doc.Kind = textAt(c.tree, "kind")
-	before := len(c.report.list)
+	if c.whole = c.loader.outer; c.whole == nil && c.tree.get("agents") != nil {
+		c.whole = c.tree.clone()
+	}
 	if !c.kind() {
 		return nil
 	}
@@ -90,7 +97,8 @@ func (c *compiler) compile() *engine.Program {
 	c.guards()
 	c.output()
 	c.nodes()
-	c.check(before)
+	c.innerAgents()
+	c.secrets(c.tree, "") // once more: the texts of files stand in it now
 	c.program.Parameters, c.program.Models, c.program.Tools = c.params, c.models, c.tools
 	c.foreign()
 	c.seal()
@@ -127,7 +135,7 @@ func (c *compiler) limits() {
 // seal gives the program its source and digest.
 func (c *compiler) seal() {
 	tree := c.tree.shallow()
-	tree.drop("include", "tests", "evals")
+	tree.drop("include", "agents", "tests", "evals")
 	c.program.Source = json.RawMessage(tree.appendJSON(nil))
 	c.program.Digest = digest(c.program.Source)
 }
@@ -145,4 +153,14 @@ func (c *compiler) datetime() {
 	if c.doc.InjectDatetime {
 		c.program.Datetime = c.doc.DatetimeFormat
 	}
+}
+
+// uses are the names that something refers to: "prompts.x", "parameters.x",
+// "llms.x", "agents.x".
+func (c *compiler) uses() map[string]bool {
+	out := maps.Clone(c.used)
+	for _, name := range c.usedLLMs {
+		out["llms."+name] = true
+	}
+	return out
 }

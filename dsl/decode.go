@@ -85,11 +85,21 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 // keyHint suggests a key: one nearly of that name, or the place where this one
 // belongs.
 func (c *compiler) keyHint(key, path string, all []string) string {
-	if near := diag.Nearest(key, all); near != "" {
+	if hint := instead(key, all); hint != "" {
+		return hint
+	}
+	if ofComponent(path) || path == "" && diag.Nearest(key, all) != "" {
 		return meant(key, all)
 	}
+	if role := c.roleWith(key); role != "" && role != path && (path == "" || slices.Contains(roles, path)) {
+		return key + " belongs under " + role
+	}
 	for _, home := range c.homes() {
-		if slices.Contains(home.keys, key) && home.path != path {
+		switch {
+		case !slices.Contains(home.keys, key) || home.path == path:
+		case home.path == "":
+			return key + " belongs at the top of the file"
+		default:
 			return key + " belongs under " + home.path
 		}
 	}
@@ -120,6 +130,9 @@ func (c *compiler) field(v *value, f field, path string) {
 		}
 		c.unwritten(f, join(path, f.key))
 		return
+	}
+	if instead := f.tag.Get("deprecated"); instead != "" {
+		c.report.warn(diag.Deprecated, e.place, "%s is deprecated", join(path, f.key)).Hint = instead
 	}
 	c.value(e.val, join(path, f.key), f.tag, f.value)
 }

@@ -59,6 +59,9 @@ func (c *compiler) list(v *value, path string, tag reflect.StructTag, to reflect
 	if most := tag.Get("max"); most != "" && len(v.items) > atoi(most) {
 		c.report.error(diag.OutOfBounds, v.place, "%s wants at most %s", path, most)
 	}
+	if tag.Get("path") == "program" {
+		c.rebaseProgram(v)
+	}
 	to.Set(reflect.MakeSlice(to.Type(), len(v.items), len(v.items)))
 	for i, it := range v.items {
 		c.value(it, path+"["+strconv.Itoa(i)+"]", withoutBounds(tag), to.Index(i))
@@ -94,8 +97,11 @@ func (c *compiler) text(v *value, path string, tag reflect.StructTag, to reflect
 		c.report.error(diag.NotAllowed, v.place, "%s cannot be %s", path, quoted(v.text)).Hint = cmp.Or(gone(tag, v.text), meant(v.text, strings.Split(words, "|")))
 		return
 	}
+	if path := tag.Get("path"); path == "relative" || path == "file" {
+		c.rebase(v)
+	}
 	to.SetString(v.text)
-	if tag.Get("path") != "" {
+	if tag.Get("path") == "file" {
 		c.filePath(v)
 	}
 }

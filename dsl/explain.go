@@ -60,6 +60,8 @@ func (v *value) origin() string {
 	switch v.src.kind {
 	case includedFile:
 		return "include " + where(v.place)
+	case extendedFile:
+		return "extends " + where(v.place)
 	case flagText:
 		return "--set"
 	default:

@@ -54,7 +54,7 @@ func (m *merger) one(n *value, chain []string) {
 		return
 	}
 	if slices.Contains(chain, src.path) {
-		m.report.error(diag.Cycle, n.place, "%s includes itself: %s", src.name, m.route(append(chain, src.path)))
+		m.report.error(diag.Cycle, n.place, "%s includes itself: %s", src.name, m.route(append(slices.Clip(chain), src.path)))
 		return
 	}
 	if slices.Contains(m.done, src.path) {
@@ -75,10 +75,11 @@ func (m *merger) one(n *value, chain []string) {
 	m.all(tree, append(slices.Clip(chain), src.path))
 }
 
-func (m *merger) route(paths []string) string {
+// route names paths, each leading to the next.
+func (l *loader) route(paths []string) string {
 	names := make([]string, len(paths))
 	for i, p := range paths {
-		names[i] = m.files.name(p)
+		names[i] = l.files.name(p)
 	}
 	return strings.Join(names, " -> ")
 }
@@ -129,7 +130,11 @@ func (m *merger) names(section *entry) {
 		return // the decoder reports it
 	}
 	for _, e := range section.val.entries {
-		if first := into.val.find(e.key); first != nil {
+		first := into.val.find(e.key)
+		switch {
+		case first != nil && first.place.is(e.place): // what it extends includes the same
+			continue
+		case first != nil:
 			m.report.error(diag.IncludeClash, e.place, "%s.%s is already defined at %s", section.key, e.key, where(first.place)).
 				Hint = "rename one of them"
 			continue

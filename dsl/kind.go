@@ -50,7 +50,7 @@ var topKey = regexp.MustCompile(`(?m)^(?:"|')?(kind|spec|tests)(?:"|')?[ \t]*:(?
 
 // readHeader looks at a file of at most the size that may be loaded.
 func readHeader(path string) (header, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is never waited for
+	f, err := os.OpenFile(FileOf(path), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is never waited for
 	if err != nil {
 		return header{}, err
 	}

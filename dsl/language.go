@@ -16,13 +16,15 @@ type document struct {
 	APIVersion     string   `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
 	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, Library for shared llms, tools and prompts, Tests, Suite, or Prices."`
 	Metadata       metadata `yaml:"metadata" doc:"What the agent is called."`
+	Extends        *value   `yaml:"extends" doc:"A spec that this one is laid over: a file, or {spec: file, without: [names]}."`
 	Include        []string `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
 	Parameters     *value   `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
 	InjectDatetime bool     `yaml:"inject_datetime" doc:"Puts the start time of the run, in UTC, into the system prompts of planner and executor."`
 	DatetimeFormat string   `yaml:"datetime_format" doc:"How that time is written, in strftime directives."`
 	LLMs           *value   `yaml:"llms" doc:"The language models, by name. Text, tool calls and JSON go in and out; images, sound and files do not."`
 	Tools          *value   `yaml:"tools" doc:"The tools, by name. A builtin needs no type: clock: {}."`
-	Prompts        *value   `yaml:"prompts" doc:"Named texts, for {use: name} wherever a prompt is expected."`
+	Prompts        *value   `yaml:"prompts" doc:"Named texts, for {use: name} wherever a prompt is expected, and for ${prompts.name} within one."`
+	Agents         *value   `yaml:"agents" doc:"Further agents in this file, by name; #name calls one. Each has the llms and prompts of the file, and of its tools those that its executor.tools or nodes name."`
 	Planner        *value   `yaml:"planner" doc:"The role that makes the plan."`
 	Executor       *value   `yaml:"executor" doc:"The role that carries out its steps."`
 	Reflector      *value   `yaml:"reflector" doc:"The role that looks at what the steps gave."`

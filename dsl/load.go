@@ -20,6 +20,7 @@ type loader struct {
 	read    []string // absolute paths, in order
 	chain   []string // specs that are being compiled, the outermost first
 	lock    *pins    // nil = not read yet
+	outer   *value   // the tree of the file that the agent within it shares; nil = the spec is no such agent
 }
 
 func newLoader(o Options) *loader { return &loader{options: o, report: &report{}} }
@@ -35,13 +36,30 @@ func (l *loader) load(path string) *Spec {
 
 // openSpec opens a spec; a folder means its spec.yaml.
 func (l *loader) openSpec(path string) *source {
-	path = inFolder(path, defaultFile)
-	return l.openFile(path, path, ProjectRoot)
+	return l.openFile(inFolder(path, defaultFile), inFolder(path, defaultFile), ProjectRoot)
 }
 
 // inFolder is the file that a folder stands for: the first of these that it
 // has. Any other path is itself.
 func inFolder(path string, names ...string) string {
+	path, agent := agentOf(path)
+	path = folderFile(path, names...)
+	if agent != "" {
+		path += "#" + agent
+	}
+	return path
+}
+
+// agentOf parts a path from the agent in it that is meant; a file may have a #
+// in its name.
+func agentOf(path string) (file, agent string) {
+	if _, err := os.Lstat(path); err == nil {
+		return path, ""
+	}
+	return cutAgent(path)
+}
+
+func folderFile(path string, names ...string) string {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return path
 	}
@@ -57,6 +75,8 @@ func inFolder(path string, names ...string) string {
 // shown; rootOf is the root for its folder where the options name none.
 func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *source {
 	nowhere := place{src: &source{name: shown}}
+	path, agent := agentOf(path)
+	shown, _ = agentOf(shown)
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		l.report.error(diag.Unreadable, nowhere, "%s: %v", shown, err)
@@ -82,6 +102,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 		l.refuse(nowhere, no)
 		return nil
 	}
+	src.agent = agent
 	if l.options.Address != "" {
 		src.name, src.foreign = l.options.Address, true
 		l.files.foreign.add(l.files.relative(abs), src)
@@ -100,21 +121,32 @@ func (l *loader) loadSource(src *source) *Spec {
 	if tree == nil {
 		return nil
 	}
+	if !l.extend(tree, src, nil) {
+		return nil
+	}
 	l.include(tree, src)
+	if src.agent != "" {
+		l.outer = tree
+		if tree = l.inner(tree, src.agent, tree.place); tree == nil {
+			return nil
+		}
+	}
 	l.override(tree)
 	return l.finish(tree, src)
 }
 
 // finish decodes, checks and lowers a whole tree.
 func (l *loader) finish(tree *value, src *source) *Spec {
-	s := &Spec{File: src.path, Dir: src.dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, pinOf: l.pinOf}
-	l.chain = append(l.chain, src.path)
+	s := &Spec{File: src.path, Agent: src.agent, Dir: src.dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, pinOf: l.pinOf}
+	l.chain = append(l.chain, src.whole())
 	defer func() { l.chain = l.chain[:len(l.chain)-1] }()
 	before := len(l.report.list)
 	c := newCompiler(l, tree, src.dir())
+	c.source = src
 	p := c.compile()
 	s.Kind, s.models = c.doc.Kind, c.usedLLMs
-	s.defaults = c.defaults
+	s.defaults, s.agents = c.defaults, c.agents
+	s.uses = c.uses()
 	if p != nil && !l.report.failedSince(before) && !l.report.list.Failed() {
 		for _, d := range l.report.list {
 			if d.Severity == diag.Warning {

@@ -177,11 +177,17 @@ func (c *compiler) overlay(base string, overrides *value) *value {
 	if below == nil {
 		return overrides
 	}
+	return ofOneProvider(below, overrides).overlaid(overrides)
+}
+
+// ofOneProvider is an llm without what means nothing to the provider that
+// overrides give it.
+func ofOneProvider(below, overrides *value) *value {
 	if p, q := overrides.get("provider"), below.get("provider"); p != nil && q != nil && p.text != q.text {
 		below = below.shallow()
 		below.drop(ofProvider...)
 	}
-	return below.overlaid(overrides)
+	return below
 }
 
 // usedModels lists the llms that nodes use, with those they fall back to.

@@ -47,8 +47,8 @@ func (l *loader) set(tree *value, src *source, path, text string, at int) {
 		l.report.error(diag.BadOverride, place{src, 1, 1}, "%s is no path", quoted(path)).Hint = "write dotted names: guards.0.when"
 		return
 	}
-	if strings.EqualFold(segments[0].key, "include") {
-		l.report.error(diag.BadOverride, segments[0].place, "what a spec includes cannot be overridden").Hint = "override what the files define: llms.main.model=..."
+	if key := strings.ToLower(segments[0].key); key == "include" || key == "extends" {
+		l.report.error(diag.BadOverride, segments[0].place, "what a spec %s cannot be overridden", strings.TrimSuffix(key, "s")+"s").Hint = "override what the files define: llms.main.model=..."
 		return
 	}
 	val := parseSetting(src, text, at, l.report)

@@ -39,7 +39,10 @@ func (c *compiler) section(path string, v *value) *value {
 	switch {
 	case v == nil || v.kind == null:
 	case v.kind != dict:
-		c.wrongType(v, path, "a mapping of names")
+		d := c.wrongType(v, path, "a mapping of names")
+		if v.kind == list {
+			d.Hint = "write each name as a key: " + path + ": {name: {...}}"
+		}
 	default:
 		return v
 	}

@@ -3,7 +3,33 @@ package dsl
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
+
+// rebase makes a path that another file of the spec names, which is relative to
+// that file's folder, relative to the folder of the spec.
+func (c *compiler) rebase(v *value) {
+	if v.src == nil || !v.src.isFile() || v.text == "" || filepath.IsAbs(v.text) || strings.HasPrefix(v.text, "~") || v.src.dir() == c.dir {
+		return
+	}
+	rel, err := filepath.Rel(c.dir, filepath.Join(v.src.dir(), filepath.FromSlash(v.text)))
+	if err == nil {
+		v.text = filepath.ToSlash(rel)
+	}
+}
+
+// rebaseProgram is rebase for a program that is a path, not a name to look up.
+func (c *compiler) rebaseProgram(v *value) {
+	if v.kind == list && len(v.items) > 0 {
+		v = v.items[0]
+	}
+	if v.kind != text || !strings.HasPrefix(v.text, "./") && !strings.HasPrefix(v.text, "../") {
+		return
+	}
+	if c.rebase(v); !strings.HasPrefix(v.text, "../") && !strings.HasPrefix(v.text, "./") {
+		v.text = "./" + v.text
+	}
+}
 
 // filePath reports a path of a Config to a file that is not there, or that may
 // not be read. In the program that a run kept nothing is looked at: whoever

@@ -56,14 +56,18 @@ func (c *compiler) checkPins() {
 	}
 }
 
-// file is the spec that is compiled.
-func (c *compiler) file() string { return c.loader.chain[len(c.loader.chain)-1] }
+// file is the spec that is compiled; agents within a file have its pins.
+func (c *compiler) file() string {
+	file, _ := agentOf(c.loader.chain[len(c.loader.chain)-1])
+	return file
+}
 
 // locked is the spec whose project pins the servers of this one: a foreign one has
 // no lock of its own here.
 func (c *compiler) locked() string {
 	if c.tree.src.foreign {
-		return c.loader.chain[0]
+		file, _ := agentOf(c.loader.chain[0])
+		return file
 	}
 	return c.file()
 }

@@ -31,6 +31,9 @@ func (c *compiler) reference(v *value, path string, tag reflect.StructTag, to re
 			t.Bind(c.template(v, tag).Render)
 		}
 	case anyValueType:
+		if tag.Get("path") == "program" {
+			c.rebaseProgram(v)
+		}
 		c.valueRef(v, tag, to.Addr().Interface().(*component.Value))
 	case schemaRefType:
 		c.schemaRef(v, path, to.Addr().Interface().(*component.SchemaRef))
@@ -54,7 +57,7 @@ func (c *compiler) reference(v *value, path string, tag reflect.StructTag, to re
 // takes its place in the tree, so that the resolved spec needs no file.
 func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *component.PromptRef) {
 	*p = component.PromptRef{}
-	source := v
+	source, names := v, partials{}
 	switch key, name := pointer(v); key {
 	case "file":
 		p.File = name
@@ -63,6 +66,7 @@ func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *co
 		}
 	case "use":
 		p.Use = name
+		names.chain = []string{name}
 		if source = c.namedPrompt(v, name); source == nil {
 			return
 		}
@@ -75,7 +79,10 @@ func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *co
 		}
 	}
 	p.Text = source.text
-	t := c.template(source, tag)
+	t := c.promptTemplate(source, tag, &names)
+	if c.inlines {
+		*v = *names.inlined(v)
+	}
 	p.Bind(t.Render, t.Names())
 }
 
@@ -116,6 +123,7 @@ func (c *compiler) open(v *value, name string) *source {
 		c.loader.refuse(v.place, no)
 		return nil
 	}
+	src.named = v.place
 	c.loader.read = append(c.loader.read, src.path)
 	if !utf8.Valid(src.text) {
 		c.report.error(diag.Unreadable, v.place, "%s is not UTF-8 text", name)

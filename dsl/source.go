@@ -13,6 +13,8 @@ type source struct {
 	text    []byte
 	kind    sourceKind
 	foreign bool   // it lies outside of the project, or was led to from there
+	named   place  // where a text of its own file is named; nowhere for other files
+	agent   string // the one of its agents that is meant; "" = the spec itself
 	starts  []int  // offsets of the lines, made when first asked for
 	last    int    // the line asked for last, and its text: a long line with
 	shown   string // many mistakes is copied once
@@ -23,6 +25,7 @@ type sourceKind int
 const (
 	specFile sourceKind = iota
 	includedFile
+	extendedFile
 	flagText
 	envText
 	resolved // the Source of a Program
@@ -30,6 +33,19 @@ const (
 
 // dir is the folder that relative paths in this source start from.
 func (s *source) dir() string { return filepath.Dir(s.path) }
+
+// whole is the path with the agent that is meant.
+func (s *source) whole() string {
+	if s.agent == "" {
+		return s.path
+	}
+	return s.path + "#" + s.agent
+}
+
+// isFile says that it is a file of the spec, not a flag or a journal.
+func (s *source) isFile() bool {
+	return s.kind == specFile || s.kind == includedFile || s.kind == extendedFile
+}
 
 // line returns a line without its end; lines count from 1.
 func (s *source) line(n int) string {
@@ -68,6 +84,11 @@ func (s *source) lineStart(n int) int {
 type place struct {
 	src       *source
 	line, col int
+}
+
+// is says whether two places are the same one.
+func (p place) is(q place) bool {
+	return p.src != nil && q.src != nil && p.src.path == q.src.path && p.line == q.line && p.col == q.col
 }
 
 // offset is the byte offset of a place, or -1.

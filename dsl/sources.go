@@ -91,7 +91,7 @@ func (v *value) asSource(path string) Source {
 		return s
 	}
 	s.File = v.src.name
-	if v.src.kind == specFile || v.src.kind == includedFile {
+	if v.src.isFile() {
 		s.value = v
 		s.Line = v.within(0).line
 	}

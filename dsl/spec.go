@@ -35,6 +35,9 @@ type Options struct {
 	Pins func(root string) (*pin.Lock, error)
 	// Analyzers look at each spec that compiles, those that it calls included.
 	Analyzers []Analyzer
+	// Ignored is told of each warning that a comment ignores, by Vet alone; nil =
+	// nobody wants to know.
+	Ignored func(diag.Ignored)
 	// Read gives files that are not as they are on disk, by their absolute paths:
 	// what an editor has not saved, the files of another commit. With an error of
 	// ErrOnDisk the disk is asked; nil = always. The bounds of the root hold.
@@ -48,9 +51,11 @@ type Options struct {
 // only for reading.
 type Spec struct {
 	File string // absolute
-	Dir  string // absolute: the folder that relative paths start from
-	Root string // absolute
-	Kind string // Agent or Library
+	// Agent is the one of the file's agents that it is; "" = the spec itself.
+	Agent string
+	Dir   string // absolute: the folder that relative paths start from
+	Root  string // absolute
+	Kind  string // Agent or Library
 	// Files lists what was read, absolute, the spec first: what to watch.
 	Files []string
 	// Foreign is what of it comes from outside Root; it is never nil.
@@ -61,7 +66,27 @@ type Spec struct {
 	defaults []Origin
 	program  *engine.Program
 	found    diag.List
+	agents   []*Spec
 	models   []string // llms that are used
+	uses     map[string]bool
+}
+
+// Path is the file, with the agent in it that is meant: what Load takes.
+func (s *Spec) Path() string { return s.File + s.fragment() }
+
+// fragment is "#" and the agent, or "".
+func (s *Spec) fragment() string {
+	if s.Agent == "" {
+		return ""
+	}
+	return "#" + s.Agent
+}
+
+// FileOf is a path without the agent that it means: of team.yaml#writer,
+// team.yaml.
+func FileOf(path string) string {
+	file, _ := agentOf(path)
+	return file
 }
 
 // Load reads a spec (a folder means its spec.yaml) and reports all that is

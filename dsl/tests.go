@@ -231,7 +231,7 @@ func (c *compiler) fileAt(v *value, written, inside string) string {
 		return ""
 	}
 	abs = inFolder(abs, inside)
-	if _, no := c.loader.files.begin(abs, written, 1); no != nil {
+	if _, no := c.loader.files.begin(FileOf(abs), FileOf(written), 1); no != nil {
 		c.loader.refuse(v.place, no)
 		return ""
 	}

@@ -46,6 +46,9 @@ func (c *compiler) tool(e *entry) {
 		t.Approval.Source = careful.DefaultApproval()
 	}
 	c.checkTool(e, &t, f, c.report.failedSince(before))
+	if c.source != nil && c.source.agent != "" {
+		c.used[path] = true // an agent within a file has no tool that it does not name
+	}
 	c.tools = append(c.tools, t)
 }
 
@@ -103,6 +106,7 @@ func (c *compiler) with(v *value, path string) []engine.Fixed {
 func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory, broken bool) {
 	effect := t.Effect
 	built, err := c.build(f, t)
+	c.builtTools[t.Name] = built
 	switch {
 	case err != nil && !broken:
 		c.refused(e.val, e.place, "the tool "+t.Name, err)

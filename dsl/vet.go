@@ -3,6 +3,8 @@ package dsl
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
 )
@@ -10,52 +12,118 @@ import (
 // Vet reports all that is wrong with a file of any kind, and with the tests and
 // suites that a spec names (a folder means its spec.yaml, else its case.yaml or
 // suite.yaml). It returns the file's values with their origins, sorted by path.
+//
+// Where Options.Analyzers is not nil it also warns about comments of the file
+// that ignore nothing: only then everything was asked that could report.
 func Vet(path string, o Options) ([]Origin, diag.List) {
 	path = inFolder(path, defaultFile, caseFile, suiteFile)
 	if o.Programs == nil {
 		o.Programs = NewPrograms(o)
 	}
-	switch kind, _ := Kind(path); kind { // what cannot be read is reported by who loads it
+	v := &vetter{options: o}
+	var values []Origin
+	switch o.kindOf(path) {
 	case kindTests:
-		return vetTests(path, o)
+		values = v.tests(path)
 	case kindSuite:
-		l := newLoader(o)
-		_, tree, defaults := l.loadSuite(path)
-		return origins(tree, defaults), l.report.list.Sort()
+		l := v.loader(o)
+		s, tree, defaults := l.loadSuite(path)
+		if values = origins(tree, defaults); s != nil {
+			v.file = s.File
+		}
 	case kindPrices:
-		l := newLoader(o)
+		l := v.loader(o)
 		_, tree := l.loadPrices(path)
-		return origins(tree, nil), l.report.list.Sort()
+		if values = origins(tree, nil); tree != nil {
+			v.file = tree.src.path
+		}
+	default:
+		values = v.spec(path)
 	}
-	s, found := Load(path, o)
+	return values, v.end()
+}
+
+// vetter loads what belongs to one file, one load after the other. What one of
+// them ignores the others know of.
+type vetter struct {
+	options Options
+	report  *report // of the last load; nil = there was none
+	found   diag.List
+	file    string // whose comments are looked at; "" = nobody's
+}
+
+// loader is for the next load.
+func (v *vetter) loader(o Options) *loader {
+	l := newLoader(o)
+	if v.report != nil {
+		v.found = append(v.found, v.report.list...)
+		l.report.ignores = v.report.ignores
+	}
+	v.report = l.report
+	return l
+}
+
+// spec vets a spec or a Library, with its tests and suites.
+func (v *vetter) spec(path string) []Origin {
+	s := v.loader(v.options).load(path)
 	if s == nil {
-		return nil, found
+		return nil
+	}
+	if s.Kind == kindAgent && s.Agent == "" { // who includes a Library says what is doubtful in it
+		v.file = s.File
 	}
 	if s.tree.get("tests") != nil && s.Kind == kindAgent {
-		_, more := LoadTests(path, o)
-		found = append(found, more...)
+		v.loader(v.options).loadTests(path)
 	}
 	for _, suite := range s.suites() {
-		_, more := LoadSuite(suite, o.without())
-		found = append(found, more...)
+		v.loader(v.options.without()).loadSuite(suite)
 	}
-	return s.Explain(), found.Sort()
+	return s.Explain()
+}
+
+// tests vets a file of tests, which takes no overrides.
+func (v *vetter) tests(path string) []Origin {
+	l := v.loader(v.options.without())
+	t, tree := l.loadTests(path)
+	if t != nil {
+		v.file = t.File
+	}
+	for _, s := range v.options.Set {
+		d := l.report.error(diag.BadOverride, place{&source{name: "--set " + s, text: []byte(s), kind: flagText}, 1, 1}, "tests take no overrides")
+		d.Hint = "a case has its own: set: {limits.max_steps: 3}"
+	}
+	return origins(tree, nil)
+}
+
+// end is all that was found.
+func (v *vetter) end() diag.List {
+	if v.report == nil {
+		return nil
+	}
+	if !v.found.Failed() && v.whole() {
+		v.report.unusedIgnores(v.file, func(code diag.Code) bool {
+			return code != diag.Unpinned || v.options.Pins != nil
+		})
+	}
+	if v.options.Ignored != nil {
+		for _, i := range v.report.ignores.told() {
+			v.options.Ignored(i)
+		}
+	}
+	return append(v.found, v.report.list...).Sort()
+}
+
+// whole says that the file was looked at as it is written, by all who could
+// report.
+func (v *vetter) whole() bool {
+	return v.file != "" && v.options.Analyzers != nil && len(v.options.Set) == 0 &&
+		!slices.ContainsFunc(v.options.Environ, func(e string) bool { return strings.HasPrefix(e, envPrefix) })
 }
 
 // without is the options less the overrides, which are of another file.
 func (o Options) without() Options {
 	o.Set, o.Environ = nil, nil
 	return o
-}
-
-func vetTests(path string, o Options) ([]Origin, diag.List) {
-	l := newLoader(o.without())
-	_, tree := l.loadTests(path)
-	for _, s := range o.Set {
-		d := l.report.error(diag.BadOverride, place{&source{name: "--set " + s, text: []byte(s), kind: flagText}, 1, 1}, "tests take no overrides")
-		d.Hint = "a case has its own: set: {limits.max_steps: 3}"
-	}
-	return origins(tree, nil), l.report.list.Sort()
 }
 
 // suites lists the suites that a spec names and that are there, as paths that

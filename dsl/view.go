@@ -27,6 +27,10 @@ type Entry struct {
 // Tree is the whole of a spec.
 func (s *Spec) Tree() Value { return Value{s.tree} }
 
+// Agents are the specs of the agents that it calls, as tools and nodes, and of
+// those in its file that nothing calls. One that is called twice is there twice.
+func (s *Spec) Agents() []*Spec { return s.agents }
+
 // Get goes down by keys; nothing when one is missing. A null is there.
 func (v Value) Get(keys ...string) Value {
 	at := v.v
@@ -111,8 +115,16 @@ func (p place) shown() Place {
 	if p.src == nil {
 		return out
 	}
-	if out.File = p.src.name; p.src.kind == specFile || p.src.kind == includedFile {
+	if out.File = p.src.name; p.src.isFile() {
 		out.Path, out.Line, out.Column = p.src.path, p.line, p.col
 	}
 	return out
+}
+
+// Pointed is the value that a JSON pointer leads to, or the last on the way.
+func (v Value) Pointed(pointer string) Value {
+	if v.v == nil {
+		return v
+	}
+	return Value{v.v.down(pointer)}
 }

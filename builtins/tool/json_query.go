@@ -19,7 +19,7 @@ import (
 
 // JSONQueryConfig is the settings of json_query.
 type JSONQueryConfig struct {
-	Root     string   `yaml:"root" doc:"Folder whose files are queried; relative to the spec. Default: the spec's folder."`
+	Root     string   `yaml:"root" path:"relative" doc:"Folder whose files are queried; relative to the file that names it. Default: the spec's folder."`
 	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
 	MaxBytes int64    `yaml:"max_bytes" min:"1" max:"268435456" doc:"The largest document that is read; it is held in memory."`
 }

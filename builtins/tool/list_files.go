@@ -14,7 +14,7 @@ import (
 
 // ListFilesConfig is the settings of list_files.
 type ListFilesConfig struct {
-	Root       string   `yaml:"root" doc:"Folder whose files are listed; relative to the spec. Default: the spec's folder."`
+	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files are listed; relative to the file that names it. Default: the spec's folder."`
 	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not shown at any depth, with * as in a shell."`
 	MaxEntries int      `yaml:"max_entries" min:"1" max:"5000" doc:"How many files and folders one call shows."`
 }

@@ -16,7 +16,7 @@ import (
 
 // ReadFileConfig is the settings of read_file.
 type ReadFileConfig struct {
-	Root     string   `yaml:"root" doc:"Folder that files are read from; relative to the spec. Default: the spec's folder."`
+	Root     string   `yaml:"root" path:"relative" doc:"Folder that files are read from; relative to the file that names it. Default: the spec's folder."`
 	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
 	MaxBytes int      `yaml:"max_bytes" min:"100" max:"16777216" doc:"How much of a file one call gives; more is read by further calls."`
 }

@@ -16,7 +16,7 @@ import (
 
 // SearchFilesConfig is the settings of search_files.
 type SearchFilesConfig struct {
-	Root       string   `yaml:"root" doc:"Folder whose files are searched; relative to the spec. Default: the spec's folder."`
+	Root       string   `yaml:"root" path:"relative" doc:"Folder whose files are searched; relative to the file that names it. Default: the spec's folder."`
 	Exclude    []string `yaml:"exclude" doc:"Names of files and folders that are not searched at any depth, with * as in a shell."`
 	MaxResults int      `yaml:"max_results" min:"1" max:"1000" doc:"How many lines a call may ask for; a call that does not say gets 50."`
 }

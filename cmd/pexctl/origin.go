@@ -15,7 +15,7 @@ import (
 // originOf is where a spec was found, for whoever resumes the run.
 func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
 	o := &engine.Origin{
-		Spec: spec.File, Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: overrides(os.Environ()), Tenant: c.String("tenant"), Version: buildVersion(),
+		Spec: spec.Path(), Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: overrides(os.Environ()), Tenant: c.String("tenant"), Version: buildVersion(),
 		Prices: prices(c).Used(),
 	}
 	for _, dir := range c.StringSlice("allow-path") {

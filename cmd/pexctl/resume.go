@@ -166,7 +166,7 @@ func (s *session) sameSpec(p *past) error {
 	if s.c.Bool("keep-spec") || origin.Spec == "" {
 		return nil
 	}
-	if _, err := os.Stat(origin.Spec); err != nil {
+	if _, err := os.Stat(dsl.FileOf(origin.Spec)); err != nil {
 		fmt.Fprintf(s.c.App.ErrWriter, "pexctl: %s is gone: the run goes on with the spec as it was\n", origin.Spec)
 		return nil
 	}

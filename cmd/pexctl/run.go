@@ -62,7 +62,7 @@ func runSpec(c *cli.Context) error {
 	}
 	if begun := recordedPrices(homeDir(c, spec), from); len(begun) > 0 {
 		begunWith(c, begun)
-		p, spec, _ = dsl.Compile(spec.File, optionsFor(c, c.Args().First())) // which found nothing wrong
+		p, spec, _ = dsl.Compile(spec.Path(), optionsFor(c, c.Args().First())) // which found nothing wrong
 	}
 	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
 		return err

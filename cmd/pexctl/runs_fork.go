@@ -124,7 +124,7 @@ func (s *session) forkProgram(parent *past) error {
 			return err
 		}
 		s.program = p
-		origin.Spec, origin.Dir, origin.Root, origin.Set = spec.File, spec.Dir, spec.Root, sets
+		origin.Spec, origin.Dir, origin.Root, origin.Set = spec.Path(), spec.Dir, spec.Root, sets
 		return nil
 	}
 	origin.Set = slices.Concat(origin.Set, engine.Raises(parent.records), sets)

@@ -56,7 +56,7 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 	if p == nil {
 		return nil, found, nil
 	}
-	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources()}, name: shownSpec(spec.File), spec: spec}
+	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources()}, name: shownSpec(spec.Path()), spec: spec}
 	var err error
 	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: given.Epoch}); err != nil {
 		return nil, nil, usage("%s: %w", u.name, err)

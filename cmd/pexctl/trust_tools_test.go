@@ -18,7 +18,7 @@ func TestToolsSayWhatTheyReach(t *testing.T) {
 		{"files", `{type: builtin, use: write_file}`, nil},
 		{
 			"command", `{type: command, argv: [sh, -c, "a  b<&>", "${args.x}"], cwd: sub, env: {PATH: /evil, A: "${env.B}"}}`,
-			[]string{`runs ["sh","-c","a  b<&>","${args.x}"] in "sub" with A="${env.B}" with PATH="/evil"`, "uses the environment's B"},
+			[]string{`runs ["sh","-c","a  b<&>","${args.x}"] in "../out/sub" with A="${env.B}" with PATH="/evil"`, "uses the environment's B"},
 		},
 		{"python", `{type: builtin, use: python, allow: true, interpreter: ./python}`, []string{`runs ["./python"], for programs that a model writes`}},
 		{"code", `{type: builtin, use: code}`, nil},
@@ -42,7 +42,7 @@ func TestToolsSayWhatTheyReach(t *testing.T) {
 			"opensearch_list_index", `{type: builtin, use: opensearch_list_index, url: "https://s.example:9200", auth: {type: sigv4, region: x}}`,
 			[]string{"connects to https://s.example:9200", "uses this machine's AWS credentials"},
 		},
-		{"mcp, a program alone", `{type: mcp, command: npx, args: [-y, "x y"], cwd: sub}`, []string{`runs ["npx","-y","x y"] in "sub"`}},
+		{"mcp, a program alone", `{type: mcp, command: npx, args: [-y, "x y"], cwd: sub}`, []string{`runs ["npx","-y","x y"] in "../out/sub"`}},
 		{"mcp, a list", `{type: mcp, command: [npx, -y, x], env: {A: b}}`, []string{`runs ["npx","-y","x"] with A="b"`}},
 		{
 			"mcp, an address", `{type: mcp, url: "https://m.example/mcp", allow_hosts: [n.example], auth: {type: oauth, client_id: x, client_secret_env: SECRET, issuer: "https://login.example"}}`,

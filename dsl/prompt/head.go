@@ -72,7 +72,7 @@ func (p *parser) namespace(i int) (ns string, next int) {
 	i = p.blanks(i)
 	word := p.word(i)
 	j := p.blanks(i + len(word))
-	for _, n := range p.options.Namespaces {
+	for _, n := range p.namespaces() {
 		if n == word && j < len(p.src) && p.src[j] == '.' {
 			return n, j + 1
 		}
@@ -115,7 +115,10 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 		}
 		r.filters = append(r.filters, f)
 	}
-	if ok && !r.hasDefault {
+	switch {
+	case ok && p.options.Partial != nil && h.ns == partials:
+		p.include(at, end, r)
+	case ok && !r.hasDefault:
 		p.check(at, end, r)
 	}
 	if len(p.problems) > before {

@@ -16,11 +16,12 @@ var aliases = map[string]string{
 	"arg": "args", "argument": "args", "arguments": "args",
 	"cases": "case", "row": "case",
 	"step": "steps",
+	"partial": "prompts", "partials": "prompts",
 }
 
 // elsewhere are namespaces that exist, in other places of a spec. steps is not
 // among them: prompts explain that reference to models.
-var elsewhere = []string{"parameters", "env", "args", "case"}
+var elsewhere = []string{"parameters", "env", "args", "case", "prompts"}
 
 // nearMiss warns of a "${" that stays text and looks as if it was not meant to.
 func (p *parser) nearMiss(at int) {
@@ -41,13 +42,13 @@ func (p *parser) nearMiss(at int) {
 	open, c := p.src[at:at+2], closing(p.src[at+1])
 	asWritten := p.src[at:end]
 	switch ns := p.meant(word); {
-	case slices.Contains(p.options.Namespaces, word):
+	case slices.Contains(p.namespaces(), word):
 		p.report(NearMiss, at, end, asWritten+" names nothing: it stays as it is", fmt.Sprintf("write %s%s.name%c", open, word, c))
 	case p.src[next] == '.' && ns != "":
 		p.report(NearMiss, at, end, asWritten+" is not expanded: it stays as it is", fmt.Sprintf("write %s%s%s", open, ns, p.src[next:end]))
 	case p.src[next] == '.' && slices.Contains(elsewhere, word):
 		p.report(NearMiss, at, end, fmt.Sprintf("%s is not expanded here: it stays as it is", asWritten),
-			"here only "+strings.Join(p.options.Namespaces, ", ")+" can be used; write $"+asWritten+" if the text is meant")
+			"here only "+strings.Join(p.namespaces(), ", ")+" can be used; write $"+asWritten+" if the text is meant")
 	case p.src[next] == c || p.src[next] == ':':
 		p.bare(at, end, word, p.src[next:end])
 	}
@@ -59,7 +60,7 @@ func (p *parser) bare(at, end int, word, rest string) {
 	if p.options.Known == nil {
 		return
 	}
-	for _, ns := range p.options.Namespaces {
+	for _, ns := range p.namespaces() {
 		if !p.options.Known(ns, "").Declared && p.options.Known(ns, word).Declared {
 			p.report(NearMiss, at, end, p.src[at:end]+" is not expanded: it stays as it is", "write "+p.src[at:at+2]+ns+"."+word+rest)
 			return
@@ -115,13 +116,13 @@ func (p *parser) suggest(at, i int) {
 // meant is the namespace that a misspelt word stands for; "" = none.
 func (p *parser) meant(word string) string {
 	lower := strings.ToLower(word)
-	if ns := aliases[lower]; slices.Contains(p.options.Namespaces, ns) {
+	if ns := aliases[lower]; slices.Contains(p.namespaces(), ns) {
 		return ns
 	}
 	if slices.Contains(elsewhere, word) {
 		return ""
 	}
-	return diag.Nearest(lower, p.options.Namespaces)
+	return diag.Nearest(lower, p.namespaces())
 }
 
 // lineEnd is the offset behind the closer of what opens at at, looked for from

@@ -186,9 +186,13 @@ func (p *parser) balanced(at int) int {
 }
 
 func (p *parser) addName(h head) {
-	name, _, ok := split(h.name)
-	full := h.ns + "." + name
-	if !ok || p.named[full] {
+	if name, _, ok := split(h.name); ok {
+		p.addFull(h.ns + "." + name)
+	}
+}
+
+func (p *parser) addFull(full string) {
+	if p.named[full] {
 		return
 	}
 	if p.named == nil {

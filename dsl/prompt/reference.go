@@ -16,6 +16,7 @@ type reference struct {
 	filters    []filter
 	hasDefault bool
 	fallback   []part
+	partial    *Template // of ${prompts.name}; nil = a value
 }
 
 // place is a name to look up and the path to follow from there.
@@ -33,6 +34,9 @@ type key struct {
 // value finds the reference's value; nil = unset. The longest name that exists
 // wins, so an exact dotted name beats a path.
 func (r *reference) value(lookup component.Lookup) any {
+	if r.partial != nil {
+		return r.partial.Render(lookup)
+	}
 	for i := range r.places {
 		if v, ok := lookup(r.ns, r.places[i].name); ok {
 			return descend(v, r.places[i].rest)

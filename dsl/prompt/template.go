@@ -26,6 +26,10 @@ type Options struct {
 	Namespaces []string
 	// Known says what is known of a name. nil = every name is declared.
 	Known func(ns, name string) Knowledge
+	// Partial gives the template that ${prompts.name} stands for; nil = there is
+	// none, which it has reported. offset is where the reference begins. A nil
+	// Partial makes prompts a word like any other.
+	Partial func(name string, offset int) *Template
 }
 
 // Knowledge is what the compiler knows of a name.

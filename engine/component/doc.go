@@ -11,7 +11,9 @@
 //	min:"1" max:"100"       bounds of a number, of a duration (min:"0s"), of a list's length
 //	words:"never|always"    on a GuardRef: words that stand for themselves instead of an expression
 //	file:"replies"          on a string: a file whose list, or whose keys, are put beside this field
-//	path:"file"             on a string: a file, relative to the spec and within the project, that must be there
+//	path:"file"             on a string: a file, relative to the file that names it and within the project, that must be there
+//	path:"relative"         on strings: paths that are relative to the file that names them
+//	path:"program"          on a list: its first text is one where it begins with ./ or ../
 //	env:"call int, step string"   on a GuardRef: the names its expression may use ("@after_step": a place of DESIGN section 4)
 //	vars:"args,parameters"  on a Template or PromptRef: the namespaces it may use; "@planner" adds the engine's own names of that template
 //

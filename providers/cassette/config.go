@@ -17,7 +17,7 @@ var Cassette = component.New[Config, engine.ModelSettings, engine.Model](
 
 // Config is what stands under `options:`.
 type Config struct {
-	File   string `yaml:"file" required:"true" path:"file" doc:"The recording; relative to the spec, within the project."`
+	File   string `yaml:"file" required:"true" path:"file" doc:"The recording; relative to the file that names it, within the project."`
 	Repeat bool   `yaml:"repeat" doc:"A request that is asked more often than it was recorded gets its last reply again; else that fails. Each run begins anew."`
 }
 

@@ -17,7 +17,7 @@ import (
 
 // Config is the settings of sql.
 type Config struct {
-	Path     string `yaml:"path" required:"true" doc:"The database file; relative to the spec. It must be there: it is never created."`
+	Path     string `yaml:"path" path:"relative" required:"true" doc:"The database file; relative to the file that names it. It must be there: it is never created."`
 	ReadOnly bool   `yaml:"read_only" doc:"Whether only queries are allowed. With false, statements may also change this file, its tables included."`
 	MaxRows  int    `yaml:"max_rows" min:"1" max:"10000" doc:"How many rows one call gives; the model is told when there are more."`
 	MaxBytes int    `yaml:"max_bytes" min:"1000" max:"16777216" doc:"How many bytes of rows, as JSON, one call gives."`

@@ -17,7 +17,7 @@ import (
 
 // Config is the settings of code.
 type Config struct {
-	Root      string   `yaml:"root" doc:"Folder whose files a program may read; relative to the spec. Default: the spec's folder."`
+	Root      string   `yaml:"root" path:"relative" doc:"Folder whose files a program may read; relative to the file that names it. Default: the spec's folder."`
 	Exclude   []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
 	Variables bool     `yaml:"variables" doc:"Whether programs see and set the variables of the conversation (as the tool variables does)."`
 	MaxSteps  int      `yaml:"max_steps" min:"1000" max:"10000000000" doc:"How many steps a program may run; a step is about one operation."`

@@ -1,0 +1,69 @@
+package dsl
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/prompt"
+)
+
+// maxPartials bounds the named prompts that stand within one, theirs included,
+// and maxFile the bytes of them all.
+const maxPartials = 256
+
+// partials are the named prompts on the way into one: ${prompts.tone} stands for
+// the text of prompts.tone, whose references are those of the prompt around it.
+type partials struct {
+	chain []string // the names that lead here
+	texts []string // what was put in, in order
+	bytes int      // of them all
+	told  bool     // that they are too many, or too large
+}
+
+// promptTemplate compiles a text in which ${prompts.name} may stand.
+func (c *compiler) promptTemplate(v *value, tag reflect.StructTag, names *partials) *prompt.Template {
+	o := c.scope(tag.Get("vars"))
+	o.Partial = func(name string, offset int) *prompt.Template {
+		return c.partial(name, v.within(offset), tag, names)
+	}
+	return c.templateOf(v, o)
+}
+
+// partial compiles a named prompt that stands within another; nil = reported.
+func (c *compiler) partial(name string, at place, tag reflect.StructTag, names *partials) *prompt.Template {
+	e := c.doc.Prompts.find(name)
+	switch {
+	case e == nil:
+		c.report.error(diag.UnknownPrompt, at, "there is no prompt %s", quoted(name)).Hint = meant(name, c.doc.Prompts.keys())
+		return nil
+	case slices.Contains(names.chain, name):
+		c.report.error(diag.Cycle, at, "the prompt %s holds itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))
+		return nil
+	case len(names.texts) >= maxPartials || names.bytes+len(e.val.text) > maxFile:
+		if !names.told {
+			c.report.error(diag.TooLarge, at, "more than %d prompts, or %d bytes of them, stand within one", maxPartials, maxFile)
+		}
+		names.told = true
+		return nil
+	}
+	c.used["prompts."+name] = true
+	if e.val.kind != text {
+		return nil // reported with the section
+	}
+	names.bytes += len(e.val.text)
+	names.texts = append(names.texts, e.val.text)
+	names.chain = append(names.chain, name)
+	defer func() { names.chain = names.chain[:len(names.chain)-1] }()
+	return c.promptTemplate(e.val, tag, names)
+}
+
+// inlined is a text with what was put into it, for a digest.
+func (n *partials) inlined(v *value) *value {
+	out := *v
+	if len(n.texts) > 0 {
+		out.text += "\x00" + strings.Join(n.texts, "\x00")
+	}
+	return &out
+}

@@ -1,0 +1,30 @@
+package prompt
+
+import "fmt"
+
+// partials is the namespace of named prompts that stand within another one.
+const partials = "prompts"
+
+// namespaces are the words that expand here.
+func (p *parser) namespaces() []string {
+	if p.options.Partial == nil {
+		return p.options.Namespaces
+	}
+	return append(p.options.Namespaces[:len(p.options.Namespaces):len(p.options.Namespaces)], partials)
+}
+
+// include puts a named prompt into a reference's place. It is a part of what is
+// written, not a value: its own references are this template's.
+func (p *parser) include(at, end int, r *reference) {
+	if r.hasDefault {
+		p.report(BadName, at, end, fmt.Sprintf("%s.%s is a prompt, which is always there: it takes no default", partials, r.name), "write "+p.src[at:at+2]+partials+"."+r.name+string(closing(p.src[at+1])))
+		return
+	}
+	if r.partial = p.options.Partial(r.name, at); r.partial == nil {
+		r.partial = &Template{static: []string{}} // it is reported
+		return
+	}
+	for _, name := range r.partial.names {
+		p.addFull(name)
+	}
+}
