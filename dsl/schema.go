@@ -15,13 +15,16 @@ import (
 // component of the catalogue and every kind of check. The same ones give the
 // same bytes.
 func Schema(catalog engine.Catalog, checks component.Blueprints) []byte {
-	s := &schemer{catalog: catalog, checks: checks, defs: object()}
+	return (&schemer{catalog: catalog, checks: checks, defs: object()}).schema()
+}
+
+// schema is the whole of it, indented.
+func (s *schemer) schema() []byte {
 	root := object("$schema", word("https://json-schema.org/draft/2020-12/schema"), "title", word("A file of pexctl ("+apiVersion+")"), "type", word("object"))
 	doc := defaultDocument()
 	body := s.structs(reflect.ValueOf(&doc).Elem())
 	s.sections(body.find("properties").val)
-	body.set("allOf", place{}, array(when("kind", kindAgent, object("required", texts("metadata")))))
-	root.entries = append(root.entries, s.byKind(body).entries...)
+	root.entries = append(root.entries, s.byKind(s.agentFile(body)).entries...)
 	root.set("$defs", place{}, s.defs)
 	var b bytes.Buffer
 	if err := json.Indent(&b, root.appendJSON(nil), "", "  "); err != nil {
@@ -36,6 +39,7 @@ type schemer struct {
 	catalog engine.Catalog
 	checks  component.Blueprints
 	defs    *value
+	noting  bool // what a value means is written beside it, see NotedSchema
 }
 
 // object makes a mapping of alternating keys and values.
@@ -108,6 +112,10 @@ func (s *schemer) field(f field) *value {
 	if doc := f.tag.Get("doc"); doc != "" {
 		v.set("description", place{}, word(doc))
 	}
+	s.exemplify(v, f)
+	if f.tag.Get("deprecated") != "" {
+		v.set("deprecated", place{}, flag(true))
+	}
 	if d := defaultText(f.value); d != "" && f.tag.Get("required") == "" && len(d) < 80 {
 		switch f.value.Kind() {
 		case reflect.String, reflect.Struct:
@@ -119,16 +127,20 @@ func (s *schemer) field(f field) *value {
 		default: // lists and mappings show none
 		}
 	}
-	return v
+	return markdown(v)
 }
 
 // of is the schema of one type.
 func (s *schemer) of(v reflect.Value, tag reflect.StructTag) *value {
+	return s.note(s.ofType(v, tag), v, tag)
+}
+
+func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *value {
 	switch v.Type() {
 	case promptRefType:
 		return object("anyOf", array(typed("string"), pointerTo("file", "A file with the text."), pointerTo("use", "A name of prompts.")))
 	case schemaRefType:
-		return typed("object", "boolean")
+		return schemaOrPointer()
 	case guardRefType:
 		return typed("string", "boolean")
 	case templateType:

@@ -3,35 +3,48 @@ package dsl
 import (
 	"reflect"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
 
 // sections fills in what components decode, and what holds named entries.
 func (s *schemer) sections(properties *value) {
-	put := func(key string, v *value) { put(properties, key, v) }
-	put("parameters", named(object("type", texts("object", "null"))))
-	put("prompts", named(s.of(reflect.ValueOf(&component.PromptRef{}).Elem(), "")))
+	section := func(key string, v *value) { put(properties, key, v) }
+	section("parameters", named(parameterSchema()))
+	section("prompts", named(s.of(reflect.ValueOf(&component.PromptRef{}).Elem(), "")))
 	s.defs.set("llm", place{}, s.llms())
-	put("llms", named(refTo("llm")))
-	put("tools", s.tools())
+	section("llms", named(refTo("llm")))
+	section("tools", s.tools())
 	for _, f := range s.catalog.Nodes {
 		s.defs.set("node."+f.Type, place{}, opened(s.config(f.Config())))
 	}
 	for _, role := range roles {
 		if s.defs.find("node."+role) != nil {
-			put(role, closed(refTo("node."+role)))
+			section(role, closed(refTo("node."+role)))
 		}
 	}
-	put("guards", object("type", texts("array", "null"), "items", s.structOf(&guardRule{})))
-	properties.get("guards").get("items").get("properties").set("when", place{}, typed("string", "boolean"))
-	put("graph", s.graph())
+	section("include", object("type", texts("array", "null"), "items", typed("string")))
+	section("guards", object("type", texts("array", "null"), "items", guardSchema(s.structOf(&guardRule{}))))
+	section("graph", s.graph())
 	compaction := s.structOf(&compactionKeys{})
 	memory := properties.get("memory").get("properties")
+	compaction.set("minProperties", place{}, number("1"))
 	compaction.set("description", place{}, memory.get("compaction").get("description"))
 	memory.set("compaction", place{}, compaction)
-	put("kind", object("enum", texts(kinds...)))
-	put("tests", object("type", texts("array", "null"), "items", refTo("case")))
-	put("evals", object("type", texts("array", "null"), "items", typed("string")))
+	section("kind", object("enum", texts(kinds...), "enumDescriptions", texts(kindDocs()...)))
+	section("tests", object("type", texts("array", "null"), "items", refTo("case")))
+	section("evals", object("type", texts("array", "null"), "items", typed("string")))
+}
+
+// guardSchema adds which actions fit which places, as compiler.fitting does.
+func guardSchema(rule *value) *value {
+	put(rule.get("properties"), "when", typed("string", "boolean"))
+	at := func(places *value) *value { return object("properties", object("at", places)) }
+	rule.set("allOf", place{}, array(
+		when("do", string(engine.GuardDeny), at(object("const", word(string(engine.BeforeTool))))),
+		when("do", string(engine.GuardReplan), at(object("not", object("enum", texts(string(engine.BeforeTool), string(engine.AfterTool)))))),
+	))
+	return rule
 }
 
 func (s *schemer) structOf(p any) *value { return s.structs(target(p)) }
@@ -44,8 +57,14 @@ func opened(v *value) *value {
 	return v
 }
 
+// named is a section of entries whose names other parts refer to.
 func named(entry *value) *value {
-	return object("type", texts("object", "null"), "additionalProperties", entry)
+	return object("type", texts("object", "null"), "propertyNames", usableName(), "additionalProperties", entry)
+}
+
+// usableName is the schema of what compiler.usable takes.
+func usableName() *value {
+	return object("pattern", word(namePattern.String()), "maxLength", number("64"))
 }
 
 // when is an if/then on the value of a key.
@@ -56,15 +75,14 @@ func when(key, is string, then *value) *value {
 func (s *schemer) llms() *value {
 	k := defaultLLM()
 	body := s.structOf(&k)
-	types, cases := array(), array()
+	cases := array()
 	for _, f := range s.catalog.Models {
-		types.items = append(types.items, word(f.Type))
-		cases.items = append(cases.items, when("provider", f.Type, object("properties", object("options", s.config(f.Config())))))
+		options := s.config(f.Config())
+		options.set("description", place{}, word("What "+f.Type+" alone has."))
+		cases.items = append(cases.items, when("provider", f.Type, object("properties", object("options", options))))
 	}
-	if p := body.get("properties").get("provider"); len(types.items) > 0 {
-		p.drop("type")
-		p.set("enum", place{}, types)
-	}
+	oneOfTypes(body.get("properties").get("provider"), s.catalog.Models.List("provider"))
+	put(body.get("properties"), "api_key_env", object("type", word("string"), "pattern", word(envName.String()), "examples", texts("OPENAI_API_KEY")))
 	if len(cases.items) > 0 {
 		body.set("allOf", place{}, cases)
 	}
@@ -90,23 +108,24 @@ func (s *schemer) tools() *value {
 		common.set("allOf", place{}, cases)
 	}
 	s.defs.set("tool", place{}, common)
-	out := object("type", texts("object", "null"), "properties", byName)
-	out.set("additionalProperties", place{}, closed(refTo("tool")))
+	out := named(closed(refTo("tool")))
+	out.set("properties", place{}, byName)
 	return out
 }
 
 func (s *schemer) graph() *value {
 	node := opened(s.structOf(&nodeKeys{}))
-	types, cases := array(), array()
+	id := usableName()
+	id.set("not", place{}, object("const", word(engine.End)))
+	put(node.get("properties"), "id", id)
+	cases := array()
 	for _, f := range s.catalog.Nodes {
-		types.items = append(types.items, word(f.Type))
 		// a role's node starts from the role's section, so nothing is required of it
 		then := refTo("node." + f.Type)
 		cases.items = append(cases.items, when("type", f.Type, then))
 	}
+	oneOfTypes(node.get("properties").get("type"), s.catalog.Nodes.List("node"))
 	if len(cases.items) > 0 {
-		node.get("properties").get("type").set("enum", place{}, types)
-		node.get("properties").get("type").drop("type")
 		node.set("allOf", place{}, cases)
 	}
 	g := s.structOf(&graphKeys{})

@@ -1,6 +1,10 @@
 package dsl
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/pexctl/pex/engine/component"
+)
 
 // byKind is the part of the schema that holds for the kind of a file. A
 // case.yaml without one is told by what only a case has.
@@ -9,6 +13,7 @@ func (s *schemer) byKind(agent *value) *value {
 	s.checkTypes()
 	s.defs.set("case", place{}, s.oneCase(&caseKeys{}))
 	s.defs.get("case").set("required", place{}, texts("name"))
+	s.defs.get("case").set("anyOf", place{}, array(object("required", texts("render")), object("required", texts("run"))))
 	s.defs.set("case_file", place{}, s.oneCase(&caseKeys{}, &caseFileKeys{}))
 	s.defs.set("tests", place{}, s.testsFile())
 	s.defs.set("suite", place{}, s.suite())
@@ -44,14 +49,14 @@ func put(properties *value, key string, v *value) {
 func (s *schemer) checkTypes() {
 	k := defaultCheck()
 	common := opened(s.structOf(&k))
-	types, cases := array(), array()
+	cases, infos := array(), []component.Info{}
 	for _, b := range s.checks {
 		s.defs.set("check."+b.Type, place{}, s.structs(target(&k), target(b.Config())))
-		types.items = append(types.items, word(b.Type))
+		infos = append(infos, b.Info)
 		cases.items = append(cases.items, when("type", b.Type, refTo("check."+b.Type)))
 	}
 	if len(cases.items) > 0 {
-		put(common.get("properties"), "type", object("enum", types))
+		oneOfTypes(common.get("properties").get("type"), infos)
 		common.set("allOf", place{}, cases)
 	}
 	s.defs.set("check", place{}, common)
@@ -88,13 +93,15 @@ func (s *schemer) oneCase(keys ...any) *value {
 	p := body.get("properties")
 	put(p, "set", overrides())
 	put(p, "parameters", typed("object", "null"))
-	put(p, "render", object("anyOf", array(typed("string"), object("type", word("array"), "items", typed("string"), "minItems", number("1")))))
+	put(p, "render", object("anyOf", array(typed("string"), object("type", word("array"), "items", typed("string"), "minItems", number("1"), "uniqueItems", flag(true)))))
+	put(p, "name", object("type", texts("string", "number"), "pattern", word(`[\p{L}\p{N}]`), "maxLength", number(itoa(maxCaseName))))
 	put(p, "given", typed("object"))
 	put(p, "expect", object("type", texts("array", "null"), "items", typed("string", "boolean")))
 	put(p, "checks", s.checkList())
 	put(p, trajectoryCheck, s.trajectory())
 	run := p.get("run").get("properties")
-	put(run, "tools", typed("object", "null"))
+	put(run, "tools", object("type", texts("object", "null"), "additionalProperties",
+		object("if", object("type", word("array")), "then", object("minItems", number("1")))))
 	put(run, "replies", object("anyOf", array(typed("array"), typed("object"))))
 	if f, ok := s.catalog.Models.Find("scripted"); ok {
 		s.defs.set("script", place{}, s.config(f.Config()))
@@ -122,10 +129,12 @@ func (s *schemer) suite() *value {
 	put(p, "llms", named(refTo("llm")))
 	rows := s.structOf(&datasetKeys{})
 	put(rows.get("properties"), "rows", object("type", word("array"), "minItems", number("1"), "items", typed("object")))
+	rows.set("oneOf", place{}, array(object("required", texts("file")), object("required", texts("rows"))))
+	body.set("not", place{}, object("required", texts("specs", "variants")))
 	put(p, "dataset", choose(object("type", word("string")), object(), rows))
 	variant := s.structOf(&variantKeys{})
 	put(variant.get("properties"), "set", overrides())
-	put(p, "variants", named(variant))
+	put(p, "variants", object("type", texts("object", "null"), "additionalProperties", variant))
 	put(p, "checks", s.checkList())
 	put(p, "judge", s.structOf(&judgeKeys{}))
 	put(p, "embed", s.structOf(&embedKeys{}))

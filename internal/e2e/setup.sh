@@ -4,7 +4,8 @@
 #   aimock/node_modules   a mock of the vendors' APIs, from npm
 #   mcp/node_modules      tool servers of the Model Context Protocol's own project, and its conformance
 #                         suite with the Node.js 22 that it needs, from npm
-# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp]   (default: all)
+#   editors/node_modules  yaml-language-server, and the protocol library of VS Code, from npm
+# Each part is skipped when it is there already. Usage: setup.sh [ollama] [aimock] [mcp] [editors]   (default: all)
 set -euo pipefail
 
 ollama_version=v0.17.4
@@ -13,6 +14,8 @@ aimock_version=1.43.0
 mcp_version=2026.8.31     # of each of the tool servers; specs/mcp-files pins the same
 conformance_version=0.1.16
 node_version=22.23.3
+yamlls_version=2.0.0
+lspclient_version=3.18.5
 
 cache=${PEX_E2E_CACHE:-$HOME/.cache/pex-e2e}
 mkdir -p "$cache"
@@ -60,11 +63,21 @@ mcp() {
   echo "$want" >"$cache/mcp/version"
 }
 
-[ $# -gt 0 ] || set -- ollama aimock mcp
+editors() {
+  local want="$yamlls_version $lspclient_version $node_version"
+  if [ "$(cat "$cache/editors/version" 2>/dev/null)" = "$want" ]; then return; fi
+  need npm "https://nodejs.org"
+  mkdir -p "$cache/editors"
+  npm install --prefix "$cache/editors" --no-audit --no-fund --no-save \
+    "yaml-language-server@$yamlls_version" "vscode-languageserver-protocol@$lspclient_version" "node@$node_version"
+  echo "$want" >"$cache/editors/version"
+}
+
+[ $# -gt 0 ] || set -- ollama aimock mcp editors
 for part in "$@"; do
   case $part in
-    ollama | aimock | mcp) "$part" ;;
-    *) echo "setup.sh: unknown part $part; there are ollama, aimock and mcp" >&2; exit 2 ;;
+    ollama | aimock | mcp | editors) "$part" ;;
+    *) echo "setup.sh: unknown part $part; there are ollama, aimock, mcp and editors" >&2; exit 2 ;;
   esac
 done
 echo "$cache"

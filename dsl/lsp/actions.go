@@ -1,0 +1,95 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// formatting gives a document its canonical layout, by an edit of what differs.
+func (s *server) formatting(_ context.Context, p *atPosition) (any, error) {
+	s.mu.Lock()
+	b := s.buffers[p.TextDocument.URI]
+	s.mu.Unlock()
+	if b == nil || !b.spec() {
+		return []textEdit{}, nil
+	}
+	before := b.text.s
+	formatted, _ := dsl.Format([]byte(before))
+	after := string(formatted)
+	if before == after {
+		return []textEdit{}, nil
+	}
+	from := commonLines(before, after)
+	to := commonEnd(before[from:], after[from:])
+	return []textEdit{{b.text.span(from, len(before)-to), after[from : len(after)-to]}}, nil
+}
+
+// commonLines is the length of the lines that two texts begin with alike.
+func commonLines(a, b string) int {
+	n := 0
+	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
+		if a[i] == '\n' {
+			n = i + 1
+		}
+	}
+	return n
+}
+
+// commonEnd is the length of the lines that two texts end with alike.
+func commonEnd(a, b string) int {
+	n := 0
+	for i := 1; i <= len(a) && i <= len(b) && a[len(a)-i] == b[len(b)-i]; i++ {
+		if i < len(a) && i < len(b) && a[len(a)-i-1] == '\n' && b[len(b)-i-1] == '\n' {
+			n = i
+		}
+	}
+	return n
+}
+
+// actions offers what mends or silences the diagnostics of a range.
+func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.buffers[p.TextDocument.URI]
+	out := []codeAction{}
+	if b == nil {
+		return out, nil
+	}
+	for _, d := range p.Context.Diagnostics {
+		if d.Source != "pexctl" {
+			continue
+		}
+		var f fix
+		if json.Unmarshal(d.Data, &f) == nil && f.Word != "" {
+			out = append(out, codeAction{
+				Title: "Change to " + f.Word, Kind: "quickfix", Diagnostics: []diagnostic{d}, IsPreferred: true,
+				Edit: workspaceEdit{map[string][]textEdit{b.uri: {{f.Range, f.Word}}}},
+			})
+		}
+		if edit, ok := silencing(b, d); ok {
+			out = append(out, codeAction{
+				Title: "Ignore this warning (" + d.Code + ")", Kind: "quickfix", Diagnostics: []diagnostic{d},
+				Edit: workspaceEdit{map[string][]textEdit{b.uri: {edit}}},
+			})
+		}
+	}
+	return out, nil
+}
+
+// silencing is the comment above a line that silences a warning there; the
+// author writes the reason. A text that spans lines has no room for comments.
+func silencing(b *buffer, d diagnostic) (textEdit, bool) {
+	if d.Severity != 2 || !b.spec() {
+		return textEdit{}, false
+	}
+	at := b.text.offset(position{Line: d.Range.Start.Line})
+	start, line := b.text.line(at)
+	if n := b.outline().find(start); n != nil && n.kind == scalar && n.from < start && start <= n.to && strings.Contains(b.text.s[n.from:n.to], "\n") {
+		return textEdit{}, false
+	}
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	return textEdit{b.text.span(start, start), indent + "# pex:ignore " + d.Code + " say why this is fine\n"}, true
+}

@@ -1,0 +1,65 @@
+package lsp
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// buffer is one version of a document. It is immutable.
+type buffer struct {
+	uri     string
+	path    string // absolute, links in its folder followed
+	version int
+	open    bool // by the client
+	text    *textOf
+	lost    bool // it is larger than what is kept
+
+	once  sync.Once
+	root  *node
+	named sync.Once
+	names []use
+}
+
+// maxBuffer is the size of the largest text that is kept, in bytes: more than
+// any file may have.
+const maxBuffer = 2 << 20
+
+func newBuffer(uri, path string, version int, text *textOf) *buffer {
+	b := &buffer{uri: uri, path: path, version: version, open: true, text: text}
+	if len(text.s) > maxBuffer {
+		b.lost, b.text = true, newText("", text.utf8)
+	}
+	return b
+}
+
+// outline is the tree of the text, read when first asked for.
+func (b *buffer) outline() *node {
+	b.once.Do(func() { b.root = outline(b.text.s) })
+	return b.root
+}
+
+// kind is what the file says it is.
+func (b *buffer) kind() string { return b.outline().get("kind").string() }
+
+var (
+	kinds = []string{"Agent", "Library", "Tests", "Suite", "Prices"}
+	files = []string{"spec.yaml", "case.yaml", "suite.yaml"}
+	ours  = regexp.MustCompile(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
+	other = regexp.MustCompile(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
+)
+
+// spec says whether a document is a file of the language, by its top or, while
+// it says nothing, by its name.
+func (b *buffer) spec() bool {
+	switch ext := filepath.Ext(b.path); {
+	case ext != ".yaml" && ext != ".yml" && ext != "":
+		return false
+	case ours.MatchString(b.text.s):
+		return true
+	case other.MatchString(b.text.s):
+		return false
+	}
+	return slices.Contains(kinds, b.kind()) || slices.Contains(files, filepath.Base(b.path))
+}

@@ -1,0 +1,247 @@
+package lsp
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
+)
+
+var (
+	openReference = regexp.MustCompile(`\$([{<])([ \t]*[\w]*)$`)
+	openName      = regexp.MustCompile(`\$[{<][ \t]*(\w+)[ \t]*\.[ \t]*([\w.-]*)$`)
+	openFilter    = regexp.MustCompile(`\$[{<][^{}<>\n]*\|[ \t]*(\w*)$`)
+	openPath      = regexp.MustCompile(`(?:^|[^\w.?])((?:[A-Za-z_]\w*\??\.)*)([A-Za-z_]\w*)?$`)
+)
+
+// filters are those of templates.
+var filters = []struct{ name, doc string }{
+	{"json", "The value as JSON."}, {"indent 2", "Every line behind the first is moved to the right."}, {"trim", "Without blanks around it."},
+}
+
+// inTemplate offers what may stand in a reference that is being written; false =
+// none is.
+func (c *completer) inTemplate() bool {
+	start, line := c.buffer.text.line(c.at)
+	before := line[:c.at-start]
+	vars, ok := c.vars()
+	if !ok {
+		return false
+	}
+	if m := openFilter.FindStringSubmatch(before); m != nil {
+		for _, f := range filters {
+			c.add(completionItem{Label: f.name, Kind: kindValue, Documentation: markdownOf(f.doc)}, f.name, c.at-len(m[1]), c.at)
+		}
+		return true
+	}
+	if m := openName.FindStringSubmatch(before); m != nil {
+		c.references(m[1], vars, c.at-len(m[2]))
+		return true
+	}
+	m := openReference.FindStringSubmatch(before)
+	if m == nil {
+		return false
+	}
+	for _, ns := range namespaces(vars) {
+		c.add(completionItem{Label: ns + ".", Kind: kindModule}, ns+".", c.at-len(strings.TrimLeft(m[2], " \t")), c.at)
+	}
+	return true
+}
+
+// vars is what the template at the place may name, as its struct tags say; ok is
+// false when it is in none.
+func (c *completer) vars() (vars string, ok bool) {
+	if !c.buffer.spec() {
+		return c.varsOfFile(c.buffer.path)
+	}
+	n := c.buffer.outline().find(c.at)
+	if n == nil || n.kind != scalar {
+		return "", false
+	}
+	return c.varsOf(n)
+}
+
+func (c *completer) varsOf(n *node) (vars string, ok bool) {
+	note := note(c.language.of(n))
+	switch note.says("is") {
+	case "prompt":
+		if n.parent != nil && n.parent.key == "prompts" {
+			return c.varsOfUses(n.key), true
+		}
+	case "template":
+	default:
+		return "", false
+	}
+	if vars = note.says("vars"); vars == "" {
+		vars = "parameters"
+	}
+	return vars, true
+}
+
+// varsOfUses are those of the templates that take a named prompt.
+func (c *completer) varsOfUses(name string) string {
+	vars := []string{"parameters", "prompts"}
+	for _, b := range c.family {
+		for _, u := range c.uses(b) {
+			if u.kind == "prompt" && !u.defined && u.name == name && u.node != nil && u.node.parent != nil {
+				vars = append(vars, note(c.language.of(u.node.parent)).says("vars"))
+			}
+		}
+	}
+	return strings.Join(vars, ",")
+}
+
+// varsOfFile are those of the templates that take the text of a file.
+func (c *completer) varsOfFile(path string) (string, bool) {
+	vars := []string{}
+	for _, b := range c.family {
+		for _, u := range c.uses(b) {
+			if u.kind != "file" || u.node.key != "file" || u.node.parent == nil || c.near(b, u.name) != path {
+				continue
+			}
+			if v, ok := c.varsOf(u.node.parent); ok {
+				vars = append(vars, v)
+			}
+		}
+	}
+	return strings.Join(vars, ","), len(vars) > 0
+}
+
+// namespaces lists the words before the dot.
+func namespaces(vars string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(vars, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if strings.HasPrefix(w, "@") {
+			w = "parameters"
+		}
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// references offers the names of a namespace.
+func (c *completer) references(ns, vars string, from int) {
+	if !slices.Contains(namespaces(vars), ns) {
+		return
+	}
+	switch ns {
+	case "parameters":
+		for _, u := range c.all(c.family, "parameter") {
+			c.add(completionItem{Label: u.name, Kind: kindVariable, Detail: c.summary(u), Documentation: markdownOf(u.node.get("description").string())}, u.name, from, c.at)
+		}
+		c.add(completionItem{Label: "question", Kind: kindVariable, Detail: "what the agent is asked"}, "question", from, c.at)
+		for w := range strings.SplitSeq(vars, ",") {
+			for _, name := range engine.PromptNames[strings.TrimPrefix(w, "@")] {
+				c.add(completionItem{Label: name, Kind: kindVariable, Detail: "the engine's own"}, name, from, c.at)
+			}
+		}
+	case "prompts":
+		for _, u := range c.all(c.family, "prompt") {
+			c.add(completionItem{Label: u.name, Kind: kindModule}, u.name, from, c.at)
+		}
+	case "args":
+		c.arguments(from)
+	case "case":
+		for _, row := range c.buffer.outline().get("dataset", "rows").entries() {
+			for _, k := range row.entries() {
+				c.add(completionItem{Label: k.key, Kind: kindVariable, Detail: "a column"}, k.key, from, c.at)
+			}
+		}
+	case "env":
+		c.environment(from)
+	}
+}
+
+// arguments offers those of the tool that the place is in.
+func (c *completer) arguments(from int) {
+	for n := c.buffer.outline().find(c.at); n != nil; n = n.parent {
+		for _, k := range n.get("input_schema", "properties").entries() {
+			c.add(completionItem{Label: k.key, Kind: kindVariable, Detail: k.get("type").string(), Documentation: markdownOf(k.get("description").string())}, k.key, from, c.at)
+		}
+	}
+}
+
+var envReference = regexp.MustCompile(`\$[{<]env\.(\w+)`)
+
+// environment offers the variables that the document names already; others are
+// nobody's business.
+func (c *completer) environment(from int) {
+	for _, m := range envReference.FindAllStringSubmatchIndex(c.buffer.text.s, -1) {
+		if m[2] != from {
+			name := c.buffer.text.s[m[2]:m[3]]
+			c.add(completionItem{Label: name, Kind: kindVariable}, name, from, c.at)
+		}
+	}
+}
+
+// expression offers the names behind what is written of a path; false = the
+// place is known to have none.
+func (c *completer) expression(sp spot, shapes []*shape) bool {
+	env, ok := c.envOf(sp.node, note(shapes))
+	if !ok {
+		return false
+	}
+	m := openPath.FindStringSubmatch(sp.written())
+	if m == nil {
+		return true
+	}
+	path := strings.FieldsFunc(m[1], func(r rune) bool { return r == '.' || r == '?' })
+	for _, member := range env.Members(path...) {
+		c.add(completionItem{Label: member.Name, Kind: kindVariable, Detail: member.Type}, member.Name, c.at-len(m[2]), c.at)
+	}
+	if len(path) == 0 {
+		for w := range strings.SplitSeq(note(shapes).says("words"), "|") {
+			if w != "" {
+				c.add(completionItem{Label: w, Kind: kindValue}, w, c.at-len(m[2]), c.at)
+			}
+		}
+	}
+	return true
+}
+
+// envOf is the environment of an expression.
+func (c *completer) envOf(n *node, note *shape) (guard.Env, bool) {
+	tag := note.says("env")
+	switch {
+	case n.parent != nil && n.key == "when" && n.parent.parent != nil && n.parent.parent.key == "guards":
+		tag = "@" + n.parent.get("at").string()
+	case n.under("tests.*.expect.*") || n.under("expect.*"):
+		tag = "@tests"
+	case n.under("gates.*"):
+		tag = "@gates"
+	case n.under("checks.*") || n.under("tests.*.checks.*"):
+		tag = "@checks"
+	}
+	if place, ok := strings.CutPrefix(tag, "@"); ok {
+		return guard.Place(place, c.declared())
+	}
+	env, err := guard.Declared(tag)
+	return env, err == nil
+}
+
+// declared are the parameters of the family, as far as their types are simple.
+func (c *completer) declared() map[string]any {
+	out := map[string]any{"question": map[string]any{"type": "string"}}
+	for _, u := range c.all(c.family, "parameter") {
+		out[u.name] = schemaOf(u.node, 0)
+	}
+	return out
+}
+
+func schemaOf(n *node, depth int) map[string]any {
+	out := map[string]any{"type": n.get("type").string()}
+	properties := map[string]any{}
+	for _, k := range n.get("properties").entries() {
+		if depth < maxDepth {
+			properties[k.key] = schemaOf(k, depth+1)
+		}
+	}
+	if len(properties) > 0 {
+		out["properties"] = properties
+	}
+	return out
+}

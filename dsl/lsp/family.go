@@ -1,0 +1,135 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// saved is a file that is not open, as it was read last.
+type saved struct {
+	buffer *buffer
+	size   int64
+	time   time.Time
+}
+
+// Bounds of what is read for the names of other files.
+const (
+	maxFamily = 64
+	maxDisk   = 256
+	maxFile   = 1 << 20
+)
+
+// file is a document by its path: the open one, else what is on disk; nil = it
+// is no file, or a large one. The caller holds the lock.
+func (s *server) file(path string) *buffer {
+	if b := s.paths[path]; b != nil {
+		return b
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil
+	}
+	if f := s.disk[path]; f != nil && f.size == info.Size() && f.time.Equal(info.ModTime()) {
+		return f.buffer
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	if len(s.disk) >= maxDisk {
+		clear(s.disk)
+	}
+	b := newBuffer(uriOf(path), path, 0, newText(string(text), s.inBytes))
+	b.open = false
+	s.disk[path] = &saved{b, info.Size(), info.ModTime()}
+	return b
+}
+
+// family is a document with the files whose names it can use: what it includes
+// and extends, and of tests and suites the spec. Of a prompt it is that of the
+// specs that read it. The document itself is first.
+func (s *server) family(b *buffer) []*buffer {
+	out := []*buffer{b}
+	if !b.spec() {
+		for _, path := range s.readers(b.path) {
+			if f := s.file(path); f != nil {
+				out = append(out, f)
+			}
+		}
+	}
+	for i := 0; i < len(out) && len(out) < maxFamily; i++ {
+		for _, path := range s.relatives(out[i]) {
+			if f := s.file(path); f != nil && !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// readers lists the vetted files that read a file, sorted.
+func (s *server) readers(path string) []string {
+	var out []string
+	for _, r := range s.roots {
+		if r.reads[path] && r.path != path {
+			out = append(out, r.path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// relatives are the files that a document names as those that it builds on.
+func (s *server) relatives(b *buffer) []string {
+	if !b.spec() {
+		return nil
+	}
+	root := b.outline()
+	var names []string
+	for _, it := range root.get("include").entries() {
+		names = append(names, it.string())
+	}
+	names = append(names, root.get("extends").string(), root.get("extends", "spec").string())
+	switch b.kind() {
+	case "Agent", "Library":
+	default:
+		names = append(names, root.get("spec").string(), "spec.yaml", "../spec.yaml", "../../spec.yaml")
+		for _, it := range root.get("specs").entries() {
+			names = append(names, it.string())
+		}
+	}
+	var out []string
+	for _, name := range names {
+		if path := s.near(b, name); path != "" {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// near is the path of a file that a document names; "" = it is none, or outside
+// of the project.
+func (s *server) near(b *buffer, name string) string {
+	name, _, _ = strings.Cut(name, "#")
+	if name == "" || filepath.IsAbs(name) || strings.ContainsAny(name, "\x00\n") {
+		return ""
+	}
+	dir := filepath.Dir(b.path)
+	root := s.options.Spec.Root
+	if root == "" {
+		root = dsl.ProjectRoot(dir)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if rel, err := filepath.Rel(filepath.Dir(real(filepath.Join(root, "x"))), path); err != nil || strings.HasPrefix(rel, "..") {
+		return ""
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "spec.yaml")
+	}
+	return path
+}

@@ -1,0 +1,253 @@
+package lsp
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Bounds of an outline: what lies beyond is left out.
+const (
+	maxDepth = 64
+	maxNodes = 50_000
+)
+
+// outline reads a text by its indentation. It never fails: a line that is no
+// YAML where it stands is left out.
+func outline(s string) *node {
+	o := &outliner{s: s}
+	root := &node{kind: mapping, to: len(s)}
+	if strings.HasPrefix(s, "\ufeff") {
+		o.at = len("\ufeff")
+	}
+	if o.next(); o.at < len(s) {
+		o.value(root, -1, o.column(o.at), 0)
+	}
+	root.from, root.to = 0, len(s)
+	if root.kind == scalar {
+		root.kind = mapping
+	}
+	return root
+}
+
+type outliner struct {
+	s     string
+	at    int
+	nodes int
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// column is how far a byte is from the begin of its line.
+func (o *outliner) column(at int) int { return at - (strings.LastIndexByte(o.s[:at], '\n') + 1) }
+
+// lineEnd is the end of the line that a byte is in, before what ends it.
+func (o *outliner) lineEnd(at int) int {
+	end := len(o.s)
+	if i := strings.IndexByte(o.s[at:], '\n'); i >= 0 {
+		end = at + i
+	}
+	if end > at && o.s[end-1] == '\r' {
+		end--
+	}
+	return end
+}
+
+// next goes to the next character that is neither blank nor in a comment.
+func (o *outliner) next() {
+	for o.at < len(o.s) {
+		switch c := o.s[o.at]; {
+		case c == ' ' || c == '\n' || c == '\r' || c == '\t':
+			o.at++
+		case c == '#':
+			o.at = o.lineEnd(o.at)
+		case o.column(o.at) == 0 && (strings.HasPrefix(o.s[o.at:], "---") || strings.HasPrefix(o.s[o.at:], "...") || c == '%'):
+			o.at = o.lineEnd(o.at)
+		default:
+			return
+		}
+	}
+}
+
+// blanks passes blanks within a line.
+func (o *outliner) blanks() {
+	for o.at < len(o.s) && (o.s[o.at] == ' ' || o.s[o.at] == '\t') {
+		o.at++
+	}
+}
+
+// value reads what stands at the next character into n. parent is the column of
+// what it belongs to: what stands there or left of it is no part of it. column
+// is that of the value.
+func (o *outliner) value(n *node, parent, column, depth int) {
+	o.property()
+	n.from, n.to = o.at, o.at
+	o.nodes++
+	if o.at >= len(o.s) || depth > maxDepth || o.nodes > maxNodes {
+		o.at = o.skip(parent)
+		return
+	}
+	switch c := o.s[o.at]; {
+	case c == '-' && o.endsWord(o.at+1):
+		o.list(n, column, depth)
+	case c == '{' || c == '[':
+		f := &flow{outliner: o, parent: parent}
+		f.value(n, depth)
+	case o.key(o.at) >= 0 || o.keyBelow(column):
+		o.mapping(n, column, depth)
+	default:
+		o.scalar(n, parent)
+	}
+}
+
+// property passes an anchor or a tag before a value.
+func (o *outliner) property() {
+	for o.at < len(o.s) && (o.s[o.at] == '&' || o.s[o.at] == '!') {
+		end := o.at
+		for end < len(o.s) && !strings.ContainsRune(" \t\r\n", rune(o.s[end])) {
+			end++
+		}
+		if o.at = end; end < len(o.s) && o.s[end] != '\n' && o.s[end] != '\r' {
+			o.blanks()
+		}
+	}
+}
+
+// endsWord says whether a blank, a line's end or nothing stands at a byte.
+func (o *outliner) endsWord(at int) bool {
+	return at >= len(o.s) || strings.IndexByte(" \t\r\n", o.s[at]) >= 0
+}
+
+// key is the offset of the colon behind a key that begins at a byte; -1 = there
+// is no key.
+func (o *outliner) key(at int) int {
+	end := o.lineEnd(at)
+	if c := o.s[at]; c == '"' || c == '\'' {
+		i := strings.IndexByte(o.s[at+1:end], c)
+		if i < 0 {
+			return -1
+		}
+		at += i + 2
+		for at < end && o.s[at] == ' ' {
+			at++
+		}
+		if at < end && o.s[at] == ':' && o.endsWord(at+1) {
+			return at
+		}
+		return -1
+	}
+	for i := at; i < end; i++ {
+		switch {
+		case o.s[i] == ':' && o.endsWord(i+1):
+			return i
+		case o.s[i] == '#' && i > at && o.s[i-1] == ' ':
+			return -1
+		}
+	}
+	return -1
+}
+
+// keyBelow says whether a line without a key, at which o stands, is one of a
+// mapping: the next line at its column has a key. It is being typed.
+func (o *outliner) keyBelow(column int) bool {
+	if strings.IndexByte("\"'|>", o.s[o.at]) >= 0 {
+		return false
+	}
+	below := &outliner{s: o.s, at: o.lineEnd(o.at)}
+	below.next()
+	return below.at < len(o.s) && below.column(below.at) == column && o.key(below.at) >= 0 && o.s[below.at] != '-'
+}
+
+// mapping reads the keys that stand at one column.
+func (o *outliner) mapping(n *node, column, depth int) {
+	n.kind, n.column = mapping, column
+	for o.at < len(o.s) && o.column(o.at) == column && o.nodes < maxNodes {
+		colon := o.key(o.at)
+		if colon < 0 || o.s[o.at] == '-' && o.endsWord(o.at+1) {
+			o.at = o.skipLine(column)
+			continue
+		}
+		raw := strings.TrimRight(o.s[o.at:colon], " \t")
+		k := &node{parent: n, key: strings.Trim(raw, `"'`), keyFrom: o.at, keyTo: o.at + len(raw)}
+		n.kids = append(n.kids, k)
+		o.at = colon + 1
+		o.behind(k, column, depth)
+		n.to = max(n.to, k.to)
+		o.next()
+		for o.at < len(o.s) && o.column(o.at) > column { // what belongs to nothing
+			o.at = o.lineEnd(o.at)
+			o.next()
+		}
+	}
+}
+
+// skipLine passes a line, and what is deeper below it.
+func (o *outliner) skipLine(column int) int {
+	o.at = o.lineEnd(o.at)
+	return o.skip(column)
+}
+
+// skip goes to the next line that begins at a column or left of it.
+func (o *outliner) skip(column int) int {
+	for o.at < len(o.s) {
+		if o.next(); o.at < len(o.s) && o.column(o.at) <= column {
+			break
+		}
+		o.at = o.lineEnd(min(o.at, len(o.s)))
+	}
+	return o.at
+}
+
+// behind reads the value behind a colon: on the line, or deeper below it. A list
+// may stand at the column of its key.
+func (o *outliner) behind(k *node, column, depth int) {
+	o.blanks()
+	o.property()
+	if at := o.at; at < len(o.s) && o.s[at] != '\n' && o.s[at] != '\r' && o.s[at] != '#' {
+		if o.s[at] == '{' || o.s[at] == '[' {
+			o.value(k, column, o.column(at), depth+1)
+			return
+		}
+		k.from, k.to = at, at
+		o.scalar(k, column)
+		return
+	}
+	k.from = min(o.lineEnd(o.at), len(o.s))
+	if k.to = k.from; o.at < len(o.s) && o.s[o.at] == '#' {
+		k.from, k.to = o.at, o.at
+	}
+	o.next()
+	if o.at >= len(o.s) {
+		return
+	}
+	dash := o.s[o.at] == '-' && o.endsWord(o.at+1)
+	if at := o.column(o.at); at > column || at == column && dash {
+		below := column
+		if dash {
+			below = column - 1
+		}
+		o.value(k, below, at, depth+1)
+	}
+}
+
+// list reads the items whose dashes stand at one column.
+func (o *outliner) list(n *node, column, depth int) {
+	n.kind, n.column = sequence, column
+	for o.at < len(o.s) && o.column(o.at) == column && o.s[o.at] == '-' && o.endsWord(o.at+1) && o.nodes < maxNodes {
+		it := &node{parent: n}
+		n.kids = append(n.kids, it)
+		dash := o.at
+		o.at++
+		line := o.lineEnd(dash)
+		o.blanks()
+		it.from, it.to = min(o.at, line), min(o.at, line)
+		if o.next(); o.at < len(o.s) && (o.at < line || o.column(o.at) > column) {
+			o.value(it, column, o.column(o.at), depth+1)
+		}
+		n.to = max(n.to, it.to)
+		o.next()
+		for o.at < len(o.s) && o.column(o.at) > column {
+			o.at = o.lineEnd(o.at)
+			o.next()
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// publish tells the client what is known of files, where that has changed.
+func (s *server) publish(paths []string) {
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		s.mu.Lock()
+		p := s.told(path)
+		same := s.same(p)
+		s.mu.Unlock()
+		if same {
+			continue
+		}
+		if err := s.rpc.Notify(context.Background(), "textDocument/publishDiagnostics", p); err != nil {
+			return // the client has gone
+		}
+	}
+}
+
+// same says whether the client knows already what there is to tell of a file,
+// and keeps it. Of an open document it is told of every version.
+func (s *server) same(p *publishParams) bool {
+	text, err := json.Marshal(p)
+	before := s.published[p.URI]
+	if p.Version == nil && len(p.Diagnostics) == 0 {
+		delete(s.published, p.URI)
+		return before == ""
+	}
+	s.published[p.URI] = string(text)
+	return err == nil && before == string(text)
+}
+
+// told is what there is to tell of a file: what all that read it found in it.
+func (s *server) told(path string) *publishParams {
+	p := &publishParams{URI: uriOf(path), Diagnostics: []diagnostic{}}
+	b := s.paths[path]
+	var text *textOf
+	if b != nil {
+		p.URI, p.Version, text = b.uri, &b.version, b.text
+	} else if f := s.file(path); f != nil {
+		text = f.text
+	} else {
+		text = newText("", s.inBytes)
+	}
+	var found diag.List
+	for _, r := range s.roots {
+		if b == nil && r.hidden {
+			continue
+		}
+		for _, d := range r.found {
+			if r.fileOf(d) == path {
+				d.File = path
+				found = append(found, d)
+			}
+		}
+	}
+	for _, d := range found.Sort() {
+		p.Diagnostics = append(p.Diagnostics, s.diagnostic(text, d))
+	}
+	return p
+}
+
+// codesAt is where the codes are explained, each under its own heading.
+const codesAt = "https://github.com/pexctl/pex/blob/main/docs/reference/diagnostics.md#"
+
+func (s *server) diagnostic(text *textOf, d diag.Diagnostic) diagnostic {
+	out := diagnostic{
+		Severity: 1, Code: string(d.Code), Source: "pexctl", Message: d.Message, Tags: tags[d.Code],
+		CodeDescription: &codeLink{codesAt + strings.ToLower(string(d.Code))},
+	}
+	if d.Severity == diag.Warning {
+		out.Severity = 2
+	}
+	if d.Hint != "" {
+		out.Message += "\nhint: " + d.Hint
+	}
+	if d.Line == 0 {
+		return out
+	}
+	at := text.at(d.Line, d.Column)
+	from, to := wordAt(text, at)
+	out.Range = text.span(from, to)
+	if f := fixOf(text, at, d); f != nil {
+		out.Data, _ = json.Marshal(f) // it holds texts and numbers alone
+	}
+	return out
+}
+
+// tags are how editors show some codes: 1 = faded, 2 = struck out.
+var tags = map[diag.Code][]int{
+	diag.Unused: {1}, diag.UnusedIgnore: {1}, diag.NoEffect: {1}, diag.Ungranted: {1}, diag.Deprecated: {2},
+}
+
+var (
+	reference = regexp.MustCompile(`^\$(?:\{[^{}\n]*\}|<[^<>\n]*>)`)
+	quotedRun = regexp.MustCompile(`^(?:"[^"\n]*"|'[^'\n]*')`)
+	wordRun   = regexp.MustCompile(`^[\pL\pN_$./*#-]+`)
+	nameRun   = regexp.MustCompile(`[\pL_][\pL\pN_-]*`)
+)
+
+// wordAt is what a diagnostic underlines: the reference, quoted text or word
+// that begins at a byte, else the character.
+func wordAt(text *textOf, at int) (from, to int) {
+	start, line := text.line(at)
+	rest := line[min(at-start, len(line)):]
+	for _, r := range []*regexp.Regexp{reference, quotedRun, wordRun} {
+		if m := r.FindString(rest); m != "" {
+			return at, at + len(m)
+		}
+	}
+	if rest == "" {
+		return max(start, at-1), at
+	}
+	return at, at + len([]byte(string([]rune(rest)[:1])))
+}
+
+// fix is a word that is put in the place of another.
+type fix struct {
+	Range span   `json:"range"`
+	Word  string `json:"word"`
+}
+
+var meantWord = regexp.MustCompile(`did you mean ([^\s?]+)\?`)
+
+// fixOf is the change that a hint proposes, or nil.
+func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
+	m := meantWord.FindStringSubmatch(d.Hint)
+	if m == nil {
+		return nil
+	}
+	if strings.HasPrefix(m[1], "$") {
+		from, to := wordAt(text, at)
+		return &fix{text.span(from, to), m[1]}
+	}
+	start, line := text.line(at)
+	rest := line[min(at-start, len(line)):]
+	for _, w := range nameRun.FindAllStringIndex(rest, -1) {
+		word := rest[w[0]:w[1]]
+		if strings.Contains(d.Message, word) && word != m[1] {
+			return &fix{text.span(at+w[0], at+w[1]), m[1]}
+		}
+	}
+	return nil
+}

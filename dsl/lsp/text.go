@@ -1,0 +1,121 @@
+package lsp
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// textOf is a text with its lines: what positions are counted in. It is
+// immutable.
+type textOf struct {
+	s      string
+	starts []int // offsets of the lines; \n, \r\n and \r end one
+	utf8   bool  // characters of positions are bytes, else UTF-16 units
+}
+
+func newText(s string, inBytes bool) *textOf {
+	t := &textOf{s: s, starts: []int{0}, utf8: inBytes}
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\n' || s[i] == '\r' && (i+1 == len(s) || s[i+1] != '\n') {
+			t.starts = append(t.starts, i+1)
+		}
+	}
+	return t
+}
+
+// offset is the byte that a position is before; positions beyond a line's end
+// are its end, those within a character its begin.
+func (t *textOf) offset(p position) int {
+	if p.Line < 0 {
+		return 0
+	}
+	if p.Line >= len(t.starts) {
+		return len(t.s)
+	}
+	at, end := t.starts[p.Line], t.lineEnd(p.Line)
+	for units := 0; at < end; {
+		r, n := utf8.DecodeRuneInString(t.s[at:])
+		if units += t.units(r, n); units > p.Character {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+// units is how many of its units a character takes in a position.
+func (t *textOf) units(r rune, n int) int {
+	switch {
+	case t.utf8:
+		return n
+	case r >= 0x10000:
+		return 2
+	}
+	return 1
+}
+
+// lineEnd is the offset of a line's end, before what ends it.
+func (t *textOf) lineEnd(line int) int {
+	end := len(t.s)
+	if line+1 < len(t.starts) {
+		end = t.starts[line+1]
+	}
+	return t.starts[line] + len(strings.TrimRight(t.s[t.starts[line]:end], "\r\n"))
+}
+
+// position is the place of a byte.
+func (t *textOf) position(offset int) position {
+	offset = max(0, min(offset, len(t.s)))
+	line := t.lineOf(offset)
+	p := position{Line: line}
+	for at := t.starts[line]; at < offset; {
+		r, n := utf8.DecodeRuneInString(t.s[at:])
+		p.Character += t.units(r, n)
+		at += n
+	}
+	return p
+}
+
+// lineOf is the number of the line that a byte is in, from 0.
+func (t *textOf) lineOf(offset int) int {
+	return sort.SearchInts(t.starts, offset+1) - 1
+}
+
+func (t *textOf) span(from, to int) span { return span{t.position(from), t.position(to)} }
+
+// line is the text of the line that a byte is in.
+func (t *textOf) line(offset int) (from int, line string) {
+	n := t.lineOf(offset)
+	return t.starts[n], t.s[t.starts[n]:t.lineEnd(n)]
+}
+
+// at is the byte of a place as diagnostics name it: lines end in \n and columns
+// are characters, both from 1.
+func (t *textOf) at(line, column int) int {
+	at := 0
+	for range line - 1 {
+		i := strings.IndexByte(t.s[at:], '\n')
+		if i < 0 {
+			return len(t.s)
+		}
+		at += i + 1
+	}
+	for ; column > 1 && at < len(t.s) && t.s[at] != '\n'; column-- {
+		_, n := utf8.DecodeRuneInString(t.s[at:])
+		at += n
+	}
+	return at
+}
+
+// changed is the text with a part replaced; a nil range is all of it.
+func (t *textOf) changed(where *span, with string) *textOf {
+	if where == nil {
+		return newText(with, t.utf8)
+	}
+	from, to := t.offset(where.Start), t.offset(where.End)
+	if to < from {
+		from, to = to, from
+	}
+	return newText(t.s[:from]+with+t.s[to:], t.utf8)
+}

@@ -1,0 +1,137 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// vetted is a file that is vetted as a whole, and what came of it.
+type vetted struct {
+	path    string
+	hidden  bool // it is not open: only what open files hold is told of
+	gone    bool // it is no file of the language any more
+	reads   map[string]bool
+	origins map[string]dsl.Origin
+	found   diag.List
+}
+
+// files lists those that something was found in.
+func (r *vetted) files() []string {
+	seen := map[string]bool{}
+	for _, d := range r.found {
+		seen[r.fileOf(d)] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// fileOf is the file of a diagnostic; what stands in none is the root's.
+func (r *vetted) fileOf(d diag.Diagnostic) string {
+	if !filepath.IsAbs(d.File) {
+		return r.path
+	}
+	return d.File
+}
+
+// work vets what is marked, one file at a time, until the context ends.
+func (s *server) work(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+		for s.vetNext() && ctx.Err() == nil {
+		}
+	}
+}
+
+// vetNext vets the file that was marked last; false = none is. When a file that
+// it read was changed in between, it is marked again, and what was found is
+// dropped.
+func (s *server) vetNext() bool {
+	s.mu.Lock()
+	if len(s.dirty) == 0 {
+		s.mu.Unlock()
+		return false
+	}
+	path := s.dirty[len(s.dirty)-1]
+	s.dirty = s.dirty[:len(s.dirty)-1]
+	r := s.roots[path]
+	if r == nil {
+		s.mu.Unlock()
+		return true
+	}
+	gone, seen := r.gone, maps.Clone(s.paths)
+	s.mu.Unlock()
+	next := &vetted{path: path}
+	if !gone {
+		next = s.vet(path, seen)
+	}
+	if affected, current := s.keep(r, next, seen); current {
+		s.publish(affected)
+	}
+	return true
+}
+
+// keep puts what was found in the place of what was, and returns the files that
+// either is about. It is not current when a newer text is there.
+func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []string, current bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.roots[r.path] != r {
+		return nil, false
+	}
+	for path := range next.reads {
+		if s.paths[path] != seen[path] {
+			r.reads = next.reads
+			s.mark(r.path)
+			return nil, false
+		}
+	}
+	affected = append(r.files(), next.files()...)
+	for path := range s.paths { // a document without mistakes is told of, too
+		if path == r.path || next.reads[path] {
+			affected = append(affected, path)
+		}
+	}
+	r.reads, r.origins, r.found = next.reads, next.origins, next.found
+	if r.gone || r.hidden && !slices.ContainsFunc(slices.Collect(maps.Keys(s.paths)), func(p string) bool { return r.reads[p] }) {
+		delete(s.roots, r.path)
+	}
+	return affected, true
+}
+
+// vet runs the compiler over a file with open buffers in place of files.
+func (s *server) vet(path string, open map[string]*buffer) (r *vetted) {
+	r = &vetted{path: path, reads: map[string]bool{path: true}, origins: map[string]dsl.Origin{}}
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(s.options.Log, "pexctl lsp: vet %s: %v\n%s", path, p, debug.Stack())
+		}
+	}()
+	o := s.options.Spec
+	o.Read = func(path string) ([]byte, error) {
+		r.reads[path] = true
+		if b := open[path]; b != nil {
+			return []byte(b.text.s), nil
+		}
+		return nil, dsl.ErrOnDisk
+	}
+	if b := open[path]; b != nil && b.lost {
+		r.found = diag.List{{File: path, Code: diag.TooLarge, Severity: diag.Error, Message: "the file is larger than 1048576 bytes", Hint: "put long texts into files of their own"}}
+		return r
+	}
+	origins, found := dsl.Vet(path, o)
+	r.found = found
+	for _, at := range origins {
+		r.origins[at.Path] = at
+	}
+	return r
+}

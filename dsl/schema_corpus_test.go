@@ -1,0 +1,77 @@
+package dsl_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// TestSchemaRefusesBrokenFiles goes through all broken specs: the schema refuses
+// each file that vet refuses, or beyondSchema says why a schema cannot.
+func TestSchemaRefusesBrokenFiles(t *testing.T) {
+	s := specSchema(t)
+	seen := map[string]bool{}
+	golden.Each(t, "../testdata/vet/*.txtar", func(t *testing.T, a *golden.Archive) {
+		name := filepath.Base(t.Name())
+		seen[name] = true
+		why, beyond := beyondSchema[name]
+		switch refused := schemaRefuses(t, s, a); {
+		case refused && beyond:
+			t.Errorf("the schema refuses it: take it off the list (%s)", why)
+		case !refused && !beyond && withinReach(t, a):
+			t.Errorf("the schema takes it, and no reason is listed")
+		}
+	})
+	for name := range beyondSchema {
+		if !seen[name] {
+			t.Errorf("there is no case %s", name)
+		}
+	}
+}
+
+var reported = regexp.MustCompile(`(?m)^[^ ].*: (?:error|warning) (PEX\d{3}): .*`)
+
+// withinReach says whether one of the things that vet reports is not beyond
+// every schema.
+func withinReach(t *testing.T, a *golden.Archive) bool {
+	t.Helper()
+	for _, m := range reported.FindAllStringSubmatch(a.Input(t, "diagnostics"), -1) {
+		if beyondCodes[diag.Code(m[1])] == "" {
+			t.Log(m[0])
+			return true
+		}
+	}
+	return false
+}
+
+// schemaRefuses says whether an editor with the schema sees a mistake in one of
+// the files of a case.
+func schemaRefuses(t *testing.T, s *jsonschema.Schema, a *golden.Archive) bool {
+	t.Helper()
+	for _, name := range a.Names() {
+		if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		doc, found := dsl.JSON(name, []byte(a.Input(t, name)))
+		if found.Failed() {
+			return true // it is no YAML: any editor tells
+		}
+		if (filepath.Base(name) == "case.yaml" || isOurs(doc)) && s.Validate(decoded(t, name, a.Input(t, name))) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isOurs leaves out what is no file of the language: schemas, replies, data.
+func isOurs(doc []byte) bool {
+	text := string(doc)
+	return strings.Contains(text, `"apiVersion"`) || strings.Contains(text, `"kind"`) || strings.Contains(text, `"metadata"`)
+}
