@@ -14,11 +14,12 @@ type AgentConfig struct {
 	Agent      component.AgentRef            `yaml:"agent" required:"true" doc:"The spec to run."`
 	Question   component.PromptRef           `yaml:"question" vars:"parameters,steps,@node" doc:"Its question; this run's by default."`
 	Parameters map[string]component.Template `yaml:"parameters" vars:"parameters,steps,@node" doc:"Its other parameters."`
+	OnError    string                        `yaml:"on_error" enum:"continue|fail" doc:"What it leads to when that spec gives no answer of its own: the next node, or the end of the run."`
 }
 
 // Agent runs another spec inside this run: same journal, same budget.
 var Agent = component.New("agent", "Runs another spec inside this run: same journal, same budget.",
-	func() AgentConfig { return AgentConfig{} },
+	func() AgentConfig { return AgentConfig{OnError: onContinue} },
 	func(c *AgentConfig, s engine.NodeSettings) (engine.Node, error) { return &agent{c, s.ID}, nil })
 
 type agent struct {
@@ -52,6 +53,9 @@ func (a *agent) Run(s *engine.Scope) error {
 	}
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	gave(s, a.id, rec)
+	if rec.Status != engine.StepOK && a.cfg.OnError == onFail {
+		return engine.Fail(engine.StopStepFailed, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
+	}
 	return nil
 }
 

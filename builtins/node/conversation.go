@@ -90,7 +90,9 @@ func task(v engine.View, st engine.Step) engine.Text {
 	if len(st.Args) > 0 {
 		text = append(text, "Arguments the planner gave: ", string(compactJSON(st.Args)), "\n")
 	}
-	text = append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")
+	if st.Goal != v.State.Question {
+		text = append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")
+	}
 	if len(v.Files) > 0 {
 		text = append(text, "Files given:\n", filesText(v.Files), "\n")
 	}

@@ -37,7 +37,7 @@ const (
 )
 
 // Executor runs steps of the plan.
-var Executor = component.New("executor", "Runs the plan's steps with tools.",
+var Executor = component.New("executor", "Runs the plan's steps with tools. In a graph without a planner the question is the one step.",
 	func() ExecutorConfig {
 		return ExecutorConfig{
 			Mode: functionCalling, MaxParallelSteps: 1, ParallelToolCalls: true, StepAttempts: 1,
@@ -63,8 +63,15 @@ var (
 // Run runs as much of the plan as one visit takes: one step, a round of those
 // that are ready, or all that remain.
 func (x *executor) Run(s *engine.Scope) error {
+	alone := x.alone(s.View())
+	if alone {
+		x.takeQuestion(s)
+	}
 	for {
 		if err := x.visit(s); !errors.Is(err, errRaised) {
+			if alone && err == nil {
+				return x.reportQuestion(s)
+			}
 			return err
 		}
 	}

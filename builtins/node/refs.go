@@ -134,6 +134,9 @@ func stepOutput(rec engine.StepRecord) any {
 
 // filled is a step with its references replaced by what the steps gave.
 func filled(v engine.View, st engine.Step) (engine.Step, error) {
+	if isQuestion(v, st) {
+		return st, nil
+	}
 	x := newValues(v)
 	var err error
 	text := func(in string) string {

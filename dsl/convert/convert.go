@@ -2,6 +2,7 @@ package convert
 
 // Result is a spec made of something else.
 type Result struct {
+	Name  string // of the agent; "" = the source has none
 	Files []File // the spec first
 	Notes []Note // in the order of the source
 }

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/analysis"
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+func importCommand() *cli.Command {
+	return &cli.Command{
+		Name: "import", Usage: "make specs of agents that were written for something else",
+		Description: examples(
+			"pexctl import opensearch agent.json --connector model.json   # a registration body, and the model's connector",
+			"pexctl import aurite aurite.json                             # a configuration of Aurite",
+		),
+		Subcommands: []*cli.Command{importOpenSearchCommand(), importAuriteCommand()},
+	}
+}
+
+func importOpenSearchCommand() *cli.Command {
+	return &cli.Command{
+		Name: "opensearch", Usage: "make a spec of an agent of OpenSearch", ArgsUsage: "FILE (or - for stdin)",
+		Description: examples(
+			"pexctl import opensearch agent.json                              # the body of POST /_plugins/_ml/agents/_register",
+			"pexctl import opensearch agent.json --connector model.json       # with the connector of its model",
+			"pexctl import opensearch agent.json --connector planner.json --connector executor.json --connector mcp.json",
+			"curl -s $OPENSEARCH_URL/_plugins/_ml/agents/$ID | pexctl import opensearch - --name triage --out agents/triage",
+		),
+		Flags: append(importFlags(),
+			&cli.StringSliceFlag{Name: "connector", Usage: "the body of a connector, or of a model with one in it: `FILE`; the first model's is the planner's, the second the executor's, and those of tool servers are told by their protocol"}),
+		Action: func(c *cli.Context) error {
+			return importFrom(c, c.StringSlice("connector"), convert.OpenSearch)
+		},
+	}
+}
+
+func importAuriteCommand() *cli.Command {
+	return &cli.Command{
+		Name: "aurite", Usage: "make a spec of an agent of Aurite", ArgsUsage: "FILE (or - for stdin)",
+		Description: examples(
+			"pexctl import aurite config/projects/harbour.json                                # a project file",
+			"pexctl import aurite agents.json --with llms.json --with mcp_servers.yaml --out harbour   # the components of several files",
+			`pexctl import aurite aurite.json --name "Weather Agent" --out agents/weather`,
+		),
+		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file of the project, with components that the first one names: `FILE`"}),
+		Action: func(c *cli.Context) error {
+			return importFrom(c, c.StringSlice("with"), convert.Aurite)
+		},
+	}
+}
+
+func importFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "out", Usage: "the new folder: `DIR`; called as the agent is by default"},
+		&cli.StringFlag{Name: "name", Usage: "what the agent is called: `NAME`; as the source calls it by default"},
+		&cli.BoolFlag{Name: "force", Usage: "write over files that are there"},
+		outputFlag(),
+	}
+}
+
+// importFrom converts a file with those that belong to it, writes what comes of
+// them, and looks at the result.
+func importFrom(c *cli.Context, more []string, with func(convert.Input, ...convert.Input) (convert.Result, error)) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if c.Args().First() == "" {
+		return usage("no file given: pexctl %s agent.json (- for stdin)", c.Command.HelpName)
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	sources, err := foreignFiles(c, append([]string{c.Args().First()}, more...))
+	if err != nil {
+		return err
+	}
+	sources[0].As = c.String("name")
+	made, err := with(sources[0], sources[1:]...)
+	if err != nil {
+		return usage("%w", err)
+	}
+	dir := c.String("out")
+	if dir == "" {
+		base := filepath.Base(sources[0].Name)
+		dir = folderName(cmp.Or(made.Name, sources[0].As, strings.TrimSuffix(base, filepath.Ext(base))))
+	}
+	paths, err := writeImport(dir, made.Files, c.Bool("force"))
+	if err != nil {
+		return err
+	}
+	return tellImport(c, &imported{dir, paths, made.Notes, vetImport(c, paths)}, wantJSON)
+}
+
+// vetImport finds what is wrong with what was written.
+func vetImport(c *cli.Context, paths []string) (all diag.List) {
+	o := specOptions(c)
+	o.Analyzers = analysis.All()
+	for _, path := range paths {
+		if strings.HasSuffix(path, ".yaml") {
+			_, found := dsl.Vet(path, o)
+			all = append(all, found...)
+		}
+	}
+	return slices.Compact(all.Sort())
+}
+
+// foreignFiles reads files to convert.
+func foreignFiles(c *cli.Context, paths []string) (out []convert.Input, err error) {
+	for _, path := range paths {
+		in, err := foreignFile(c, path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, in)
+	}
+	return out, nil
+}
+
+// foreignFile reads a file to convert; - is stdin.
+func foreignFile(c *cli.Context, path string) (convert.Input, error) {
+	const most = 8 << 20
+	if path == "-" {
+		b, err := io.ReadAll(io.LimitReader(c.App.Reader, most))
+		if err != nil {
+			return convert.Input{}, infra(fmt.Errorf("stdin: %w", err))
+		}
+		return convert.Input{Name: "stdin", Text: b}, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return convert.Input{}, usage("%w", err)
+	}
+	return convert.Input{Name: filepath.ToSlash(path), Text: b}, nil
+}
+
+// folderName is an agent's name as the name of a folder.
+func folderName(name string) string {
+	s := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return unicode.ToLower(r)
+		}
+		return ' '
+	}, name)
+	s = strings.Join(strings.Fields(s), "-")
+	if s = strings.Trim(s[:min(len(s), 60)], "-"); s == "" {
+		return "imported-agent"
+	}
+	return s
+}
+
+// writeImport writes the files, the YAML ones formatted, each whole. What is
+// there already is an error, and then nothing is written.
+func writeImport(dir string, files []convert.File, force bool) (paths []string, err error) {
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if _, err := os.Lstat(path); err == nil && !force {
+			return nil, usage("%s is there already: choose another folder with --out, or --force to write over it", path)
+		}
+		paths = append(paths, path)
+	}
+	for i, f := range files {
+		text := f.Text
+		if strings.HasSuffix(f.Path, ".yaml") {
+			var found diag.List
+			if text, found = dsl.Format(text); found.Failed() {
+				return nil, infra(fmt.Errorf("%s: what was made is no YAML: %s", f.Path, found[0].Message))
+			}
+		}
+		if err := os.MkdirAll(filepath.Dir(paths[i]), 0o755); err != nil {
+			return nil, usage("%w", err)
+		}
+		if err := writeWhole(paths[i], 0o644, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			return nil, infra(err)
+		}
+	}
+	return paths, nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// imported is what came of an import.
+type imported struct {
+	Dir   string         `json:"dir"`
+	Files []string       `json:"files"`
+	Notes []convert.Note `json:"notes"`
+	Vet   diag.List      `json:"vet"`
+}
+
+// tellImport prints what was written on stdout, and the notes, what vet says and
+// what to do next on stderr.
+func tellImport(c *cli.Context, made *imported, wantJSON bool) error {
+	if made.Notes == nil {
+		made.Notes = []convert.Note{}
+	}
+	if wantJSON {
+		if err := printJSON(c, made); err != nil {
+			return err
+		}
+		return invalid(made.Vet)
+	}
+	for _, path := range made.Files {
+		fmt.Fprintln(c.App.Writer, path)
+	}
+	w := c.App.ErrWriter
+	for _, fate := range []struct {
+		is      convert.Fate
+		heading string
+	}{
+		{convert.Todo, "To do by hand"},
+		{convert.Changed, "Means something else here"},
+		{convert.Dropped, "Left out"},
+	} {
+		tellNotes(w, fate.heading, slices.DeleteFunc(slices.Clone(made.Notes), func(n convert.Note) bool { return n.Fate != fate.is }))
+	}
+	fmt.Fprint(w, made.Vet.String())
+	fmt.Fprintf(w, "%s: %s, %s\n", filepath.Join(made.Dir, "spec.yaml"), count(made.Vet.Errors(), "error"), count(made.Vet.Warnings(), "warning"))
+	dir := quoted(made.Dir)
+	fmt.Fprintf(w, "\nNext:\n  pexctl vet %s\n  pexctl render %[1]s --node planner   # the first prompt, nobody is asked\n  pexctl run %[1]s \"your question\"\n", dir)
+	return invalid(made.Vet)
+}
+
+// tellNotes prints the notes of one fate: where in the source, and below it what
+// became of it. Several in a row with the same text are said once.
+func tellNotes(w io.Writer, heading string, notes []convert.Note) {
+	if len(notes) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s (%d):\n", heading, len(notes))
+	var said []string
+	for i, n := range notes {
+		said = append(said, n.Path)
+		if i+1 < len(notes) && notes[i+1].What == n.What && notes[i+1].File == n.File {
+			continue
+		}
+		fmt.Fprintf(w, "  %s: %s\n", tty.Flat(n.File), tty.Flat(strings.Join(said, ", ")))
+		fmt.Fprintf(w, "      %s\n", tty.Flat(n.What))
+		said = nil
+	}
+	fmt.Fprintln(w)
+}

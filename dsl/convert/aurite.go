@@ -1,0 +1,212 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Aurite writes the agents of an Aurite project as specs: its project files, the
+// lists of components with a type, and single components, in JSON or YAML. Others
+// are further files of the project; of components of one kind and name the first
+// counts.
+//
+// One agent becomes spec.yaml. Several become a file each, which include lib.yaml
+// (the llms) and NAME.server.yaml (a tool server each); workflows become specs
+// whose graph runs those of the agents, evaluations become suites. What comes
+// first, of workflows that no other runs or else of agents, is spec.yaml. All
+// files lie beside each other, so that each is within the root of each.
+//
+// The error says that a file cannot be read, or that no agent is in any.
+func Aurite(config Input, others ...Input) (Result, error) {
+	m := &project{as: config.As, order: map[string]int{}, verdicts: map[*component]string{}}
+	for _, in := range append([]Input{config}, others...) {
+		if err := m.read(in); err != nil {
+			return Result{}, err
+		}
+	}
+	if len(m.parts) > mostParts {
+		return Result{}, fmt.Errorf("%s: the project has more than %d components; import its parts by themselves", config.Name, mostParts)
+	}
+	if len(m.of(anAgent)) == 0 {
+		return Result{}, fmt.Errorf("%s: there is no agent of Aurite in it: an agent has a name and a system_prompt or a llm_config_id, "+
+			"and stands under agents or has type: agent; give all files of the project that hold components", config.Name)
+	}
+	m.name()
+	m.resolve()
+	if err := m.write(); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", config.Name, err)
+	}
+	for _, root := range m.roots {
+		m.rest(root, "nothing here could be meant by it")
+	}
+	return Result{Name: m.called(), Files: m.files, Notes: m.inOrder()}, nil
+}
+
+// called is the name of the whole.
+func (m *project) called() string {
+	switch {
+	case m.as != "":
+		return m.as
+	case m.title != "" && !m.alone():
+		return m.title
+	}
+	return m.main.id
+}
+
+// mostParts is how many components a project may have.
+const mostParts = 500
+
+// project is one import.
+type project struct {
+	log
+	as    string // what it is to be called; "" = as in the source
+	title string // of the project
+	from  []string
+	roots []*item
+	order map[string]int // of places, by file and path
+	parts []*component
+	refs  []*item // names of components that stand where they could be defined
+
+	llms     map[string]mapping // those that were made, by the name here
+	verdicts map[*component]string
+	files    []File
+	main     *component // what spec.yaml is
+}
+
+// component is a part of an Aurite project.
+type component struct {
+	kind string
+	name string // as the project calls it
+	id   string // as it is called here
+	it   *item
+	used bool
+}
+
+// path is the file of an agent or a workflow.
+func (m *project) path(c *component) string {
+	if c == m.main {
+		return "spec.yaml"
+	}
+	return c.id + ".yaml"
+}
+
+// of is the components of a kind, in the order of the source.
+func (m *project) of(kind string) (out []*component) {
+	for _, c := range m.parts {
+		if c.kind == kind {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// find is a component by its name; nil = there is none.
+func (m *project) find(name string, kinds ...string) *component {
+	for _, c := range m.parts {
+		if c.name == name && slices.Contains(kinds, c.kind) {
+			return c
+		}
+	}
+	return nil
+}
+
+// resolve notes the names of components that no file defines.
+func (m *project) resolve() {
+	for _, ref := range m.refs {
+		name := ref.word()
+		if !slices.ContainsFunc(m.parts, func(c *component) bool { return c.name == name }) {
+			m.note(ref, Todo, "%q is defined in another file of the project: give that file too", oneLine(name))
+		}
+	}
+}
+
+// alone says that the project is one agent, which then is one file.
+func (m *project) alone() bool {
+	return len(m.of(anAgent)) == 1 && len(m.of(aLine))+len(m.of(aGraph)) == 0
+}
+
+// write makes the files: the one that is run first stands first.
+func (m *project) write() error {
+	m.llms = map[string]mapping{}
+	m.chooseMain()
+	var first, agents []File
+	add := func(c *component, body mapping) error {
+		if body == nil {
+			return nil
+		}
+		text, err := document(m.head(c), body)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		f := File{Path: m.path(c), Text: text}
+		if c == m.main {
+			first = append(first, f)
+		} else {
+			agents = append(agents, f)
+		}
+		return nil
+	}
+	for _, c := range m.parts {
+		var err error
+		switch c.kind {
+		case anAgent:
+			err = add(c, m.agent(c))
+		case aLine:
+			err = add(c, m.line(c))
+		case aGraph:
+			err = add(c, m.web(c))
+		case aScript:
+			m.note(c.it, Dropped, "a workflow in Python is code: put what it does into a tool of type command or mcp, and call that in a graph node of type tool, or let a script run pexctl")
+		case anOddity:
+			m.note(c.it, Dropped, "pex has no such component")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m.files = append(first, agents...)
+	if err := m.shared(); err != nil {
+		return err
+	}
+	return m.suites()
+}
+
+// chooseMain picks what spec.yaml is: the first workflow that no other runs, or
+// else the first agent.
+func (m *project) chooseMain() {
+	flows := append(m.of(aLine), m.of(aGraph)...)
+	top := slices.DeleteFunc(slices.Clone(flows), func(c *component) bool {
+		return m.broken(c) != "" || slices.ContainsFunc(flows, func(o *component) bool { return o != c && m.runs(o, c) })
+	})
+	m.main = append(top, m.of(anAgent)...)[0]
+	if !m.alone() {
+		m.remind(m.main.it.file, m.main.it.path, Changed, "it is spec.yaml: what pexctl runs of the folder")
+	}
+}
+
+// head is the comment on top of a file.
+func (m *project) head(c *component) string {
+	kind := map[string]string{anAgent: "Agent", aLine: "Linear workflow", aGraph: "Graph workflow", anEval: "Evaluation", aServer: "Tool server"}[c.kind]
+	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.", kind, oneLine(c.name), oneLine(c.it.file))
+}
+
+// inOrder is the notes in the order of the source, each once.
+func (m *project) inOrder() (out []Note) {
+	at := func(n Note) int { return m.order[n.File+"\x00"+n.Path] }
+	slices.SortStableFunc(m.notes, func(a, b Note) int { return at(a) - at(b) })
+	said := map[Note]bool{}
+	for _, n := range m.notes {
+		if n.Path == "" {
+			n.Path = "."
+		}
+		if !said[n] {
+			out = append(out, n)
+		}
+		said[n] = true
+	}
+	return out
+}
+
+// sentence is a text as a description: on one line, without blanks around.
+func sentence(s string) string { return strings.TrimSpace(oneLine(s)) }

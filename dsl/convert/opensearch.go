@@ -1,0 +1,249 @@
+package convert
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// OpenSearch writes an agent of OpenSearch's ML Commons as a spec: the body by
+// which it was registered, or what the cluster gives back for its id. Connectors
+// are the bodies of connectors, or of models with a connector in them: the first
+// that leads to a model is the planner's, the second the executor's, and those of
+// protocol mcp_sse and mcp_streamable_http are tool servers. They may also stand
+// in the agent's own file, as in a console's history.
+//
+// The error says what kind of file it is not. An agent of a kind without a plan,
+// flow or conversational_flow, is one, too.
+func OpenSearch(agent Input, connectors ...Input) (Result, error) {
+	m := &importer{as: agent.As, from: agent.Name}
+	for i, in := range append([]Input{agent}, connectors...) {
+		if err := m.read(in, i == 0); err != nil {
+			return Result{}, err
+		}
+	}
+	if m.agent == nil {
+		return Result{}, fmt.Errorf("%s: there is no agent in it: an agent has a type, such as plan_execute_and_reflect, and an llm; "+
+			"give the body of POST /_plugins/_ml/agents/_register, or what GET /_plugins/_ml/agents/ID answers", agent.Name)
+	}
+	if err := m.fits(); err != nil {
+		return Result{}, err
+	}
+	m.convert()
+	spec, err := m.document()
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", agent.Name, err)
+	}
+	files := append([]File{{Path: "spec.yaml", Text: spec}}, m.files...)
+	return Result{Name: m.name(), Files: files, Notes: m.inOrder(append([]string{agent.Name}, names(connectors)...))}, nil
+}
+
+func names(all []Input) (out []string) {
+	for _, in := range all {
+		out = append(out, in.Name)
+	}
+	return out
+}
+
+// importer is one import.
+type importer struct {
+	log
+	as, from   string
+	agent      *item
+	others     []*item // further agents, and bodies of nothing known
+	connectors []*connector
+
+	iface      string // _llm_interface
+	injected   bool   // prompts hold the time
+	format     string // in which they do
+	meta       mapping
+	parameters mapping
+	llms       mapping
+	tools      mapping
+	planner    mapping
+	executor   mapping
+	reflector  mapping
+	limits     mapping
+	memory     mapping
+	files      []File
+}
+
+// read sorts the bodies of a file by what they are.
+func (m *importer) read(in Input, first bool) error {
+	bodies, notes, err := readAll(in)
+	if err != nil {
+		return err
+	}
+	m.notes = append(m.notes, notes...)
+	for _, body := range bodies {
+		found := m.hit(body)
+		switch c := found.at("connector").unfold(); {
+		case found.kind != object:
+			return fmt.Errorf("%s: a JSON object is expected, the body of a request", in.Name)
+		case c != nil && c.kind == object:
+			m.connectors = append(m.connectors, &connector{root: found, body: c})
+		case found.at("actions") != nil || found.at("protocol") != nil:
+			m.connectors = append(m.connectors, &connector{root: found, body: found})
+		case m.agent == nil && first && isAgent(found):
+			m.agent = found
+		case !first && !isAgent(found):
+			return fmt.Errorf("%s: there is no connector in it: a connector has a protocol and actions or a url; "+
+				"give the body of POST /_plugins/_ml/connectors/_create, or of a model's registration with a connector in it", in.Name)
+		default:
+			m.others = append(m.others, found)
+		}
+	}
+	return nil
+}
+
+// hit is the body in what a search for it answers.
+func (m *importer) hit(body *item) *item {
+	hits := body.at("hits", "hits")
+	if hits != nil && len(hits.items) == 1 {
+		body = hits.items[0]
+	}
+	if source := body.at("_source"); source != nil && source.kind == object {
+		return source
+	}
+	return body
+}
+
+func isAgent(it *item) bool {
+	kind := strings.ToLower(it.at("type").peek())
+	return kind == planned || kind == chat || it.at("type") != nil && (it.at("llm") != nil || it.at("model") != nil || it.at("tools") != nil || it.at("parameters") != nil)
+}
+
+const (
+	planned = "plan_execute_and_reflect"
+	chat    = "conversational"
+)
+
+// fits refuses kinds of agents that no spec of ours stands for.
+func (m *importer) fits() error {
+	switch kind := strings.ToLower(m.agent.at("type").peek()); kind {
+	case planned, chat:
+		return nil
+	case "flow", "conversational_flow":
+		return fmt.Errorf("%s: a %s agent has no plan: it runs its tools one after another; "+
+			"write it as a graph of nodes of type tool (pexctl list node), or import its conversational agent", m.from, kind)
+	default:
+		return fmt.Errorf("%s: the agent's type is %q; %s and %s can be imported", m.from, clip(kind), planned, chat)
+	}
+}
+
+// convert fills the sections in an order in which each finds what it needs.
+func (m *importer) convert() {
+	params := m.agent.at("parameters").unfold()
+	for _, it := range []*item{params.at("_llm_interface"), m.agent.at("model", "model_provider")} {
+		if m.iface == "" {
+			m.iface = it.peek()
+		}
+	}
+	m.hideSecrets()
+	m.about()
+	m.models()
+	m.toolSection()
+	m.mcp()
+	m.memorySection()
+	m.options()
+	m.prompts()
+	m.compaction()
+	m.own()
+	m.precedence()
+	m.leftovers()
+}
+
+// precedence tells what is different without standing anywhere.
+func (m *importer) precedence() {
+	if params := m.agent.at("parameters"); params != nil && m.plans() && len(params.items) > 0 {
+		m.remind(m.from, "parameters", Changed, "there, what is registered beats what a request says; here a flag beats a run's input, and both beat the spec (pexctl vet --explain shows it)")
+	}
+}
+
+// plans says whether the agent makes plans by itself.
+func (m *importer) plans() bool { return strings.EqualFold(m.agent.at("type").peek(), planned) }
+
+func (m *importer) leftovers() {
+	m.agent.at("type").take()
+	m.rest(m.agent, "nothing in a spec stands for it, and nothing that is known of OpenSearch's agents reads it")
+	for _, c := range m.connectors {
+		if !c.used {
+			m.note(c.root, Dropped, "no llm and no tool of the agent is left that this connector could be for")
+		}
+	}
+	for _, it := range m.others {
+		if isAgent(it) {
+			m.note(it, Todo, "is another agent: import it by itself; executor.agent of this spec may then name its file")
+			continue
+		}
+		m.note(it, Dropped, "is neither an agent nor a connector")
+	}
+}
+
+// inOrder sorts the notes by the order of the files, and drops what is said
+// twice.
+func (m *importer) inOrder(files []string) []Note {
+	slices.SortStableFunc(m.notes, func(a, b Note) int { return slices.Index(files, a.File) - slices.Index(files, b.File) })
+	var out []Note
+	for _, n := range m.notes {
+		if n.Path == "" {
+			n.Path = "."
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// name is what the agent is called; "" = nobody says.
+func (m *importer) name() string {
+	return strings.TrimSpace(oneLine(cmp.Or(m.as, m.agent.at("name").word())))
+}
+
+// about takes over what the agent is called, and what it is for.
+func (m *importer) about() {
+	m.meta.put("name", cmp.Or(m.name(), "imported"))
+	m.meta.put("description", m.agent.at("description").word())
+	var labels mapping
+	labels.put("app_type", m.agent.at("app_type").word())
+	m.meta.put("labels", labels)
+}
+
+// document writes the spec.
+func (m *importer) document() ([]byte, error) {
+	out := mapping{{key: "apiVersion", value: "pex/v1"}, {key: "kind", value: "Agent"}, {key: "metadata", value: m.meta}}
+	m.sections(&out)
+	head := "Imported from " + path.Base(m.from) + ", a " + strings.ToLower(m.agent.at("type").peek()) + " agent of OpenSearch.\n" +
+		"The import listed what is different here; docs/migrating-opensearch.md tells more."
+	b, err := document(head, out)
+	if err != nil {
+		return nil, errors.New("the spec cannot be written as YAML: " + err.Error())
+	}
+	return b, nil
+}
+
+func (m *importer) sections(out *mapping) {
+	out.put("parameters", m.parameters)
+	if m.injected {
+		out.put("inject_datetime", true)
+		out.put("datetime_format", m.format)
+	}
+	for _, s := range []struct {
+		key   string
+		value mapping
+	}{
+		{"llms", m.llms},
+		{"tools", m.tools},
+		{"planner", m.planner},
+		{"executor", m.executor},
+		{"reflector", m.reflector},
+		{"limits", m.limits},
+		{"memory", m.memory},
+	} {
+		out.put(s.key, s.value)
+	}
+}

@@ -1,0 +1,277 @@
+package convert
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// place is where a prompt of OpenSearch's stands here.
+type place struct {
+	theirs  string // the parameter
+	section string
+	ours    string // the key in it
+	names   string // the template whose names it may use: a key of engine.PromptNames
+}
+
+var promptPlaces = []place{
+	{"system_prompt", "planner", "system_prompt", "system"},
+	{"executor_system_prompt", "executor", "executor_system_prompt", "system"},
+	{"planner_prompt", "planner", "planner_prompt", "planner"},
+	{"planner_prompt_template", "planner", "planner_prompt_template", "planner"},
+	{"planner_with_history_template", "planner", "planner_with_history_template", "planner_with_history"},
+	{"reflect_prompt", "reflector", "reflect_prompt", "reflector"},
+	{"reflect_prompt_template", "reflector", "reflect_prompt_template", "reflector"},
+}
+
+// prompts takes over the prompts that the agent has of its own.
+func (m *importer) prompts() {
+	params := m.agent.at("parameters")
+	if !m.plans() {
+		m.chatPrompts()
+	} else {
+		for _, p := range promptPlaces {
+			if it := params.at(p.theirs); p.names == "planner_with_history" && m.memory.get("history") != true {
+				m.note(it, Dropped, "no earlier turn is ever shown, so that this template is never used, there as here")
+				continue
+			}
+			m.prompt(params.at(p.theirs), p)
+		}
+		m.inserted(params)
+		m.modelPrompt()
+	}
+	m.note(params.at("prompt"), Dropped, "is made of the planner's and reflector's templates; there it is cleared before a run, too")
+	if it := m.agent.at("llm", "parameters", "prompt"); it != nil {
+		m.note(it, Dropped, "the roles' templates say how the question is asked")
+	}
+	m.note(params.at("plan_execute_reflect_response_format"), Dropped, "how to answer is said by the engine: it fits what reads the answer")
+	m.plainParameters(params)
+}
+
+// modelPrompt is a system prompt that stands at the model, for want of another.
+func (m *importer) modelPrompt() {
+	llm := m.agent.at("llm", "parameters")
+	for _, it := range []*item{
+		m.agent.at("model", "model_parameters", "system_prompt"), llm.at("system_prompt"), llm.at("system_instruction"),
+		m.agent.at("parameters", "system_instruction"),
+	} {
+		switch {
+		case it == nil:
+		case m.planner.has("system_prompt"):
+			m.note(it, Dropped, "the planner has a system prompt of its own, which goes first there, too")
+		default:
+			m.prompt(it, promptPlaces[0])
+			m.remind(it.file, it.path, Changed, "becomes planner.system_prompt: the planner is who this model is asked as")
+		}
+	}
+}
+
+// inserted are the three texts of which a planner's system prompt can be built.
+func (m *importer) inserted(params *item) {
+	var all []string
+	var from *item
+	for _, key := range []string{"planner_system_prompt_prefix", "important_rules_expand", "result_expand_and_override"} {
+		it := params.at(key)
+		if s := strings.TrimSpace(it.peek()); s != "" {
+			all, from = append(all, s), it
+			m.note(it, Changed, "becomes a part of planner.system_prompt; rules and the form of the answer are added by the engine")
+		}
+	}
+	if from == nil {
+		return
+	}
+	if it := params.at("system_prompt"); it != nil {
+		m.note(it, Dropped, "is put aside there, too, where a part of the system prompt is given: planner.system_prompt holds the parts")
+	}
+	m.prompt(&item{file: from.file, path: from.path, kind: text, text: strings.Join(all, "\n\n")}, promptPlaces[0])
+}
+
+// chatPrompts are those of a conversational agent: there is no planner there, so
+// that all it says is said to the executor.
+func (m *importer) chatPrompts() {
+	params, llm := m.agent.at("parameters"), m.agent.at("llm", "parameters")
+	to := promptPlaces[1]
+	for _, it := range []*item{
+		params.at("system_prompt"), llm.at("system_prompt"), params.at("system_instruction"), llm.at("system_instruction"),
+		m.agent.at("model", "model_parameters", "system_prompt"), params.at("prompt.prefix"), llm.at("prompt.prefix"),
+	} {
+		switch {
+		case it == nil:
+		case m.executor.has(to.ours):
+			m.note(it, Todo, "the executor has one system prompt: add what is missing in it by hand")
+		default:
+			m.prompt(it, to)
+		}
+	}
+	for _, at := range []*item{params, llm} {
+		if it := at.at("prompt"); it != nil && !isQuestion(it.peek()) {
+			m.note(it, Todo, "the executor's prompt is made by the engine; add what this one says to executor.executor_system_prompt")
+		}
+	}
+	m.planner.put("planner_prompt", "Give a plan of one step only: the objective below, word for word. Give the result at once where no tool is needed for it.")
+	m.remind(m.from, "type", Changed, "a conversational agent answers in one loop; here a planner makes it one step, the executor is that loop, and the reflector hands on its answer: two more model calls")
+}
+
+var question = regexp.MustCompile(`^\s*\$\{parameters\.question\}\s*$`)
+
+func isQuestion(s string) bool { return question.MatchString(s) }
+
+// prompt writes one prompt: in the spec when it is short, else in a file.
+func (m *importer) prompt(it *item, p place) {
+	s := it.peek()
+	if it == nil || strings.TrimSpace(s) == "" {
+		it.take()
+		return
+	}
+	s = m.references(it, s, p)
+	it.take()
+	var value any = s
+	if len(s) > 160 || strings.Count(s, "\n") > 3 {
+		path := "prompts/" + p.ours + ".md"
+		m.files = append(m.files, File{Path: path, Text: []byte(s)})
+		value = mapping{{key: "file", value: path}}
+	}
+	m.section(p.section).put(p.ours, value)
+}
+
+func (m *importer) section(name string) *mapping {
+	switch name {
+	case "planner":
+		return &m.planner
+	case "executor":
+		return &m.executor
+	}
+	return &m.reflector
+}
+
+// renamed are names of OpenSearch's under which something of ours is known.
+var renamed = map[string]string{
+	"_tools": "tools_prompt", "tool_descriptions": "tools_prompt", "tools": "tools_prompt", "tool_names": "tools_prompt",
+	"_chat_history": "chat_history", "objective": "question",
+}
+
+var (
+	inPrompt = regexp.MustCompile(`\$\{\s*parameters\.([^}:|]*?)\s*(:-[^}]*)?\}`)
+	likeRef  = regexp.MustCompile(`\$\{\s*parameters`)
+	escapes  = regexp.MustCompile(`\$\$\{|\$\$?<|\$\{\s*(?:env|args|case)\s*\.`)
+)
+
+// references makes a prompt's references ours: names that the engine has in this
+// template stay, what the agent sets becomes a declared parameter, and so does
+// what only requests can have set.
+func (m *importer) references(it *item, s string, p place) string {
+	s = escapes.ReplaceAllStringFunc(s, func(at string) string { return "$" + at })
+	s = m.unlike(it, s)
+	return inPrompt.ReplaceAllStringFunc(s, func(ref string) string {
+		parts := inPrompt.FindStringSubmatch(ref)
+		theirs, otherwise := strings.TrimSuffix(parts[1], ".toString()"), parts[2]
+		name, filter := theirs, ""
+		if theirs != parts[1] {
+			filter = " | json"
+		}
+		if ours, ok := renamed[name]; ok && !m.sets(name) {
+			name, filter = ours, ""
+		}
+		switch {
+		case slices.Contains(engine.PromptNames[p.names], name):
+			if name != parts[1] {
+				m.remind(it.file, it.path, Changed, "${parameters.%s} is ${parameters.%s} here", clip(parts[1]), name)
+			}
+		case !m.sets(name) && engineName(name):
+			m.remind(it.file, it.path, Changed, "${parameters.%s} is left out: there is no such thing yet when this prompt is made", name)
+			return ""
+		default:
+			name = m.declare(it, theirs, otherwise != "")
+		}
+		return "${parameters." + name + filter + otherwise + "}"
+	})
+}
+
+// unlike escapes what begins as a reference and is none, since it does not end or
+// has a name that none has: OpenSearch leaves it as it stands.
+func (m *importer) unlike(it *item, s string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range likeRef.FindAllStringIndex(s, -1) {
+		if ref := inPrompt.FindStringIndex(s[at[0]:]); ref == nil || ref[0] != 0 {
+			m.remind(it.file, it.path, Changed, "%s is no reference there, and none here", clip(s[at[0]:]))
+			b.WriteString(s[last:at[0]] + "$")
+			last = at[0]
+		}
+	}
+	return b.String() + s[last:]
+}
+
+func engineName(name string) bool {
+	for _, all := range engine.PromptNames {
+		if slices.Contains(all, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// sets says whether the agent itself gives the parameter a value.
+func (m *importer) sets(name string) bool {
+	it := m.agent.at("parameters").at(name)
+	return it != nil && it.kind != object && it.kind != list
+}
+
+// declare makes a name a parameter of the spec, and gives the name it has there.
+func (m *importer) declare(it *item, theirs string, optional bool) string {
+	name := named(theirs, "parameter")
+	if engineName(name) {
+		name += "_given"
+	}
+	if name != theirs {
+		m.remind(it.file, it.path, Changed, "${parameters.%s} is the parameter %s here: names are letters, digits, _ and -, and begin with a letter", clip(theirs), name)
+	}
+	if m.parameters.has(name) {
+		return name
+	}
+	var out mapping
+	out.put("type", "string")
+	switch set := m.agent.at("parameters").at(theirs); {
+	case m.sets(theirs) && secretive(theirs, set.peek()):
+		out.put("required", true)
+		m.note(set, Todo, "it looks like a secret and was not taken over; a prompt names it: take it out there, or each run gives it by -p %s=...", name)
+	case m.sets(theirs):
+		out.keep("default", set.peek(), "")
+		m.note(set, Changed, "becomes the parameter %s with this default; a run may say otherwise: -p %[1]s=...", name)
+	case !optional:
+		out.put("required", true)
+		m.remind(it.file, it.path, Changed, "${parameters.%s} comes with the request there: it is a parameter that each run must give: -p %s=...", clip(theirs), name)
+	}
+	m.parameters.keep(name, out, "")
+	return name
+}
+
+// plainParameters notes parameters that no prompt names.
+func (m *importer) plainParameters(params *item) {
+	if params == nil {
+		return
+	}
+	for i, key := range params.keys {
+		it := params.items[i]
+		if it.done || it.kind == object || it.kind == list {
+			continue
+		}
+		if tool, what, ok := strings.Cut(key, "."); ok && m.tools.has(named(tool, "")) {
+			if what == "description" {
+				it.take()
+				continue
+			}
+			m.note(it, Todo, "sets an argument of the tool %s: write it below tools.%[1]s.with, which no model can override", named(tool, ""))
+			continue
+		}
+		if slices.ContainsFunc(settingsLater, func(k string) bool { return k == key }) {
+			continue
+		}
+		m.note(it, Dropped, "no prompt of the agent names it, and nothing here is set by it")
+	}
+}
+
+// settingsLater are read by sections that come after the prompts.
+var settingsLater = []string{"inject_datetime", "datetime_format"}

@@ -1,0 +1,96 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/pexctl/pex/engine/secret"
+)
+
+// hideSecrets takes keys and passwords out of the bodies before anything is made
+// of them. Where a connector sends one a variable of the environment takes its
+// place; from what is said to a model it is removed.
+func (m *importer) hideSecrets() {
+	for _, c := range m.connectors {
+		c.hide(&m.log, c.root, "")
+	}
+	m.unsay(m.agent)
+}
+
+// unsay removes keys of known forms from the texts of an agent.
+func (m *importer) unsay(it *item) {
+	for _, sub := range it.items {
+		m.unsay(sub)
+	}
+	if it.kind == text && secret.Known(it.text).Looks != "" {
+		it.text = m.words(it)
+	}
+}
+
+// hide does so with all texts of a connector; name is the key they stand under.
+// What credential holds is never read.
+func (c *connector) hide(l *log, it *item, name string) {
+	for i, sub := range it.items {
+		key := name
+		if it.kind == object {
+			key = it.keys[i]
+		}
+		if key != "credential" {
+			c.hide(l, sub, key)
+		}
+	}
+	if it.kind != text {
+		return
+	}
+	if bare := withUser.ReplaceAllString(it.text, "$1"); bare != it.text {
+		it.text = bare
+		l.note(it, Todo, "the user and the password in the address were not taken over: a header can send them, Authorization: Basic ${env.NAME}")
+	}
+	if s := c.hidden(it.text, name); s != it.text {
+		it.text = s
+		l.note(it, Todo, "what looks like a secret was not taken over: set the variable that stands in its place, where the spec has it: %s", strings.Join(variables(s), ", "))
+	}
+}
+
+var (
+	withUser = regexp.MustCompile(`(://)[^/?#\s@"]+@`)
+	inQuery  = regexp.MustCompile(`([?&])([^=&#\s"]+)=([^&#\s"]+)`)
+	inMember = regexp.MustCompile(`(")([A-Za-z0-9_.-]+)"\s*:\s*"([^"\\]+)"`)
+	envName  = regexp.MustCompile(`\$\{env\.[^}]+\}`)
+)
+
+func variables(s string) []string { return envName.FindAllString(s, -1) }
+
+// hidden is a text with variables where keys and passwords are: in a query, in
+// JSON, as a whole under a name that tells, or of a known form.
+func (c *connector) hidden(s, name string) string {
+	for _, at := range []*regexp.Regexp{inQuery, inMember} {
+		s = at.ReplaceAllStringFunc(s, func(pair string) string {
+			m := at.FindStringSubmatch(pair)
+			if !secretive(m[2], m[3]) {
+				return pair
+			}
+			i := strings.LastIndex(pair, m[3])
+			return pair[:i] + "${env." + c.variable(m[2]) + "}" + pair[i+len(m[3]):]
+		})
+	}
+	begin := scheme.FindString(s)
+	if value := s[len(begin):]; secretive(name, value) {
+		return begin + "${env." + c.variable(name) + "}"
+	}
+	for range 100 {
+		seen := secret.Known(s)
+		if seen.Looks == "" {
+			break
+		}
+		s = strings.Replace(s, seen.Text, "${env."+c.variable(name)+"}", 1)
+	}
+	return s
+}
+
+// secretive says that a value is one to hide, by the name it stands under. What
+// is filled in later, and numbers, are none.
+func secretive(name, value string) bool {
+	return value != "" && secret.Name(name) && kindOfWord(value) == unknown && !unfilled(value) &&
+		!strings.HasPrefix(value, "$.") && !strings.Contains(value, "${") && !strings.ContainsAny(value, " \n{[")
+}
