@@ -20,8 +20,8 @@ func newApp(io streams) *cli.App {
 		CommandNotFound:           func(*cli.Context, string) {},
 		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 		Commands: []*cli.Command{
-			runCommand(), resumeCommand(), runsCommand(), vetCommand(), explainCommand(), fmtCommand(), graphCommand(), renderCommand(), testCommand(), evalCommand(),
-			memoryCommand(), storeCommand(), modelsCommand(), toolsCommand(), listCommand(), schemaCommand(), completionCommand(), versionCommand(), docsCommand(), guardCommand(),
+			initCommand(), newCommand(), importCommand(), runCommand(), resumeCommand(), runsCommand(), vetCommand(), explainCommand(), fmtCommand(), diffCommand(), graphCommand(), renderCommand(), testCommand(), evalCommand(),
+			memoryCommand(), storeCommand(), modelsCommand(), toolsCommand(), listCommand(), schemaCommand(), completionCommand(), versionCommand(), lspCommand(), docsCommand(), guardCommand(),
 		},
 	}
 	app.CustomAppHelpTemplate = verbatim(appHelp(app))

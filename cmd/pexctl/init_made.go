@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/tty"
+)
+
+// project is what init and new tell of the project they made.
+type project struct {
+	Name  string        `json:"name"`
+	Dir   string        `json:"dir"`
+	Files []string      `json:"files"` // below the folder
+	Next  []nextCommand `json:"next"`
+	Live  nextCommand   `json:"live"` // how it runs with a real model
+}
+
+// nextCommand is a command to go on with.
+type nextCommand struct {
+	Command string `json:"command"`
+	About   string `json:"about"`
+}
+
+// place writes the files of a project and tells of them.
+func place(c *cli.Context, p project, files []starter.File, wantJSON bool) error {
+	if err := starter.Place(p.Dir, files, c.Bool("force")); err != nil {
+		return placeError(err)
+	}
+	for _, f := range files {
+		p.Files = append(p.Files, f.Path)
+	}
+	if wantJSON {
+		return printJSON(c, p)
+	}
+	tellProject(c, p)
+	return nil
+}
+
+// tellProject says what was made, and how to go on.
+func tellProject(c *cli.Context, p project) {
+	w, pen := c.App.Writer, tty.Pen{Color: inColor(c.App.Writer)}
+	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), fitFor(w, p.Dir), count(len(p.Files), "file"))
+	for _, line := range tops(p.Files) {
+		fmt.Fprintln(w, "  "+line)
+	}
+	fmt.Fprintln(w, "\nnext:")
+	wide := 0
+	for _, n := range p.Next {
+		wide = max(wide, tty.Width(n.Command))
+	}
+	for _, n := range p.Next {
+		fmt.Fprintf(w, "  %s%s  %s\n", fitFor(w, n.Command), strings.Repeat(" ", wide-tty.Width(n.Command)), pen.Ink(tty.Dim, n.About))
+	}
+	fmt.Fprintf(w, "\n%s:\n  %s\n", p.Live.About, fitFor(w, p.Live.Command))
+}
+
+// placeError tells a caller's mistake from the disk's trouble.
+func placeError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return infra(fmt.Errorf("nothing was made: %w", err))
+	}
+	return usage("nothing was made: %w", err)
+}
+
+// tops are files as a person looks at them: those of the project's folder by
+// name, each folder in it with how many it holds.
+func tops(files []string) []string {
+	var out []string
+	in := map[string]int{}
+	for _, f := range files {
+		top, _, below := strings.Cut(f, "/")
+		if !below {
+			out = append(out, f)
+			continue
+		}
+		if in[top]++; in[top] == 1 {
+			out = append(out, top+"/")
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return order(a) - order(b) })
+	for i, top := range out {
+		if n := in[path.Clean(top)]; n > 0 {
+			out[i] = fmt.Sprintf("%-14s %s", top, count(n, "file"))
+		}
+	}
+	return out
+}
+
+// order puts files before folders, and those that a dot hides last.
+func order(name string) int {
+	switch {
+	case strings.HasPrefix(name, "."):
+		return 2
+	case strings.HasSuffix(name, "/"):
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/eval/testcase"
+)
+
+// proven is a project with its golden files: it is made in a folder that nobody
+// sees, and its tests are run there, which write them. So what init leaves
+// behind has passed.
+func proven(ctx context.Context, files []starter.File) ([]starter.File, error) {
+	dir, err := os.MkdirTemp("", "pex-init-")
+	if err != nil {
+		return nil, infra(fmt.Errorf("make a project: %w", err))
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, infra(fmt.Errorf("make a project: %w", err))
+	}
+	if err := starter.Place(dir, files, false); err != nil {
+		return nil, infra(fmt.Errorf("make a project: %w", err))
+	}
+	if err := prove(ctx, dir); err != nil || ctx.Err() != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	return withGoldens(dir, files)
+}
+
+// prove runs the tests of a project, which write its golden files.
+func prove(ctx context.Context, dir string) error {
+	options := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: dir, Prices: dsl.KnownPrices(), Pins: pin.Read}
+	options.Programs = dsl.NewPrograms(options)
+	bench := newTestBench(&testOptions{update: true})
+	units := newTestUnits(bench, options.Programs, false)
+	defer units.close()
+	tree, err := golden.Open(dir, false) // also where CI is set: these are not compared with anything
+	if err != nil {
+		return infra(err)
+	}
+	units.trees[dir] = &goldenTree{tree, dir}
+	paths, err := dsl.FindTests(filepath.Join(dir, "spec.yaml"), options)
+	if err != nil {
+		return infra(err)
+	}
+	for _, path := range paths {
+		tests, found := dsl.LoadTests(path, options)
+		if found.Failed() {
+			return infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
+		}
+		for i := range tests.Cases {
+			if err := passes(ctx, units, &tests.Cases[i]); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func passes(ctx context.Context, units *testUnits, k *dsl.Case) error {
+	u, found, err := units.of(k)
+	if err != nil {
+		return err
+	}
+	if u == nil {
+		return infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
+	}
+	for _, p := range testcase.Run(ctx, units.bench, u.Unit, k).Problems {
+		return infra(fmt.Errorf("the project would not pass its test %q, and was not made: %s", k.Name, p.Message))
+	}
+	return nil
+}
+
+// withGoldens are the files, and after them what the tests wrote.
+func withGoldens(dir string, files []starter.File) ([]starter.File, error) {
+	there := map[string]bool{}
+	for _, f := range files {
+		there[f.Path] = true
+	}
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || there[path] {
+			return err
+		}
+		content, err := fs.ReadFile(root, path)
+		files = append(files, starter.File{Path: path, Content: content})
+		return err
+	})
+	if err != nil {
+		return nil, infra(fmt.Errorf("make a project: %w", err))
+	}
+	return files, nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/starter"
+	samples "github.com/pexctl/pex/specs"
+)
+
+// tried is pexctl with arguments: what it printed, and its exit code.
+func tried(t *testing.T, args ...string) (out, progress string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(args, streams{strings.NewReader(""), &o, &e})
+	return o.String(), e.String(), code
+}
+
+// wantOK wants a command to end well, without a warning.
+func wantOK(t *testing.T, args ...string) {
+	t.Helper()
+	out, progress, code := tried(t, args...)
+	if code != 0 || strings.Contains(progress, "warning PEX") {
+		t.Errorf("pexctl %s: exit %d\n%s%s", strings.Join(args, " "), code, out, progress)
+	}
+}
+
+// wantGood wants all of a project to hold: nothing to find, nothing to format,
+// tests that pass, also when the spec goes by its real model.
+func wantGood(t *testing.T, dir string) {
+	t.Helper()
+	spec := filepath.Join(dir, "spec.yaml")
+	tests, err := filepath.Glob(filepath.Join(dir, "tests", "*.yaml"))
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("tests of %s: %v %v", dir, tests, err)
+	}
+	wantOK(t, append([]string{"vet", dir, filepath.Join(dir, "suite.yaml")}, tests...)...)
+	wantOK(t, "vet", dir, "--set", "planner.llm=live")
+	wantOK(t, append([]string{"fmt", "--check"}, yamls(t, dir)...)...)
+	wantOK(t, "test", dir)
+	b, err := os.ReadFile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(spec, bytes.Replace(b, []byte("llm: demo"), []byte("llm: live"), 2), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantOK(t, "vet", dir)
+	wantOK(t, "test", dir)
+	if err := os.WriteFile(spec, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func yamls(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".yaml" {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// subsets are all the subsets of the names, each joined by commas; the empty
+// one comes first.
+func subsets(names []string) []string {
+	out := []string{""}
+	for _, name := range names {
+		for _, s := range out {
+			out = append(out, strings.TrimPrefix(s+","+name, ","))
+		}
+	}
+	return out
+}
+
+// TestEveryProjectIsGood makes a project of each provider with every choice of
+// the tools that answer something, and with one provider of all tools.
+func TestEveryProjectIsGood(t *testing.T) {
+	var answer, others []string
+	for _, tool := range starter.Tools() {
+		if tool.Asked {
+			answer = append(answer, tool.Name)
+		} else {
+			others = append(others, tool.Name)
+		}
+	}
+	sets := map[string][]string{}
+	for _, p := range starter.ProviderNames() {
+		sets[p] = append(subsets(answer)[1:], strings.Join(starter.ToolNames(), ","))
+	}
+	first := starter.ProviderNames()[0]
+	for _, more := range subsets(others)[1:] {
+		sets[first] = append(sets[first], answer[0]+","+more)
+	}
+	for _, p := range starter.ProviderNames() {
+		for _, tools := range sets[p] {
+			t.Run(p+" "+tools, func(t *testing.T) {
+				t.Parallel()
+				dir := filepath.Join(t.TempDir(), "agent")
+				wantOK(t, "init", dir, "--yes", "--provider", p, "--tools", tools)
+				wantGood(t, dir)
+			})
+		}
+	}
+}
+
+// TestProjectsAnswerAndAreGraded runs and grades a project of each choice of
+// tools that answer something.
+func TestProjectsAnswerAndAreGraded(t *testing.T) {
+	for _, c := range []struct{ tools, answer string }{
+		{"json_query,search_files,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2 % below the average day of 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"read_file,calculator", "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2 % below the average day of 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"search_files,calculator", "188.45 EUR is 55.2 % less than 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"search_files", "By notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+		{"calculator", "188.45 EUR is 55.2 % less than 420.20 EUR."},
+		{strings.Join(starter.ToolNames(), ","), "2026-11-12, a Thursday, had the lowest sales: 188.45 EUR.\nThat is 55.2 % below the average day of 420.20 EUR.\nBy notes.md the espresso machine was down on 2026-11-12 from 8:10 to 13:30."},
+	} {
+		t.Run(c.tools, func(t *testing.T) {
+			dir, home := filepath.Join(t.TempDir(), "agent"), t.TempDir()
+			wantOK(t, "init", dir, "--yes", "--tools", c.tools)
+			if got := printed(t, 0, "run", dir, "--home", home); got != c.answer+"\n" {
+				t.Errorf("answered %q, want %q", got, c.answer)
+			}
+			wantOK(t, "eval", dir, "--home", home)
+		})
+	}
+}
+
+// TestAnswersThatYAMLCouldMisread have names and texts that are something else
+// in YAML, in templates or in Markdown.
+func TestAnswersThatYAMLCouldMisread(t *testing.T) {
+	for _, c := range []struct{ name, flag, text string }{
+		{"a colon and a hash", "description", "Note: it answers # questions"},
+		{"quotes", "description", `It says "yes" and it's 'no' {never} [x]`},
+		{"references", "description", "costs ${parameters.x} and $<env.HOME> and $${y} {{.Name}}"},
+		{"a boolean", "name", "true"},
+		{"no word", "name", "null"},
+		{"a boolean of old", "name", "No"},
+		{"other letters", "description", "Beantwortet Fragen zu Umsätzen – 质问"},
+		{"a model with a slash", "model", "openai/gpt-oss-120b:free"},
+		{"a model that is a number", "model", "1e3"},
+		{"a model that is a date", "model", "2026-11-22"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "agent")
+			wantOK(t, "init", dir, "--yes", "--"+c.flag, c.text)
+			wantGood(t, dir)
+		})
+	}
+}
+
+// TestInitWritesGoldensInCI has golden files made where test --update refuses
+// to: nothing is compared with them yet.
+func TestInitWritesGoldensInCI(t *testing.T) {
+	t.Setenv("CI", "true")
+	dir := filepath.Join(t.TempDir(), "agent")
+	wantOK(t, "init", dir, "--yes")
+	wantGood(t, dir)
+}
+
+// TestSamplesAreGood copies each sample and wants it to hold as it does here.
+func TestSamplesAreGood(t *testing.T) {
+	here, err := filepath.Glob("../../specs/*/spec.yaml")
+	if err != nil || len(here) != len(samples.List()) {
+		t.Fatalf("specs/ has %d samples, new hands out %d: %v", len(here), len(samples.List()), err)
+	}
+	for _, s := range samples.List() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "elsewhere")
+			wantOK(t, "new", s.Name, dir)
+			wantOK(t, "vet", dir)
+			wantOK(t, "test", dir)
+			for _, path := range yamls(t, dir) {
+				b, err := os.ReadFile(path)
+				if err != nil || bytes.Contains(b, []byte("specs/"+s.Name)) {
+					t.Errorf("%s names the place it came from (%v)", path, err)
+				}
+			}
+			wantOK(t, "new", s.Name, dir, "--force")
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/builtins/tty"
+	samples "github.com/pexctl/pex/specs"
+)
+
+func newCommand() *cli.Command {
+	return &cli.Command{
+		Name: "new", Usage: "copy a sample agent, with its tests and data; or list the samples", ArgsUsage: "[SAMPLE] [DIR]",
+		Description: examples(
+			"pexctl new                       # what there is",
+			"pexctl new log-triage            # into the folder log-triage",
+			"pexctl new log-triage incidents  # into another",
+			"pexctl new log-triage --force    # replace what was changed in it",
+		) + "\n\nNo file that is there is changed, unless --force says so, and then only those of the same names.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "list", Usage: "list the samples"},
+			forceFlag(), outputFlag(),
+		},
+		Action: copySample,
+	}
+}
+
+func copySample(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 2); err != nil {
+		return err
+	}
+	name := c.Args().First()
+	if name == "" || c.Bool("list") {
+		if name != "" {
+			return usage("--list lists the samples, %s is one to copy: which one?", name)
+		}
+		return listSamples(c, wantJSON)
+	}
+	sample, ok := samples.Find(name)
+	if !ok {
+		return unknownSample(name)
+	}
+	found, err := sample.Files()
+	if err != nil {
+		return infra(err)
+	}
+	var files []starter.File
+	for _, f := range found {
+		files = append(files, starter.File(f))
+	}
+	dir := c.Args().Get(1)
+	if dir == "" {
+		dir = sample.Name
+	}
+	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + quoted(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
+	return place(c, project{Name: sample.Name, Dir: dir, Next: newNext(dir, files), Live: live}, files, wantJSON)
+}
+
+func listSamples(c *cli.Context, wantJSON bool) error {
+	all := samples.List()
+	if wantJSON {
+		return printJSON(c, struct {
+			Samples []samples.Sample `json:"samples"`
+		}{all})
+	}
+	rows := [][]string{{"SAMPLE", "WHAT IT DOES"}}
+	for _, s := range all {
+		rows = append(rows, []string{s.Name, s.About})
+	}
+	table(c.App.Writer, rows)
+	hint(c.App.ErrWriter, []string{"", "next: pexctl new " + all[0].Name})
+	return nil
+}
+
+func unknownSample(name string) error {
+	var known []string
+	for _, s := range samples.List() {
+		known = append(known, s.Name)
+	}
+	if near := nearest(name, known); near != "" {
+		return usage("there is no sample %q; did you mean %s?", tty.Flat(name), near)
+	}
+	return usage("there is no sample %q; there are %s", tty.Flat(name), listed(known))
+}
+
+// newNext are the commands to go on with; a sample may have no suite.
+func newNext(dir string, files []starter.File) []nextCommand {
+	dir = quoted(dir)
+	next := []nextCommand{
+		{"pexctl run " + dir, "asks the agent its question; needs no key"},
+		{"pexctl test " + dir, "holds its prompts and runs against their goldens"},
+	}
+	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "suite.yaml" }) {
+		next = append(next, nextCommand{"pexctl eval " + dir, "grades its answers"})
+	}
+	return next
+}
