@@ -233,7 +233,7 @@ func (f *files) neighbours(rel string) string {
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(most)
-	if near := diag.Nearest(filepath.Base(rel), names); near != "" {
+	if near := diag.Nearest(filepath.Base(rel), names); near != "" && near != filepath.Base(rel) {
 		return "did you mean " + near + "?"
 	}
 	return ""

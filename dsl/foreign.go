@@ -61,32 +61,45 @@ func (f *Foreign) add(path string, src *source) {
 func (c *compiler) foreign() {
 	for i := range c.tools {
 		t := &c.tools[i]
-		if e := c.doc.Tools.find(t.Name); e != nil && (e.place.foreign() || e.val.foreignKey() >= 0) {
+		if e := c.doc.Tools.find(t.Name); e != nil {
 			c.part(e.val, e.place, ForeignPart{Path: "tools." + t.Name, Tool: t})
 		}
 	}
 	for i := range c.models {
 		m := &c.models[i]
-		if v := c.llmValues[m.Name]; v != nil && v.foreignKey() >= 0 {
-			c.part(v, v.place, ForeignPart{Path: "llms." + m.Name, Model: m})
+		if v := c.llmValues[m.Name]; v != nil {
+			c.part(v, place{}, ForeignPart{Path: "llms." + m.Name, Model: m})
 		}
 	}
 }
 
-// part notes one of them, of the first of its places that is foreign.
+// part notes one of them if it is foreign, of the first of its places that is.
 func (c *compiler) part(v *value, at place, p ForeignPart) {
-	if i := v.foreignKey(); i >= 0 {
-		at = v.entries[i].place
+	if key := v.foreignKey(); key.src != nil {
+		at = key
+	}
+	if !at.foreign() {
+		return
 	}
 	p.Source, p.File = v.appendJSON(nil), at.src.name
 	f := c.loader.files.foreign
 	f.Parts = append(f.Parts, p)
 }
 
-// foreignKey is the first key of a mapping that stands in a foreign file, or -1.
-// What is below does not count: a schema of others starts nothing.
-func (v *value) foreignKey() int {
-	return slices.IndexFunc(v.entries, func(e *entry) bool { return e.place.foreign() })
+// foreignKey is the place of the first key of a mapping, or of one within it, that
+// stands in a foreign file; nowhere = none does. Where a spec lies over a foreign
+// one that is any of them: options.url below options of our own. Schemas do not
+// count: one of others starts nothing.
+func (v *value) foreignKey() place {
+	for _, e := range v.entries {
+		switch at := e.val.foreignKey(); {
+		case e.place.foreign():
+			return e.place
+		case at.src != nil && !strings.HasSuffix(e.key, "schema"):
+			return at
+		}
+	}
+	return place{}
 }
 
 func (p place) foreign() bool { return p.src != nil && p.src.foreign }

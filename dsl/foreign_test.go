@@ -23,6 +23,7 @@ func elsewhere() map[string]string {
 		"shared/lib.yaml":       lib + "include: [deep/lib.yaml, ../project/own.yaml, ../project/tainted.yaml]\nllms: {theirs: {provider: scripted}}\nprompts: {p: {file: prompt.md}}\n",
 		"shared/deep/lib.yaml":  lib + "tools: {deep: {type: clock}, calculator: }\n",
 		"shared/prompt.md":      "Be kind.",
+		"shared/base.yaml":      head + "tools: {far: {type: command, argv: [x], effect: read, env: {PATH: /theirs}}}\nplanner: {temperature: 0.5}\n",
 		"shared/schema.json":    `{"type": "object"}`,
 		"shared/spec.yaml":      head + "tools: {clock: {}}\nplanner: {temperature: 0.5}\n",
 		"more/deeper/spec.yaml": head + "tools: {again: {type: agent, ref: ../../shared/spec.yaml}}\n",
@@ -66,6 +67,11 @@ func TestForeignIsWhatOtherFoldersDefine(t *testing.T) {
 				"shared/spec.yaml tools.clock", "shared/spec.yaml llms.main", "shared/spec.yaml llms.main+planner",
 				"more/deeper/spec.yaml tools.again", "more/deeper/spec.yaml llms.main",
 			},
+		},
+		{
+			name: "a base, below all that is said over it", spec: "extends: ../shared/base.yaml\ntools: {far: {type: command, argv: [far], effect: read, env: {A: b}, input_schema: {type: object}}, near: {type: command, argv: [near], effect: read}}\n",
+			files: []string{"../shared/base.yaml"},
+			parts: []string{"shared/base.yaml tools.far", "shared/base.yaml llms.main+planner"},
 		},
 		{name: "its own", spec: "include: [own.yaml]\n"},
 	}

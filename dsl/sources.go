@@ -63,6 +63,10 @@ func (v *value) sources(path string, prompts *value, out []Source) []Source {
 	switch v.kind {
 	case dict:
 		for _, e := range v.entries {
+			if e.key == "spec" && e.val.src != nil && e.val.src.kind == resolved {
+				out = e.val.offered(join(path, e.key), out)
+				continue
+			}
 			out = e.val.sources(join(path, e.key), prompts, out)
 		}
 	case list:
@@ -72,6 +76,17 @@ func (v *value) sources(path string, prompts *value, out []Source) []Source {
 	case null:
 	default:
 		out = append(out, v.asSource(path))
+	}
+	return out
+}
+
+// offered are the texts of an agent that those see who may call it: what it is,
+// and what it wants. Its prompts are its own.
+func (v *value) offered(path string, out []Source) []Source {
+	for _, key := range []string{"metadata", "parameters"} {
+		if section := v.get(key); section != nil {
+			out = section.sources(join(path, key), nil, out)
+		}
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/dsl"
 )
 
@@ -80,6 +82,37 @@ tests:
 		if strings.HasPrefix(path, "tests") || path == "kind" || strings.HasPrefix(path, "include") {
 			t.Errorf("%s is no source", path)
 		}
+	}
+}
+
+// What an agent within says to its own models reaches no prompt of who calls it.
+func TestSourcesOfAnAgentAreWhatItOffers(t *testing.T) {
+	write(t, map[string]string{"spec.yaml": head + `tools:
+  help: {type: agent, ref: '#helper', effect: read}
+prompts: {tone: Be brief and kind.}
+planner: {system_prompt: 'Lead. ${prompts.tone}'}
+agents:
+  helper:
+    metadata: {description: Knows the way.}
+    parameters: {city: {type: string, description: Which city.}}
+    planner: {system_prompt: 'Help. ${prompts.tone}'}
+`})
+	s, found := dsl.Load("spec.yaml", dsl.Options{Catalog: catalog})
+	if found.Failed() {
+		t.Fatal(found)
+	}
+	seen := map[string]string{}
+	for _, src := range s.Sources() {
+		if rest, within := strings.CutPrefix(src.Path, "tools.help.ref.spec."); within {
+			seen[rest] = src.Text
+		}
+	}
+	want := map[string]string{
+		"metadata.name": "helper", "metadata.description": "Knows the way.",
+		"parameters.city.type": "string", "parameters.city.description": "Which city.",
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Error(diff)
 	}
 }
 

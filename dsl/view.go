@@ -71,12 +71,17 @@ func (v Value) Items() []Value {
 	return out
 }
 
-// IsText, IsList, IsMapping and IsNull say what a value is; of nothing all are
-// false.
-func (v Value) IsText() bool    { return v.v != nil && v.v.kind == text }
-func (v Value) IsList() bool    { return v.v != nil && v.v.kind == list }
+// IsText says whether a value is text; of nothing it is false.
+func (v Value) IsText() bool { return v.v != nil && v.v.kind == text }
+
+// IsList says whether it is a list.
+func (v Value) IsList() bool { return v.v != nil && v.v.kind == list }
+
+// IsMapping says whether it is a mapping.
 func (v Value) IsMapping() bool { return v.v != nil && v.v.kind == dict }
-func (v Value) IsNull() bool    { return v.v != nil && v.v.kind == null }
+
+// IsNull says whether it is there, and a null.
+func (v Value) IsNull() bool { return v.v != nil && v.v.kind == null }
 
 // Text is a scalar as it was written; "" for everything else.
 func (v Value) Text() string {

@@ -176,7 +176,8 @@ func writeImport(dir string, files []convert.File, force bool) (paths []string, 
 		if strings.HasSuffix(f.Path, ".yaml") {
 			var found diag.List
 			if text, found = dsl.Format(text); found.Failed() {
-				return nil, infra(fmt.Errorf("%s: what was made is no YAML: %s", f.Path, found[0].Message))
+				wrong := found[slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })]
+				return nil, infra(fmt.Errorf("%s: what was made is no YAML: %s", f.Path, wrong.Message))
 			}
 		}
 		if err := os.MkdirAll(filepath.Dir(paths[i]), 0o755); err != nil {

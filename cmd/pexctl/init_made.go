@@ -64,8 +64,7 @@ func tellProject(c *cli.Context, p project) {
 
 // placeError tells a caller's mistake from the disk's trouble.
 func placeError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return infra(fmt.Errorf("nothing was made: %w", err))
 	}
 	return usage("nothing was made: %w", err)

@@ -23,7 +23,7 @@ func proven(ctx context.Context, files []starter.File) ([]starter.File, error) {
 	if err != nil {
 		return nil, infra(fmt.Errorf("make a project: %w", err))
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, infra(fmt.Errorf("make a project: %w", err))
 	}

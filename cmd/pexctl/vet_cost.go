@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -96,14 +97,15 @@ func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Ana
 	if !w.on() {
 		return all
 	}
-	root := specFile(file)
+	bare := dsl.FileOf(file)
+	root, agent := specFile(bare), strings.TrimPrefix(strings.TrimPrefix(file, bare), "#")
 	if kind, _ := dsl.Kind(root); kind == "Agent" { // what cannot be read is reported by who loads it
 		w.specs++
 	}
 	return append(slices.Clip(all), dsl.Analyzer{
 		Name: "worst_case", Codes: []diag.Code{diag.TooDear},
 		Run: func(p *dsl.Pass) {
-			if p.Spec.File == root { // not an agent within it
+			if p.Spec.File == root && p.Spec.Agent == agent { // not an agent within it
 				w.look(p, shown)
 			}
 		},

@@ -81,6 +81,8 @@ type component struct {
 	id   string // as it is called here
 	it   *item
 	used bool
+	// remark is a line of the comment on top of its file; "" = none.
+	remark string
 }
 
 // path is the file of an agent or a workflow.
@@ -188,7 +190,7 @@ func (m *project) chooseMain() {
 // head is the comment on top of a file.
 func (m *project) head(c *component) string {
 	kind := map[string]string{anAgent: "Agent", aLine: "Linear workflow", aGraph: "Graph workflow", anEval: "Evaluation", aServer: "Tool server"}[c.kind]
-	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.", kind, oneLine(c.name), oneLine(c.it.file))
+	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.\n%s", kind, oneLine(c.name), oneLine(c.it.file), c.remark)
 }
 
 // inOrder is the notes in the order of the source, each once.

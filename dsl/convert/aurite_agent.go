@@ -27,6 +27,9 @@ func (m *project) agent(c *component) mapping {
 	m.inline(&out, servers)
 	role := m.role(c)
 	schema := m.schema(c)
+	if schema != nil {
+		m.tolerant(c, role)
+	}
 	prompt := m.prompt(c)
 	nodes := []any{}
 	if len(servers) > 0 {

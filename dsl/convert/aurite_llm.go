@@ -129,8 +129,8 @@ func (m *project) settings(out *mapping, it *item) {
 		at := it.at(f.from)
 		switch n := at.numeral(); {
 		case at == nil:
-		case n == nil, f.to == "max_output_tokens" && !isWhole(at):
-			m.note(at, Todo, "it should be a number, and was left out")
+		case n == nil, f.to == "max_output_tokens" && !isWhole(at), (f.to == "temperature" || f.to == "top_p") && !setting(new(mapping), f.to, at.peek()):
+			m.note(at, Todo, "it is no number that %s can be, and was left out", f.to)
 		default:
 			at.take()
 			out.put(f.to, n)

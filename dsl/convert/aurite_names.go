@@ -105,8 +105,12 @@ func (m *project) hidden(it *item, s, name, variable string) (string, bool) {
 	if i := strings.IndexByte(value, '='); strings.HasPrefix(value, "-") && i > 0 {
 		name, begin, value = strings.TrimLeft(value[:i], "-"), value[:i+1], value[i+1:]
 	}
+	if bare := withUser.ReplaceAllString(value, "$1"); bare != value && !placeholder.MatchString(value) {
+		m.note(it, Todo, "it holds a user and a password and was not taken over: set the environment variable %s to it", variable)
+		return unfolded(begin) + "${env." + variable + "}", true
+	}
 	told := secret.Name(name) && kindOfWord(value) == unknown
-	if value == "" || !told && secret.InLiteral(value, name).Looks == "" && secret.Known(s).Looks == "" {
+	if value == "" || !told && secret.InLiteral(value, name).Looks == "" && secret.InLiteral(s, "").Looks == "" {
 		return "", false
 	}
 	m.note(it, Todo, "it looks like a secret and was not taken over: set the environment variable %s", variable)

@@ -112,6 +112,9 @@ func (m *project) excluded(c *component, servers []*component) (out []any) {
 	if at == nil {
 		return nil
 	}
+	if len(at.items) == 0 {
+		at.take() // none is excluded
+	}
 	for _, it := range at.items {
 		name := it.peek()
 		switch {
@@ -140,12 +143,13 @@ func globs(name string, servers []*component) (out []any) {
 	return out
 }
 
+func schemaOf(c *component) *item {
+	return first(c.it.at("config_validation_schema"), c.it.at("schema"))
+}
+
 // schema is what the answer has to be.
 func (m *project) schema(c *component) any {
-	at := c.it.at("config_validation_schema")
-	if at == nil {
-		at = c.it.at("schema")
-	}
+	at := schemaOf(c)
 	if at == nil || at.kind != object || len(at.items) == 0 {
 		return nil
 	}

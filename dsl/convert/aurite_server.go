@@ -119,8 +119,11 @@ func (m *project) args(c *component) (out []any) {
 		}
 		before = it.peek()
 		flag, _, _ := strings.Cut(strings.TrimLeft(before, "-"), "=")
-		if name != "" {
+		switch {
+		case name != "":
 			flag = name
+		case !strings.HasPrefix(before, "-"):
+			flag = "argument" // what it says may be the secret
 		}
 		if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") {
 			name = "" // a flag by itself is no value

@@ -9,6 +9,10 @@ import (
 // suites writes the evaluations whose agents or workflows are there.
 func (m *project) suites() error {
 	for _, c := range m.of(anEval) {
+		if cases := c.it.at("test_cases"); cases == nil || len(cases.items) == 0 {
+			m.note(c.it, Dropped, "it has no cases to ask")
+			continue
+		}
 		specs := m.evaluated(c)
 		if len(specs) == 0 {
 			m.note(c.it, Dropped, "it evaluates no agent or workflow that is there: component_refs names them")
@@ -131,7 +135,8 @@ func (m *project) judge(c *component) mapping {
 	}
 	if llm == nil {
 		m.remind(c.it.file, c.it.path, Todo, "no llm is there to judge: name one where %s stands", unnamed)
-		return mapping{{key: "llm", value: mapping{{key: "provider", value: "anthropic"}, {key: "model", value: unnamed}}}}
+		m.llms["judge"] = mapping{{key: "provider", value: "anthropic"}, {key: "model", value: unnamed}}
+		return mapping{{key: "llm", value: "judge"}}
 	}
 	at.take()
 	return mapping{{key: "llm", value: m.llm(llm)}}

@@ -231,3 +231,55 @@ func FuzzAurite(f *testing.F) {
 		}
 	})
 }
+
+// Single keys of a project against what must stand in the files, what must not,
+// and what a note says.
+func TestWhatBecomesOfAProject(t *testing.T) {
+	tests := []struct{ name, members, agent, want, never, noted, unnoted string }{
+		{
+			"a password in an argument", `"clients": [{"client_id": "db", "command": "npx", "args": ["postgres://u:hunter2@db/x"]}]`, `"client_ids": ["db"]`,
+			"'${env.DB_ARGUMENT}'", "hunter2", "holds a user and a password", "",
+		},
+		{
+			"a key as an argument", `"clients": [{"client_id": "db", "command": "npx", "args": ["sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEf"]}]`, `"client_ids": ["db"]`,
+			"'${env.DB_ARGUMENT}'", "ABCDEFGHIJ", "looks like a secret", "",
+		},
+		{"a temperature that none has", `"llms": [{"llm_id": "m", "model": "x", "temperature": 2048}]`, `"llm_config_id": "m"`, "model: x", "2048", "no number that temperature can be", ""},
+		{"an evaluation without cases", `"evaluations": [{"name": "e", "component_refs": ["a"]}]`, `"system_prompt": "x"`, "", "kind: Suite", "no cases to ask", ""},
+		{
+			"an evaluation that no llm can judge", `"evaluations": [{"name": "e", "component_refs": ["a"], "test_cases": [{"input": "q", "expectations": ["x"]}]}]`, `"system_prompt": "x"`,
+			"llms:\n  judge:\n    provider: anthropic\n    model: to-be-filled-in\ndataset:", "", "no llm is there to judge", "",
+		},
+		{"no server is no oddity", `"llms": []`, `"client_ids": [], "exclude_components": []`, "type: finalizer", "", "", "has no such key"},
+		{
+			"a schema that OpenAI does not hold a model to", `"llms": [{"llm_id": "gpt", "provider": "openai", "model": "gpt-4o"}]`,
+			`"llm_config_id": "gpt", "config_validation_schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}`,
+			"# pex:ignore-file PEX094 ", "", "additionalProperties: false", "",
+		},
+		{
+			"one that it does", `"llms": [{"llm_id": "gpt", "provider": "openai", "model": "gpt-4o"}]`,
+			`"llm_config_id": "gpt", "config_validation_schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}`,
+			"additionalProperties: false", "PEX094", "", "OpenAI holds",
+		},
+		{
+			"one of a server that only speaks OpenAI's protocol", `"llms": [{"llm_id": "gpt", "provider": "groq", "model": "m"}]`,
+			`"llm_config_id": "gpt", "config_validation_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}`,
+			"schema:", "PEX094", "", "OpenAI holds",
+		},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := convert.Aurite(convert.Input{Name: "p.json", Text: []byte(`{` + tc.members + `, "agents": [{"name": "a", "model": "claude-3", ` + tc.agent + `}]}`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, notes, _ := strings.Cut(shown(got), "-- notes --")
+			if !strings.Contains(files, tc.want) || tc.never != "" && strings.Contains(files, tc.never) {
+				t.Errorf("want %q, never %q:\n%s", tc.want, tc.never, files)
+			}
+			if !strings.Contains(notes, tc.noted) || tc.unnoted != "" && strings.Contains(notes, tc.unnoted) {
+				t.Errorf("want %q, never %q:\n%s", tc.noted, tc.unnoted, notes)
+			}
+		})
+	}
+}

@@ -11,7 +11,11 @@ import (
 func (m *importer) options() {
 	params, llm := m.agent.at("parameters"), m.agent.at("llm", "parameters")
 	m.limit(params.at("max_steps"), "max_steps")
-	m.limit(first(params.at("message_history_limit"), llm.at("message_history_limit")), "message_history_limit")
+	if it := first(params.at("message_history_limit"), llm.at("message_history_limit")); m.memory.get("history") == true {
+		m.limit(it, "message_history_limit")
+	} else {
+		m.note(it, Dropped, "the agent has no memory: no earlier turn is ever shown, there as here")
+	}
 	m.limit(params.at("executor_message_history_limit"), "executor_message_history_limit")
 	for _, it := range []*item{params.at("executor_max_iterations"), params.at("executor_max_iteration"), params.at("max_iteration"), params.at("max_iterations"), llm.at("max_iteration"), llm.at("max_iterations")} {
 		m.iterations(it)

@@ -17,9 +17,13 @@ func (m *importer) hideSecrets() {
 	m.unsay(m.agent)
 }
 
-// unsay removes keys of known forms from the texts of an agent.
+// unsay removes keys of known forms from the texts of an agent, but for what its
+// tools are set to: that is sent, not said.
 func (m *importer) unsay(it *item) {
-	for _, sub := range it.items {
+	for i, sub := range it.items {
+		if it.kind == object && strings.HasPrefix(it.path, "tools[") && (it.keys[i] == "parameters" || it.keys[i] == "config") {
+			continue
+		}
 		m.unsay(sub)
 	}
 	if it.kind == text && secret.Known(it.text).Looks != "" {
@@ -71,21 +75,27 @@ func (c *connector) hidden(s, name string) string {
 				return pair
 			}
 			i := strings.LastIndex(pair, m[3])
-			return pair[:i] + "${env." + c.variable(m[2]) + "}" + pair[i+len(m[3]):]
+			return pair[:i] + c.instead(m[2]) + pair[i+len(m[3]):]
 		})
 	}
 	begin := scheme.FindString(s)
-	if value := s[len(begin):]; secretive(name, value) {
-		return begin + "${env." + c.variable(name) + "}"
+	if value := s[len(begin):]; secretive(name, value) || begin != "" && secret.InLiteral(s, "").Looks != "" {
+		return begin + c.instead(name)
 	}
 	for range 100 {
 		seen := secret.Known(s)
 		if seen.Looks == "" {
 			break
 		}
-		s = strings.Replace(s, seen.Text, "${env."+c.variable(name)+"}", 1)
+		s = strings.Replace(s, seen.Text, c.instead(name), 1)
 	}
 	return s
+}
+
+// instead is the variable that takes the place of a secret of this connector, of
+// which others may have one under the same name.
+func (c *connector) instead(name string) string {
+	return "${env." + c.variable(c.body.at("name").peek()+"_"+name) + "}"
 }
 
 // secretive says that a value is one to hide, by the name it stands under. What

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/pexctl/pex/engine/secret"
 )
 
 // ours are the tools of OpenSearch that are built in here, by their types.
@@ -290,7 +292,7 @@ func (m *importer) effect(out *mapping, t *item, reads bool) {
 // sent is a fixed value of a tool as the cluster is sent it; a variable stands
 // for a secret.
 func (m *importer) sent(key string, it *item) any {
-	if it.kind == text && secretive(key, it.text) {
+	if it.kind == text && (secretive(key, it.text) || secret.Known(it.text).Looks != "") {
 		variable := "${env." + screaming(key) + "}"
 		m.note(it, Todo, "it looks like a secret and was not taken over: set the environment variable %s", screaming(key))
 		return variable

@@ -15,7 +15,7 @@ var aliases = map[string]string{
 	"environment": "env", "environ": "env",
 	"arg": "args", "argument": "args", "arguments": "args",
 	"cases": "case", "row": "case",
-	"step": "steps",
+	"step":    "steps",
 	"partial": "prompts", "partials": "prompts",
 }
 

@@ -1,6 +1,9 @@
 package prompt
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // partials is the namespace of named prompts that stand within another one.
 const partials = "prompts"
@@ -10,7 +13,7 @@ func (p *parser) namespaces() []string {
 	if p.options.Partial == nil {
 		return p.options.Namespaces
 	}
-	return append(p.options.Namespaces[:len(p.options.Namespaces):len(p.options.Namespaces)], partials)
+	return append(slices.Clip(p.options.Namespaces), partials)
 }
 
 // include puts a named prompt into a reference's place. It is a part of what is

@@ -157,3 +157,29 @@ func FuzzSVG(f *testing.F) {
 		}
 	})
 }
+
+// Nodes may be called as the words of Mermaid are, or as the ends of a picture.
+func TestNamesOfNodesAreNoWordsOfAPicture(t *testing.T) {
+	g := &graph.Graph[string]{
+		Start: "start", Nodes: []graph.Node{{ID: "start", Type: "x"}, {ID: "class", Type: "x"}, {ID: "end_", Type: "x"}, {ID: "a--b", Type: "x"}},
+		Edges: []graph.Edge[string]{{From: "start", To: "class"}, {From: "class", To: "end_"}, {From: "end_", To: "a--b"}, {From: "a--b", To: graph.End}},
+	}
+	want := `flowchart TD
+    start_([start]) --> start
+    start["start (x)"]
+    class_["class (x)"]
+    end_["end_ (x)"]
+    a-_b_["a--b (x)"]
+    end__([end])
+    start --> class_
+    class_ --> end_
+    end_ --> a-_b_
+    a-_b_ --> end__
+`
+	if got := g.Mermaid(); got != want {
+		t.Errorf("Mermaid:\n%s\nwant\n%s", got, want)
+	}
+	if got := g.DOT(); !strings.Contains(got, `start_ [shape=circle, label=start];`) || !strings.Contains(got, `start_ -> "start";`) {
+		t.Errorf("DOT:\n%s", got)
+	}
+}

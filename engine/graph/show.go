@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,21 +22,17 @@ func (g *Graph[G]) MarshalJSON() ([]byte, error) { return g.Draw(nil).MarshalJSO
 func (d *Drawing) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
-	fmt.Fprintf(&b, "    start([start]) --> %s\n", d.start)
+	fmt.Fprintf(&b, "    %s([start]) --> %s\n", d.free("start"), d.mermaidID(d.start))
 	for _, n := range d.nodes {
-		fmt.Fprintf(&b, "    %s[%s]\n", n.ID, quote(d.nodeText(n)))
+		fmt.Fprintf(&b, "    %s[%s]\n", d.mermaidID(n.ID), quote(d.nodeText(n)))
 	}
 	end := d.endText()
 	if end != End {
 		end = quote(end)
 	}
-	b.WriteString("    " + End + "_([" + end + "])\n")
+	b.WriteString("    " + d.mermaidID(End) + "([" + end + "])\n")
 	thick := []string{"0"} // links by number; the first is that from start
 	for i, e := range d.edges {
-		to := e.to
-		if to == End {
-			to += "_" // "end" is a word of Mermaid's own
-		}
 		line := "-->"
 		if e.jump {
 			line = "-.->"
@@ -47,10 +44,30 @@ func (d *Drawing) Mermaid() string {
 		if e.count > 0 {
 			thick = append(thick, strconv.Itoa(i+1))
 		}
-		b.WriteString("    " + e.from + arrow + to + "\n")
+		b.WriteString("    " + d.mermaidID(e.from) + arrow + d.mermaidID(e.to) + "\n")
 	}
 	d.mermaidWalk(&b, thick)
 	return b.String()
+}
+
+// mermaidWords are words of Mermaid's own, which no node can be called.
+var mermaidWords = []string{"call", "class", "classDef", "click", "default", "direction", End, "flowchart", "graph", "href", "interpolate", "linkStyle", "style", "subgraph"}
+
+// mermaidID is what a node is called in Mermaid.
+func (d *Drawing) mermaidID(id string) string {
+	out := strings.ReplaceAll(id, "--", "-_") // which would be a line
+	if out != id || slices.ContainsFunc(mermaidWords, func(word string) bool { return strings.EqualFold(word, id) }) {
+		return d.free(out + "_")
+	}
+	return out
+}
+
+// free is a name, with as many _ behind it as it needs to be no node's.
+func (d *Drawing) free(name string) string {
+	for slices.ContainsFunc(d.nodes, func(n drawnNode) bool { return n.ID == name }) {
+		name += "_"
+	}
+	return name
 }
 
 // mermaidWalk marks what a walk did.
@@ -58,14 +75,14 @@ func (d *Drawing) mermaidWalk(b *strings.Builder, thick []string) {
 	var visited, at []string
 	for _, n := range d.nodes {
 		if n.visits > 0 {
-			visited = append(visited, n.ID)
+			visited = append(visited, d.mermaidID(n.ID))
 		}
 		if n.at {
-			at = append(at, n.ID)
+			at = append(at, d.mermaidID(n.ID))
 		}
 	}
 	if d.ends > 0 {
-		visited = append(visited, End+"_")
+		visited = append(visited, d.mermaidID(End))
 	}
 	if len(visited) == 0 {
 		return
@@ -82,7 +99,8 @@ func (d *Drawing) mermaidWalk(b *strings.Builder, thick []string) {
 // DOT draws for Graphviz; see Mermaid.
 func (d *Drawing) DOT() string {
 	var b strings.Builder
-	b.WriteString("digraph program {\n    start [shape=circle];\n    start -> " + dot(d.start) + ";\n")
+	start := d.free("start")
+	b.WriteString("digraph program {\n    " + start + " [shape=circle" + labelled(start) + "];\n    " + start + " -> " + dot(d.start) + ";\n")
 	for _, n := range d.nodes {
 		fmt.Fprintf(&b, "    %s [shape=box, label=%s%s];\n", dot(n.ID), dot(d.nodeText(n)), dotVisited(n.visits, n.at))
 	}
@@ -110,6 +128,14 @@ func (d *Drawing) DOT() string {
 	}
 	b.WriteString("}\n")
 	return b.String()
+}
+
+// labelled is the label of the start, where a node has its name.
+func labelled(start string) string {
+	if start == "start" {
+		return ""
+	}
+	return ", label=start"
 }
 
 func dotVisited(visits int, at bool) string {
