@@ -56,7 +56,7 @@ func (a *agent) Run(s *engine.Scope) error {
 	if rec.Status != engine.StepOK && a.cfg.OnError == onFail {
 		return engine.Fail(engine.StopStepFailed, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
 	}
-	return nil
+	return unanswered(s, a.id, rec)
 }
 
 // wantsText says that a parameter of an agent is declared as a string.

@@ -31,6 +31,14 @@ func (x *executor) reportQuestion(s *engine.Scope) error {
 	return nil
 }
 
+// unanswered fails a run whose last node failed: nobody is left to answer.
+func unanswered(s *engine.Scope, id string, rec engine.StepRecord) error {
+	if v := s.View(); rec.Status == engine.StepOK || v.State.Answer != nil || !isLast(v, id) {
+		return nil
+	}
+	return engine.Fail(engine.StopStepFailed, "graph.nodes."+id, "node %s ended %s, and no node comes behind it: %s", id, rec.Status, rec.Error)
+}
+
 // isLast says that every edge of a node leads to the end.
 func isLast(v engine.View, id string) bool {
 	for _, e := range v.Program.Graph.From(id) {

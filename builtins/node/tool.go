@@ -56,7 +56,7 @@ func (t *toolNode) Run(s *engine.Scope) error {
 	}
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	gave(s, t.id, rec)
-	return nil
+	return unanswered(s, t.id, rec)
 }
 
 // isString says that a schema wants a text under a name.
