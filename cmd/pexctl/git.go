@@ -24,11 +24,8 @@ func gitState(ctx context.Context, dir string) (commit string, dirty bool) {
 // gitFile is a file as a commit has it; fs.ErrNotExist = the commit has none.
 func gitFile(ctx context.Context, ref, file string) ([]byte, error) {
 	dir := filepath.Dir(file)
-	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return nil, usage("git:%s: git is not installed here", ref)
-		}
-		return nil, usage("git:%s: %s has no such commit (in CI, fetch it first: a shallow clone holds only its own)", ref, dir)
+	if _, err := gitCommit(ctx, dir, ref); err != nil {
+		return nil, err
 	}
 	object := ref + ":./" + filepath.Base(file)
 	if _, err := git(ctx, dir, "cat-file", "-e", object); err != nil {
@@ -37,9 +34,28 @@ func gitFile(ctx context.Context, ref, file string) ([]byte, error) {
 	return git(ctx, dir, "show", "--end-of-options", object)
 }
 
+// gitCommit is the id of the commit that a name stands for; whatever the name is,
+// git never takes it for a flag.
+func gitCommit(ctx context.Context, dir, ref string) (string, error) {
+	id, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", usage("git:%s: git is not installed here", ref)
+	case err != nil:
+		return "", usage("git:%s: %s has no such commit (in CI, fetch it first: a shallow clone holds only its own)", ref, dir)
+	}
+	return strings.TrimSpace(string(id)), nil
+}
+
 // git runs git in a folder; the error holds what it said.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return gitTold(ctx, dir, "", args...)
+}
+
+// gitTold is git with something to read on its stdin.
+func gitTold(ctx context.Context, dir, stdin string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--no-optional-locks"}, args...)...)
+	cmd.Stdin = strings.NewReader(stdin)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()

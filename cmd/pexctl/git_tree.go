@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/pin"
+)
+
+// gitTree is the files of a repository as a commit has them. Nothing is checked
+// out.
+type gitTree struct {
+	ctx    context.Context
+	top    string // the repository's folder, absolute, links resolved
+	commit string
+	known  map[string]gitObject
+}
+
+// gitObject is what stands at a path of a commit.
+type gitObject struct {
+	kind string // blob or tree; "" = nothing
+	text []byte
+}
+
+// openGitTree is the commit of the repository that a file is in, or would be in.
+func openGitTree(ctx context.Context, ref, file string) (*gitTree, error) {
+	dir, _ := onDisk(filepath.Dir(file))
+	commit, err := gitCommit(ctx, dir, ref)
+	if err != nil {
+		return nil, err
+	}
+	top, err := git(ctx, dir, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, usage("git:%s: %w", ref, err)
+	}
+	real, err := filepath.EvalSymlinks(strings.TrimRight(string(top), "\r\n"))
+	if err != nil {
+		return nil, infra(err)
+	}
+	return &gitTree{ctx, real, commit, map[string]gitObject{}}, nil
+}
+
+// onDisk is the part of a path that is on disk, with links resolved, and what
+// follows: a folder of another commit may be gone.
+func onDisk(path string) (dir, rest string) {
+	dir = absolute(path)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return real, rest
+		}
+		if filepath.Dir(dir) == dir {
+			return dir, rest
+		}
+		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+// object is what the commit has at an absolute path; links within the repository
+// are followed. false = the path is outside of it.
+func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
+	dir, rest := onDisk(filepath.Dir(path))
+	rel, err := filepath.Rel(g.top, filepath.Join(dir, rest, filepath.Base(path)))
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return gitObject{}, false, nil
+	}
+	if rel == "." {
+		rel = ""
+	}
+	rel = filepath.ToSlash(rel)
+	if known, ok := g.known[rel]; ok {
+		return known, true, nil
+	}
+	if !strings.ContainsAny(rel, "\n\x00") { // git would read two names
+		if o, err = g.ask(rel); err != nil {
+			return o, true, err
+		}
+	}
+	g.known[rel] = o
+	return o, true, nil
+}
+
+// ask reads an object: its id, its kind, its size, and on the next line itself.
+func (g *gitTree) ask(rel string) (o gitObject, err error) {
+	out, err := gitTold(g.ctx, g.top, g.commit+":"+rel+"\n", "cat-file", "--batch", "--follow-symlinks")
+	if err != nil {
+		return o, fmt.Errorf("git cat-file: %w", err)
+	}
+	head, body, _ := bytes.Cut(out, []byte("\n"))
+	if f := bytes.Fields(head); len(f) == 3 && (string(f[1]) == "blob" || string(f[1]) == "tree") {
+		return gitObject{string(f[1]), bytes.TrimSuffix(body, []byte("\n"))}, nil
+	}
+	return o, nil
+}
+
+// read implements dsl.Options.Read.
+func (g *gitTree) read(path string) ([]byte, error) {
+	o, inside, err := g.object(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !inside:
+		return nil, dsl.ErrOnDisk
+	case o.kind != "blob":
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	}
+	return o.text, nil
+}
+
+// pins reads the lock as the commit has it.
+func (g *gitTree) pins(root string) (*pin.Lock, error) {
+	b, err := g.read(filepath.Join(root, pin.FileName))
+	switch {
+	case errors.Is(err, dsl.ErrOnDisk):
+		return pin.Read(root)
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return pin.Parse(b)
+}

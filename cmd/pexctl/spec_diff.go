@@ -1,0 +1,262 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/diff"
+	"github.com/pexctl/pex/eval/textdiff"
+)
+
+const specDiffDescription = `
+
+OLD and NEW are specs as other commands take them: a file, a folder, an agent in a file, an address; or
+git:REF, the same path as that commit has it, or git:REF:PATH, both from the folder you are in. With one
+spec it is held against git:HEAD. All that the spec includes, extends, calls and reads comes from that commit too;
+nothing is checked out. --set and PEX_SET_ variables apply to both sides.
+
+What is written otherwise and means the same is no difference: formatting, the order of keys, defaults
+written out, a text that moved into a file, a library or a base. Tests and suites are not looked at.
+
+  looser    a run may do more, or with less asking: a write without approval, a limit or guard that is
+            gone, another program, host or variable of the environment
+  safer     the other way round
+  breaking  callers have to give more, or readers of the answer find less
+
+-o json: {old, new, state: same|changed|new|gone, effects: [changes that are looser, breaking, safer],
+sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd}}; a
+change is {path, what: added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff}.
+
+Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
+
+func diffCommand() *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "say in words how two specs differ: prompts, tools, limits, worst case", ArgsUsage: "[OLD] NEW",
+		Description: examples(
+			"pexctl diff spec.yaml                            # since the last commit",
+			"pexctl diff git:origin/main spec.yaml -o markdown > comment.md",
+			"pexctl diff git:v1.2 git:v1.3:agents/spec.yaml   # two commits",
+			"pexctl diff base.yaml spec.yaml                  # what a spec changes of the one that it extends",
+			"pexctl diff git:main team.yaml#writer -o json | jq '.effects[] | select(.effect == \"looser\")'",
+		) + specDiffDescription,
+		Flags: append(
+			specFlags(),
+			&cli.BoolFlag{Name: "exit-code", Usage: "end with 1 where the specs differ"},
+			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
+			outputFlagOf("text", "json", "markdown"), homeFlag(),
+		),
+		Action: specDiff,
+	}
+}
+
+func specDiff(c *cli.Context) error {
+	format, err := formatOf(c, "text", "json", "markdown")
+	if err != nil {
+		return err
+	}
+	if c.Int("context") < 0 {
+		return usage("--context is not negative")
+	}
+	old, now, err := twoSpecs(c)
+	if err != nil {
+		return err
+	}
+	if old.missing && now.missing {
+		return usage("neither %s nor %s has the spec", old.word, now.word)
+	}
+	if err := loadBoth(c, old, now); err != nil {
+		return err
+	}
+	d := specDiffOf(old, now, c.Int("context"))
+	switch format {
+	case "json":
+		err = printJSON(c, d)
+	case "markdown":
+		_, err = fmt.Fprint(c.App.Writer, d.markdown())
+	default:
+		d.print(c)
+	}
+	if err == nil && c.Bool("exit-code") && d.State != "same" {
+		return &exitError{exitNegative, nil}
+	}
+	return err
+}
+
+// diffSide is one of the specs that are compared.
+type diffSide struct {
+	word    string // as it was asked for
+	ref     string // of git:REF; "" = it is on disk, or at an address
+	path    string // the spec's, as people wrote it
+	tree    *gitTree
+	missing bool // the commit has no such file
+	spec    *dsl.Spec
+}
+
+// twoSpecs are the sides that a command names. One alone is held against the
+// last commit.
+func twoSpecs(c *cli.Context) (old, now *diffSide, err error) {
+	if _, err := oneSpec(c); err != nil {
+		return nil, nil, err
+	}
+	if err := atMost(c, 2); err != nil {
+		return nil, nil, err
+	}
+	words := c.Args().Slice()
+	if len(words) == 1 {
+		words = []string{"git:HEAD", words[0]}
+		if strings.HasPrefix(words[1], "git:") {
+			return nil, nil, usage("%s is held against what? pexctl diff %[1]s spec.yaml", words[1])
+		}
+	}
+	var sides [2]*diffSide
+	for i, word := range words {
+		if sides[i], err = diffSideOf(word); err != nil {
+			return nil, nil, err
+		}
+	}
+	old, now = sides[0], sides[1]
+	for _, s := range sides {
+		if err := s.locate(c, old.path, now.path); err != nil {
+			return nil, nil, err
+		}
+	}
+	return old, now, nil
+}
+
+// diffSideOf reads a word: SPEC, git:REF or git:REF:PATH.
+func diffSideOf(word string) (*diffSide, error) {
+	rest, inGit := strings.CutPrefix(word, "git:")
+	if !inGit {
+		return &diffSide{word: word, path: word}, nil
+	}
+	ref, path, _ := strings.Cut(rest, ":")
+	if ref == "" {
+		return nil, usage("%s: write git:REF or git:REF:PATH, as in git:origin/main", word)
+	}
+	return &diffSide{word: word, ref: ref, path: path}, nil
+}
+
+// locate finds the file of a side; git:REF alone is the other one's.
+func (s *diffSide) locate(c *cli.Context, paths ...string) error {
+	for _, path := range paths {
+		if s.path == "" {
+			s.path = path
+		}
+	}
+	if s.ref == "" {
+		return nil
+	}
+	if s.path == "" {
+		return usage("which spec? pexctl diff %s spec.yaml, or %[1]s:spec.yaml", s.word)
+	}
+	file := dsl.FileOf(s.path)
+	if strings.Contains(file, "://") {
+		return usage("%s: git has no %s; name the file by git:%s:PATH", s.word, file, s.ref)
+	}
+	var err error
+	if s.tree, err = openGitTree(c.Context, s.ref, file); err != nil {
+		return err
+	}
+	o, inside, err := s.tree.object(absolute(file))
+	if err == nil && o.kind == "tree" {
+		s.path = filepath.Join(file, "spec.yaml") + strings.TrimPrefix(s.path, file)
+		o, inside, err = s.tree.object(absolute(filepath.Join(file, "spec.yaml")))
+	}
+	switch {
+	case err != nil:
+		return infra(err)
+	case !inside:
+		return usage("%s: %s is not in the repository at %s", s.word, file, s.tree.top)
+	}
+	s.missing = o.kind != "blob"
+	return nil
+}
+
+// loadBoth loads the specs, and shows what is wrong with either before it ends.
+// Mistakes of a commit are told with its name.
+func loadBoth(c *cli.Context, sides ...*diffSide) error {
+	var broken diag.List
+	for _, s := range sides {
+		if s.missing {
+			continue
+		}
+		found, err := s.load(c)
+		if err != nil {
+			return err
+		}
+		if found.Failed() {
+			broken = append(broken, found...)
+		}
+	}
+	if !broken.Failed() {
+		return nil
+	}
+	return show(c, broken)
+}
+
+func (s *diffSide) load(c *cli.Context) (diag.List, error) {
+	path, err := local(c, s.path)
+	if err != nil {
+		return nil, err
+	}
+	o := optionsFor(c, s.path)
+	if s.tree != nil {
+		o.Read, o.Pins = s.tree.read, s.tree.pins
+	} else if _, err := os.Stat(dsl.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("there is no %s", path)
+	}
+	spec, found := dsl.Load(path, o)
+	s.spec = spec
+	for i := range found {
+		if s.ref != "" && found[i].File != "" {
+			found[i].File = "git:" + s.ref + ":" + found[i].File
+		}
+	}
+	return found, nil
+}
+
+// name is what people read: git:REF:PATH, or the path.
+func (s *diffSide) name() string {
+	if s.ref == "" {
+		return s.path
+	}
+	return "git:" + s.ref + ":" + filepath.ToSlash(s.path)
+}
+
+// shownSpecDiff is how two specs differ, as it is shown.
+type shownSpecDiff struct {
+	Old      string         `json:"old"`
+	New      string         `json:"new"`
+	State    string         `json:"state"` // same, changed, new, gone
+	Effects  []diff.Change  `json:"effects"`
+	Sections []diff.Section `json:"sections"`
+	Agents   []diff.Agent   `json:"agents"`
+	Worst    *diff.Worst    `json:"worst_case,omitempty"`
+}
+
+func specDiffOf(old, now *diffSide, context int) *shownSpecDiff {
+	r := diff.Compare(old.spec, now.spec, diff.Options{Context: context, Unified: func(before, after string) string {
+		return textdiff.Compare(before, after).Unified(0)
+	}})
+	d := &shownSpecDiff{
+		Old: old.name(), New: now.name(), State: "changed",
+		Effects: append([]diff.Change{}, r.Effects()...), Sections: r.Sections, Agents: r.Agents, Worst: r.Worst,
+	}
+	switch {
+	case old.missing:
+		d.State = "new"
+	case now.missing:
+		d.State = "gone"
+	case r.Same:
+		d.State = "same"
+	}
+	return d
+}

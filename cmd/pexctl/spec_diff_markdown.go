@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/builtins/markdown"
+	"github.com/pexctl/pex/dsl/diff"
+)
+
+const (
+	commentMost    = 65000 // characters; GitHub takes 65,536 of a comment
+	commentEffects = 30    // lines of what is looser, breaking or safer
+	commentChanges = 60    // lines of a section
+)
+
+// markdown is how the specs differ for a pull request: what is looser, breaking
+// and safer, a table of the rest, and what opens below.
+func (d *shownSpecDiff) markdown() string {
+	if d.State == "same" {
+		return fmt.Sprintf("%s and %s: no difference in meaning.\n", markdown.Code(d.Old, 120), markdown.Code(d.New, 120))
+	}
+	m := &comment{}
+	m.add("### " + markdown.Prose(d.headline(), 240) + "\n")
+	m.add(effectList(d.Effects))
+	if d.Worst != nil {
+		m.add(worstTable(d.Worst))
+	}
+	m.sections("", d.Sections, d.Agents)
+	return m.text()
+}
+
+// comment is a text with a bound. Parts that do not fit are left out as a whole.
+type comment struct {
+	b       strings.Builder
+	runes   int
+	omitted int
+}
+
+// noteRoom is what is kept for the line about what was left out.
+const noteRoom = 200
+
+func (m *comment) add(part string) {
+	n := utf8.RuneCountInString(part)
+	switch {
+	case part == "":
+	case m.runes+n > commentMost-noteRoom:
+		m.omitted++
+	default:
+		m.b.WriteString(part)
+		m.runes += n
+	}
+}
+
+func (m *comment) text() string {
+	if m.omitted > 0 {
+		fmt.Fprintf(&m.b, "\n%s left out: it would be too long for a comment. `pexctl diff` shows all.\n", count(m.omitted, "part"))
+	}
+	return m.b.String()
+}
+
+// effectList is what a reviewer looks at first.
+func effectList(effects []diff.Change) string {
+	var b strings.Builder
+	for i, x := range effects {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		if i == commentEffects {
+			fmt.Fprintf(&b, "- … %d more\n", len(effects)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- **%s** %s\n", x.Effect, changeLine(x))
+	}
+	return b.String()
+}
+
+// changeLine is a change in a line of Markdown.
+func changeLine(x diff.Change) string {
+	text := markdown.Code(x.Path, 120)
+	if way := wayOf(x); way != "" {
+		text += ": " + markdown.Code(way, 200)
+	}
+	if x.Note != "" {
+		text += ", " + markdown.Prose(x.Note, 200)
+	}
+	if where := strings.TrimSpace(whereOf(x)); where != "" {
+		text += " " + markdown.Code(strings.Trim(where, "()"), 120)
+	}
+	return text
+}
+
+func worstTable(w *diff.Worst) string {
+	var b strings.Builder
+	b.WriteString("\n| worst case of a run | before | now | |\n| --- | --- | --- | --- |\n")
+	for _, row := range worstRows(w) {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row[0], row[1], row[2], markdown.Prose(row[3], 160))
+	}
+	return b.String()
+}
+
+// sections are a table of what changed, and the changes themselves, which open;
+// then the same of the agents within.
+func (m *comment) sections(within string, sections []diff.Section, agents []diff.Agent) {
+	if len(sections) > 0 {
+		m.add(sectionTable(within, sections))
+	}
+	for _, s := range sections {
+		m.section(within, s)
+	}
+	for i := range agents {
+		a := &agents[i]
+		m.sections(within+a.Path+": ", a.Report.Sections, a.Report.Agents)
+	}
+}
+
+func sectionTable(within string, sections []diff.Section) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n| %s | changes | |\n| --- | --- | --- |\n", markdown.Prose(strings.TrimSuffix(within, ": "), 120))
+	for _, s := range sections {
+		by := map[diff.Effect]int{}
+		for _, x := range s.Changes {
+			by[x.Effect]++
+		}
+		var effects []string
+		for _, e := range []diff.Effect{diff.Looser, diff.Breaking, diff.Safer} {
+			if by[e] > 0 {
+				effects = append(effects, fmt.Sprintf("%d %s", by[e], e))
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", s.Title, len(s.Changes), strings.Join(effects, ", "))
+	}
+	return b.String()
+}
+
+// section is the changes of a section, and below them their diffs, each a part
+// of its own.
+func (m *comment) section(within string, s diff.Section) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", markdown.Summary(within+s.Title, 160))
+	for i, x := range s.Changes {
+		if i == commentChanges {
+			fmt.Fprintf(&b, "- … %d more\n", len(s.Changes)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s %s", x.What, changeLine(x))
+		if len(x.Reaches) > 0 {
+			fmt.Fprintf(&b, ", used by %s", markdown.Prose(strings.Join(x.Reaches, ", "), 200))
+		}
+		b.WriteString("\n")
+	}
+	m.add(b.String() + "\n</details>\n")
+	for _, x := range s.Changes {
+		if x.Diff != "" {
+			var part strings.Builder
+			folded(&part, within+x.Path, x.Diff)
+			m.add(part.String())
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// diffed is what a comparison prints, on stdout and, where that is empty, on
+// stderr.
+func diffed(t *testing.T, want int, args ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	code := run(append([]string{"diff"}, args...), streams{strings.NewReader(""), &out, &said})
+	if code != want {
+		t.Fatalf("diff %v: exit %d, want %d\n%s%s", args, code, want, out.String(), said.String())
+	}
+	if out.Len() == 0 {
+		return said.String()
+	}
+	return out.String()
+}
+
+// TestDiff says how old/ and new/ of each archive of testdata/diff differ, in
+// each format.
+func TestDiff(t *testing.T) {
+	golden.Each(t, "../../testdata/diff/*.txtar", func(t *testing.T, a *golden.Archive) {
+		home, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(t.TempDir())
+		a.Extract(t, ".")
+		got := map[string]string{}
+		for _, format := range []string{"text", "markdown", "json"} {
+			got[format] = diffed(t, 0, "old", "new", "-o", format, "--context", "8000")
+		}
+		back := diffed(t, 0, "new", "old", "-o", "json")
+		t.Chdir(home)
+		for _, format := range []string{"text", "markdown", "json"} {
+			a.Want(t, format, got[format])
+		}
+		if stateOf(t, got["json"]) != stateOf(t, back) {
+			t.Error("there and back is not the same: one of the two says that nothing differs")
+		}
+	})
+}
+
+func stateOf(t *testing.T, report string) string {
+	t.Helper()
+	var d shownSpecDiff
+	if err := json.Unmarshal([]byte(report), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d.State
+}
+
+// specsOfTheHouse are the agents of the repository that compile as they stand.
+func specsOfTheHouse(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, root := range []string{"../../specs", "../../testdata", "../../docs"} {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			if kind, _ := dsl.Kind(path); kind != "Agent" {
+				return nil
+			}
+			if _, found := dsl.Load(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")}); !found.Failed() {
+				out = append(out, path)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(out) < 5 {
+		t.Fatalf("only %v", out)
+	}
+	return out
+}
+
+func TestASpecDoesNotDifferFromItself(t *testing.T) {
+	for _, path := range specsOfTheHouse(t) {
+		if got := stateOf(t, diffed(t, 0, path, path, "-o", "json")); got != "same" {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
+func TestFormattingIsNoDifference(t *testing.T) {
+	specs, err := filepath.Glob("../../specs/*/spec.yaml")
+	if err != nil || len(specs) == 0 {
+		t.Fatal(specs, err)
+	}
+	for _, path := range specs {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(filepath.Dir(path))); err != nil {
+			t.Fatal(err)
+		}
+		copied := filepath.Join(dir, "spec.yaml")
+		text, err := os.ReadFile(copied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		untidy := "# a comment\n\n" + strings.ReplaceAll(string(text), "\nlimits:", "\n\n# another\nlimits:")
+		if err := os.WriteFile(copied, []byte(untidy), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateOf(t, diffed(t, 0, path, copied, "-o", "json")); got != "same" {
+			t.Errorf("%s with comments: %s", path, got)
+		}
+		if out := printed(t, 0, "fmt", copied); out != "" {
+			t.Log(out)
+		}
+		if got := stateOf(t, diffed(t, 0, path, copied, "-o", "json")); got != "same" {
+			t.Errorf("%s formatted: %s", path, got)
+		}
+	}
+}
+
+// TestEachChangeIsSeen changes one line at a time, and wants it told under its
+// path.
+func TestEachChangeIsSeen(t *testing.T) {
+	const spec = `apiVersion: pex/v1
+kind: Agent
+metadata: {name: a}
+parameters: {region: {type: string, default: eu}}
+llms: {main: {provider: scripted, temperature: 0.5, max_output_tokens: 10}}
+tools: {clock: {timezone: UTC}, read_file: {root: .}}
+planner: {plan_format: list, system_prompt: 'For ${parameters.region}'}
+executor: {mode: function_calling, tools: [clock]}
+reflector: {strategy: per_step}
+finalizer: {reserve_tokens: 100}
+limits: {max_steps: 5}
+guards: [{name: g, at: after_step, when: run.tokens > 5, do: stop}]
+output: {schema: {type: object, properties: {n: {type: integer}}}, ensures: [output.n > 1]}
+memory: {history: false, compaction: {truncate_tool_output: {when: memory.tokens > 10}}}
+inject_datetime: false
+`
+	tests := []struct{ name, from, to, path string }{
+		{"name", "name: a", "name: b", "metadata.name"},
+		{"default of an input", "default: eu", "default: us", "parameters.region.default"},
+		{"temperature", "temperature: 0.5", "temperature: 0.6", "llms.main.temperature"},
+		{"bound of a reply", "max_output_tokens: 10", "max_output_tokens: 11", "llms.main.max_output_tokens"},
+		{"setting of a tool", "timezone: UTC", "timezone: Europe/Paris", "tools.clock.timezone"},
+		{"folder of a tool", "root: .", "root: data", "tools.read_file.root"},
+		{"format of plans", "plan_format: list", "plan_format: dag", "planner.plan_format"},
+		{"prompt", "'For ", "'By ", "planner.system_prompt"},
+		{"mode", "function_calling", "react_text", "executor.mode"},
+		{"granted tools", "tools: [clock]", "tools: [clock, read_file]", "executor.tools"},
+		{"strategy", "per_step", "batch", "reflector.strategy"},
+		{"reserve", "reserve_tokens: 100", "reserve_tokens: 101", "finalizer.reserve_tokens"},
+		{"limit", "max_steps: 5", "max_steps: 6", "limits.max_steps"},
+		{"guard", "do: stop", "do: fail", "guards.g.do"},
+		{"condition of a guard", "run.tokens > 5", "run.tokens > 6", "guards.g.when"},
+		{"type of a field", "type: integer", "type: number", "output.n.type"},
+		{"condition of an answer", "output.n > 1", "output.n > 2", "output.ensures"},
+		{"memory", "history: false", "history: true", "memory.history"},
+		{"time in prompts", "inject_datetime: false", "inject_datetime: true", "inject_datetime"},
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	before := write("old.yaml", spec)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if strings.Count(spec, tt.from) != 1 {
+				t.Fatalf("%q stands there %d times", tt.from, strings.Count(spec, tt.from))
+			}
+			var d shownSpecDiff
+			out := diffed(t, 0, before, write("new.yaml", strings.Replace(spec, tt.from, tt.to, 1)), "-o", "json")
+			if err := json.Unmarshal([]byte(out), &d); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range d.Sections {
+				for _, x := range s.Changes {
+					if x.Path == tt.path && strings.Contains(x.At, "new.yaml:") {
+						return
+					}
+				}
+			}
+			t.Errorf("%s is not told of: %s", tt.path, out)
+		})
+	}
+}
+
+// TestACommentHasABound makes a difference that no comment could hold.
+func TestACommentHasABound(t *testing.T) {
+	t.Chdir(t.TempDir())
+	spec := func(name, word string) {
+		var b strings.Builder
+		b.WriteString("apiVersion: pex/v1\nkind: Agent\nmetadata: {name: big}\nllms:\n")
+		for i := range 60 {
+			fmt.Fprintf(&b, "  m%d:\n    provider: scripted\n    system_prompt: |\n%s", i, strings.Repeat("      "+strings.Repeat(word+" ```é ", 12)+"\n", 40))
+		}
+		b.WriteString("planner: {llm: m0}\n")
+		if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec("old.yaml", "one")
+	spec("new.yaml", "two")
+	out := diffed(t, 0, "old.yaml", "new.yaml", "-o", "markdown")
+	if n := utf8.RuneCountInString(out); n > commentMost || n < commentMost/2 {
+		t.Errorf("%d characters", n)
+	}
+	if !strings.Contains(out, "parts left out: it would be too long for a comment") {
+		t.Errorf("it does not say so: …%s", out[len(out)-200:])
+	}
+	if open, closed := strings.Count(out, "<details>"), strings.Count(out, "</details>"); open != closed {
+		t.Errorf("%d parts open and %d close", open, closed)
+	}
+}

@@ -1,0 +1,134 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// meet notes where an agent is called. That it is called by another name is no
+// difference by itself: what counts is what it does.
+func (c *comparison) meet(path string, a, b dsl.Value) {
+	x := call{path, called(a), called(b)}
+	if x.old == "" && a.Exists() || x.now == "" && b.Exists() { // it was, or is, no agent
+		c.leafOf(path, a, b, first(x.old, shown(a)), first(x.now, shown(b)))
+	}
+	c.calls = append(c.calls, x)
+}
+
+func (c *comparison) leafOf(path string, a, b dsl.Value, before, after string) {
+	x := c.placed(path, a, b)
+	x.Old, x.New = brief(before), brief(after)
+	c.add(x)
+}
+
+// meetIn notes the agents of an entry that is new or gone.
+func (c *comparison) meetIn(path string, a, b dsl.Value) {
+	for _, v := range []dsl.Value{a, b} {
+		for _, e := range v.Entries() {
+			if called(e.Value) != "" {
+				c.meet(path+"."+e.Key, a.Get(e.Key), b.Get(e.Key))
+			}
+		}
+	}
+}
+
+// agents compares the agents that are called, each once, and those in the file
+// that nothing calls.
+func (c *comparison) agents(r *Report) {
+	if !c.within {
+		c.uncalled()
+	}
+	var told []call
+	for _, x := range c.calls {
+		same := func(y call) bool { return x.old == y.old && x.now == y.now }
+		if slices.ContainsFunc(told, same) || c.elsewhere(x) {
+			continue
+		}
+		told = append(told, x)
+		inner := newComparison(c.old.agent(x.old), c.now.agent(x.now), c.options)
+		inner.within = true
+		if s := inner.now.spec; s != nil && s.File == c.now.spec.File {
+			inner.lender = c.old
+		}
+		report := inner.report()
+		if r.absorb(x.path, &report); !report.Same {
+			r.Agents = append(r.Agents, Agent{x.path, report})
+		}
+	}
+}
+
+// elsewhere says that an agent, which is new or gone here, stays one that others
+// call.
+func (c *comparison) elsewhere(x call) bool {
+	return slices.ContainsFunc(c.calls, func(y call) bool {
+		return x.old == "" && x.now == y.now && y.old != "" || x.now == "" && x.old == y.old && y.now != ""
+	})
+}
+
+// uncalled adds the agents of the file that were not met.
+func (c *comparison) uncalled() {
+	a, b := c.old.tree.Get("agents"), c.now.tree.Get("agents")
+	for _, name := range keysOf(a, b) {
+		x := call{"agents." + name, c.old.own(name), c.now.own(name)}
+		met := slices.ContainsFunc(c.calls, func(y call) bool {
+			return x.old != "" && x.old == y.old || x.now != "" && x.now == y.now
+		})
+		if !met {
+			c.calls = append(c.calls, x)
+		}
+	}
+}
+
+// own is what an agent of the file is called by; "" = there is none.
+func (s *side) own(name string) string {
+	if s.spec == nil {
+		return ""
+	}
+	for _, a := range s.spec.Agents() {
+		if a.File == s.spec.File && a.Agent == name {
+			return s.nameOf(a)
+		}
+	}
+	return ""
+}
+
+// absorb takes out of the report on an agent what is told of already: agents of a
+// file share its llms and prompts. Whom it reaches there is added to what was told.
+func (r *Report) absorb(path string, inner *Report) {
+	left := []Section{}
+	for _, s := range inner.Sections {
+		s.Changes = slices.DeleteFunc(s.Changes, func(x Change) bool { return r.knows(path, x) })
+		if len(s.Changes) > 0 {
+			left = append(left, s)
+		}
+	}
+	inner.Sections = left
+	for i := range inner.Agents {
+		a := &inner.Agents[i]
+		r.absorb(path+" > "+a.Path, &a.Report)
+	}
+	inner.Agents = slices.DeleteFunc(inner.Agents, func(a Agent) bool { return a.Report.Same })
+	inner.Same = len(inner.Sections) == 0 && len(inner.Agents) == 0
+}
+
+// knows finds a change that was told of, here or in an agent before.
+func (r *Report) knows(path string, x Change) bool {
+	for _, s := range r.Sections {
+		for i := range s.Changes {
+			if y := &s.Changes[i]; y.of(x) {
+				for _, who := range x.Reaches {
+					y.Reaches = append(y.Reaches, path+" > "+who)
+				}
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(r.Agents, func(a Agent) bool { return a.Report.knows(path, x) })
+}
+
+// of says that a change is of the same place of the same files.
+func (y *Change) of(x Change) bool {
+	return y.Path == x.Path && y.What == x.What && y.Old == x.Old && y.New == x.New && y.Diff == x.Diff &&
+		y.At == x.At && y.Was == x.Was && x.At+x.Was != ""
+}

@@ -1,0 +1,51 @@
+package diff
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// limits are the bounds of a run, with the direction in which they went.
+func (c *comparison) limits() {
+	c.walk("limits", c.old.tree.Get("limits"), c.now.tree.Get("limits"))
+	for i := range c.changes {
+		x := &c.changes[i]
+		bound := strings.HasSuffix(x.Path, "max_iterations") || strings.HasPrefix(x.Path, "limits.max_")
+		if x.Note = direction(x.Old, x.New); !bound || c.old.spec == nil || c.now.spec == nil {
+			continue
+		}
+		switch x.Note {
+		case "no limit any more", "raised":
+			x.Effect = Looser
+		case "lowered", "a limit where there was none":
+			x.Effect = Safer
+		}
+	}
+}
+
+// direction is where a limit went.
+func direction(before, after string) string {
+	a, known := amount(before)
+	b, known2 := amount(after)
+	switch {
+	case after == "":
+		return "no limit any more"
+	case before == "":
+		return "a limit where there was none"
+	case !known || !known2:
+		return ""
+	case b > a:
+		return "raised"
+	}
+	return "lowered"
+}
+
+// amount is a number, or the seconds of a duration.
+func amount(text string) (float64, bool) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return n, true
+	}
+	d, err := time.ParseDuration(text)
+	return d.Seconds(), err == nil
+}

@@ -1,0 +1,254 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/prompt"
+)
+
+// prompted are the parts of a spec that hold prompts.
+var prompted = []string{"planner.", "executor.", "reflector.", "finalizer.", "graph.nodes.", "llms.", "memory.compaction"}
+
+// isPrompt says that a prompt stands at a path.
+func isPrompt(path string) bool {
+	if !slices.ContainsFunc(prompted, func(p string) bool { return strings.HasPrefix(path, p) }) || strings.Contains(path, ".options.") {
+		return false
+	}
+	key := path[strings.LastIndexByte(path, '.')+1:]
+	return strings.HasSuffix(key, "prompt") || strings.HasSuffix(key, "template") || key == "question"
+}
+
+// expanded is a prompt with the named prompts within it in their places.
+type expanded struct {
+	text  string
+	names []string // of those, theirs included
+}
+
+// written is a prompt as it is written: its text, or the name of one.
+type written struct {
+	at   dsl.Value // where the text stands
+	text string
+	use  string
+	expanded
+}
+
+// prompt reads a prompt; of nothing it is empty.
+func (s *side) prompt(v dsl.Value) written {
+	w := written{at: v, text: v.Text(), use: v.Get("use").Text()}
+	if w.use == "" {
+		w.expanded = s.expand(w.text, nil)
+		return w
+	}
+	w.at = s.tree.Get("prompts", w.use)
+	w.text = w.at.Text()
+	w.expanded = s.named(w.use, nil)
+	w.names = append([]string{w.use}, w.names...)
+	return w
+}
+
+// named is a named prompt, expanded once. chain is the names on the way to it.
+func (s *side) named(name string, chain []string) expanded {
+	if e, ok := s.texts[name]; ok || slices.Contains(chain, name) {
+		return e
+	}
+	e := s.expand(s.tree.Get("prompts", name).Text(), append(slices.Clip(chain), name))
+	s.texts[name] = e
+	return e
+}
+
+// expand puts named prompts in the places of their references. Other references
+// stay as they are written.
+func (s *side) expand(text string, chain []string) expanded {
+	var out expanded
+	var b strings.Builder
+	done := 0
+	nothing, _ := prompt.Parse("", prompt.Options{})
+	prompt.Parse(text, prompt.Options{Namespaces: []string{}, Partial: func(name string, offset int) *prompt.Template {
+		end := offset + strings.IndexAny(text[offset:], "}>") + 1
+		if offset < done || end <= offset {
+			return nothing
+		}
+		inner := s.named(name, chain)
+		b.WriteString(text[done:offset] + filtered(text[offset:end], inner.text))
+		out.names = append(append(out.names, name), inner.names...)
+		done = end
+		return nothing
+	}})
+	out.text = b.String() + text[done:]
+	return out
+}
+
+// filtered is the text of a named prompt as a reference to it gives it.
+func filtered(reference, text string) string {
+	_, filters, some := strings.Cut(reference[:len(reference)-1], "|")
+	if !some {
+		return text
+	}
+	t, _ := prompt.Parse("${v.x|"+filters+"}", prompt.Options{Namespaces: []string{"v"}})
+	return t.Text(func(string, string) (any, bool) { return text, true })
+}
+
+// promptsOf are the paths of the prompts of a spec, in its order.
+func (s *side) promptsOf() []string {
+	var out []string
+	for _, section := range []string{"planner", "executor", "reflector", "finalizer", "llms", "memory"} {
+		out = collect(s.tree.Get(section), section, out)
+	}
+	for _, n := range byName(s.tree.Get("graph", "nodes")) {
+		out = collect(n.Value, "graph.nodes."+n.Key, out)
+	}
+	return out
+}
+
+func collect(v dsl.Value, path string, out []string) []string {
+	if isPrompt(path) {
+		return append(out, path)
+	}
+	for _, e := range v.Entries() {
+		out = collect(e.Value, path+"."+e.Key, out)
+	}
+	for i, it := range v.Items() {
+		out = collect(it, path+"["+number(i)+"]", out)
+	}
+	return out
+}
+
+// at is the value that a path of promptsOf leads to.
+func (s *side) at(path string) dsl.Value {
+	if rest, ok := strings.CutPrefix(path, "graph.nodes."); ok {
+		id, keys, _ := strings.Cut(rest, ".")
+		return find(byName(s.tree.Get("graph", "nodes")), id).Value.Get(strings.Split(keys, ".")...)
+	}
+	v := s.tree
+	for key := range strings.SplitSeq(path, ".") {
+		name, index, listed := strings.Cut(key, "[")
+		if v = v.Get(name); listed {
+			v = item(v, strings.TrimSuffix(index, "]"))
+		}
+	}
+	return v
+}
+
+func item(v dsl.Value, index string) dsl.Value {
+	for i, it := range v.Items() {
+		if number(i) == index {
+			return it
+		}
+	}
+	return dsl.Value{}
+}
+
+// prompts are the texts that models are told, as they are once named prompts
+// stand in their places. A named prompt that several hold is told of once.
+func (c *comparison) prompts() {
+	paths := c.now.promptsOf()
+	paths = append(paths, without(c.old.promptsOf(), paths)...)
+	reaches := map[string][]string{} // named prompts that changed, and who holds them
+	for _, path := range paths {
+		if whole := c.wholeEntry(path); !whole {
+			c.prompt(path, reaches)
+		}
+	}
+	for _, name := range keysOf(c.old.tree.Get("prompts"), c.now.tree.Get("prompts")) {
+		if len(reaches[name]) > 0 {
+			c.shared(name, reaches[name])
+		}
+	}
+}
+
+// wholeEntry says that a prompt belongs to an llm that is new or gone, which is
+// told of as a whole.
+func (c *comparison) wholeEntry(path string) bool {
+	rest, ok := strings.CutPrefix(path, "llms.")
+	name, _, _ := strings.Cut(rest, ".")
+	both := c.old.tree.Get("llms", name).Exists() && c.now.tree.Get("llms", name).Exists()
+	return ok && !both && c.old.spec != nil && c.now.spec != nil
+}
+
+// prompt compares the prompts at a path.
+func (c *comparison) prompt(path string, reaches map[string][]string) {
+	v, w := c.old.at(path), c.now.at(path)
+	a, b := c.old.prompt(v), c.now.prompt(w)
+	switch {
+	case v.Exists() && w.Exists() && a.expanded.text == b.expanded.text:
+		return
+	case !v.Exists() && isDefault(b.expanded.text, c.old.defaults[path]), !w.Exists() && isDefault(a.expanded.text, c.now.defaults[path]):
+		return
+	case v.Exists() && w.Exists() && a.use == b.use && (a.use != "" || a.text == b.text):
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(a.names), b.names...)))) {
+			reaches[name] = append(reaches[name], path)
+		}
+		return
+	}
+	x := c.placed(path, v, w)
+	x.Before, x.After = a.text, b.text
+	if !slices.Equal(a.names, b.names) {
+		x.Before, x.After = a.expanded.text, b.expanded.text
+	}
+	c.told(&x, a, b)
+}
+
+// shared compares a named prompt.
+func (c *comparison) shared(name string, reaches []string) {
+	v, w := c.old.tree.Get("prompts", name), c.now.tree.Get("prompts", name)
+	if v.Text() == w.Text() || c.old.named(name, nil).text == c.now.named(name, nil).text {
+		return // what it holds changed, and is told of by itself
+	}
+	x := c.placed("prompts."+name, v, w)
+	x.Before, x.After, x.Reaches = v.Text(), w.Text(), reaches
+	c.told(&x, written{at: v, text: v.Text()}, written{at: w, text: w.Text()})
+}
+
+// told adds the change of a prompt, at the first place that is not as it was.
+func (c *comparison) told(x *Change, a, b written) {
+	if w := b.at; w.Exists() {
+		x.At = placeOf(w.Within(differs(a.text, b.text)))
+		if a.at.Exists() == b.at.Exists() {
+			x.Was = ""
+		}
+	}
+	x.Old, x.New = lines(x.Before), lines(x.After)
+	x.Before, x.After = sentences(x.Before), sentences(x.After)
+	switch {
+	case c.old.spec == nil || c.now.spec == nil: // all of it is new, or gone
+		x.Before, x.After = "", ""
+	case !a.at.Exists():
+		x.Old = "the default"
+	case !b.at.Exists():
+		x.New = "the default"
+	}
+	c.add(*x)
+}
+
+// differs is where two texts part, as an offset in the second, at the beginning
+// of a line of it.
+func differs(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	if n == len(b) && n > 0 {
+		n--
+	}
+	return strings.LastIndexByte(b[:n], '\n') + 1
+}
+
+func lines(text string) string {
+	if text == "" {
+		return ""
+	}
+	return many(1+strings.Count(strings.TrimRight(text, "\n"), "\n"), "line")
+}
+
+// indented is JSON with one value a line.
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}

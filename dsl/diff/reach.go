@@ -1,0 +1,123 @@
+package diff
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// reach is what runs come to reach: programs and hosts of tools, places that
+// prompts are sent to, variables of the environment.
+func (c *comparison) reach() {
+	c.pairs(c.old.tree.Get("tools"), c.now.tree.Get("tools"), func(name string, a, b dsl.Entry) {
+		c.lines("tools."+name, c.old.toolReach(name), c.now.toolReach(name), a, b)
+	})
+	llms := c.llmsBefore()
+	c.pairs(llms.tree.Get("llms"), c.now.tree.Get("llms"), func(name string, a, b dsl.Entry) {
+		c.lines("llms."+name, llms.modelReach(name), c.now.modelReach(name), a, b)
+	})
+	before, after := variables(llms.tree), variables(c.now.tree)
+	for _, v := range after {
+		if !slices.ContainsFunc(before, v.same) {
+			c.add(Change{Path: "env." + v.name, What: Added, New: v.name, Effect: Looser, Note: "a variable of the environment that was not named before", At: placeOf(v.at)})
+		}
+	}
+	for _, v := range before {
+		if !slices.ContainsFunc(after, v.same) {
+			c.add(Change{Path: "env." + v.name, What: Removed, Old: v.name, Effect: Safer, Note: "it is not named any more", Was: placeOf(v.at)})
+		}
+	}
+}
+
+// lines tells of what is reached now and was not, and the other way round.
+func (c *comparison) lines(path string, before, after []string, a, b dsl.Entry) {
+	come, gone := without(after, before), without(before, after)
+	if len(come) == 1 && len(gone) == 1 {
+		c.add(Change{Path: path, What: Changed, Old: gone[0], New: come[0], Effect: Looser, At: placeOf(b.Place)})
+		return
+	}
+	for _, line := range come {
+		c.add(Change{Path: path, What: Added, New: line, Effect: Looser, At: placeOf(b.Place)})
+	}
+	for _, line := range gone {
+		x := Change{Path: path, What: Removed, Old: line, Effect: Safer, At: placeOf(b.Place)}
+		if !b.Value.Exists() {
+			x.Was = placeOf(a.Place)
+		}
+		c.add(x)
+	}
+}
+
+func (s *side) toolReach(name string) []string {
+	if t := s.tool(name); t != nil {
+		return reached(t)
+	}
+	return nil
+}
+
+// modelReach is where prompts of an llm go. Which model is asked there is told
+// among the models.
+func (s *side) modelReach(name string) []string {
+	m := s.model(name)
+	if m == nil || len(s.users(name)) == 0 {
+		return nil
+	}
+	line := "sends prompts to " + m.Provider
+	if m.BaseURL.Text != "" {
+		line += " at " + m.BaseURL.Text
+	}
+	return []string{line}
+}
+
+// variable is where a variable of the environment is named.
+type variable struct {
+	name string
+	at   dsl.Place
+}
+
+func (v variable) same(w variable) bool { return v.name == w.name }
+
+// keyNames are the keys under which the bare name of a variable stands.
+var keyNames = []string{"api_key_env", "password_env", "token_env", "client_secret_env"}
+
+var inTemplate = regexp.MustCompile(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)`)
+
+// variables are those that a spec names, each once, where it does so first.
+func variables(tree dsl.Value) []variable {
+	var out []variable
+	add := func(name string, at dsl.Place) {
+		if v := (variable{name, at}); name != "" && !slices.ContainsFunc(out, v.same) {
+			out = append(out, v)
+		}
+	}
+	for _, section := range []string{"llms", "tools", "planner", "executor", "reflector", "finalizer", "graph", "memory"} {
+		each(tree.Get(section), section, func(path string, v dsl.Value) {
+			if key := path[strings.LastIndexByte(path, '.')+1:]; slices.Contains(keyNames, key) {
+				add(v.Text(), v.Place())
+			}
+			for _, m := range inTemplate.FindAllStringSubmatch(v.Text(), -1) {
+				add(m[1], v.Place())
+			}
+		})
+	}
+	return out
+}
+
+// each calls f for every scalar of a value. Agents within are left out.
+func each(v dsl.Value, path string, f func(path string, v dsl.Value)) {
+	switch {
+	case called(v) != "":
+	case v.IsMapping():
+		for _, e := range v.Entries() {
+			each(e.Value, path+"."+e.Key, f)
+		}
+	case v.IsList():
+		for i, it := range v.Items() {
+			each(it, path+"["+number(i)+"]", f)
+		}
+	case v.Exists():
+		f(path, v)
+	}
+}

@@ -1,0 +1,133 @@
+package diff
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/worstcase"
+)
+
+// side is one of the two specs; of none there is nothing.
+type side struct {
+	spec     *dsl.Spec
+	tree     dsl.Value
+	program  *engine.Program // nil = it is a Library, or there is no spec
+	defaults map[string]string
+	estimate worstcase.Estimate
+	texts    map[string]expanded // of named prompts
+}
+
+func newSide(s *dsl.Spec, o worstcase.Options) *side {
+	out := &side{spec: s, defaults: map[string]string{}, texts: map[string]expanded{}}
+	if s == nil {
+		return out
+	}
+	out.tree = s.Tree()
+	for _, origin := range s.Explain() {
+		if origin.Origin == "default" || strings.HasPrefix(origin.Origin, "known prices") {
+			out.defaults[origin.Path] = origin.Value
+		}
+	}
+	if out.program, _ = s.Compile(); out.program != nil {
+		out.estimate = worstcase.Bound(out.program, o)
+		out.known()
+	}
+	return out
+}
+
+// known adds what holds where nothing is written and no default says so.
+func (s *side) known() {
+	if o := s.program.Output; o != nil {
+		s.defaults["output.repair.max_attempts"] = number(o.MaxAttempts)
+	}
+	if len(s.program.Graph.Nodes) > 0 {
+		s.defaults["graph.start"] = s.program.Graph.Nodes[0].ID
+	}
+	for i := range s.program.Tools {
+		path := "tools." + s.program.Tools[i].Name
+		s.defaults[path+".timeout"] = engine.DefaultToolTimeout.String()
+		s.defaults[path+".max_output_bytes"] = number(engine.DefaultToolOutput)
+	}
+	main := s.tree.Get("planner", "llm").Text()
+	if all := s.tree.Get("llms").Entries(); main == "" && len(all) == 1 {
+		main = all[0].Key
+	}
+	if main == "" {
+		return
+	}
+	for _, role := range []string{"planner", "executor", "reflector", "finalizer"} {
+		s.defaults[role+".llm"] = main
+	}
+	for _, n := range s.tree.Get("graph", "nodes").Items() {
+		role := n.Get("type").Text()
+		s.defaults["graph.nodes."+n.Get("id").Text()+".llm"] = first(s.tree.Get(role, "llm").Text(), main)
+	}
+}
+
+// tool is a tool of the program; nil = there is none of that name.
+func (s *side) tool(name string) *engine.ToolSpec {
+	if s.program == nil {
+		return nil
+	}
+	for i := range s.program.Tools {
+		if s.program.Tools[i].Name == name {
+			return &s.program.Tools[i]
+		}
+	}
+	return nil
+}
+
+// model is an llm of the program; nil = there is none of that name.
+func (s *side) model(name string) *engine.ModelSpec {
+	if s.program == nil {
+		return nil
+	}
+	for i := range s.program.Models {
+		if s.program.Models[i].Name == name {
+			return &s.program.Models[i]
+		}
+	}
+	return nil
+}
+
+// agent is the spec of an agent that is called by this name, and nil.
+func (s *side) agent(file string) *dsl.Spec {
+	if s.spec == nil {
+		return nil
+	}
+	for _, a := range s.spec.Agents() {
+		if s.nameOf(a) == file {
+			return a
+		}
+	}
+	return nil
+}
+
+// nameOf is how an agent is called in the resolved spec.
+func (s *side) nameOf(a *dsl.Spec) string {
+	rel, err := filepath.Rel(s.spec.Dir, a.File)
+	if err != nil {
+		return a.Path()
+	}
+	return filepath.ToSlash(rel) + strings.TrimPrefix(a.Path(), a.File)
+}
+
+// called is the file of an agent that stands where its resolved spec does; "" =
+// the value is none.
+func called(v dsl.Value) string {
+	if len(v.Entries()) == 2 && v.Get("spec", "apiVersion").Exists() {
+		return v.Get("file").Text()
+	}
+	return ""
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

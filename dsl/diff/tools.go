@@ -1,0 +1,156 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+// tools are what a run may call.
+func (c *comparison) tools() {
+	c.pairs(c.old.tree.Get("tools"), c.now.tree.Get("tools"), func(name string, a, b dsl.Entry) {
+		path := "tools." + name
+		was, is := c.old.tool(name), c.now.tool(name)
+		switch {
+		case !a.Value.Exists():
+			x := entry(path, a, b, about(name, b.Value, is))
+			if free(is) {
+				x.Effect, x.Note = Looser, "it writes, and nobody approves its calls"
+			}
+			c.add(x)
+			c.meetIn(path, a.Value, b.Value)
+		case !b.Value.Exists():
+			c.add(entry(path, a, b, about(name, a.Value, was)))
+			c.meetIn(path, a.Value, b.Value)
+		default:
+			c.tool(path, a, b, was, is)
+		}
+	})
+}
+
+// about is a tool in short: write http, approval always.
+func about(name string, v dsl.Value, t *engine.ToolSpec) string {
+	text := first(v.Get("use").Text(), v.Get("type").Text(), name)
+	if t == nil {
+		return text
+	}
+	if t.Effect != "" {
+		text += ", " + string(t.Effect)
+	}
+	if approval := approvalOf(t); approval != "never" {
+		text += ", approval " + brief(approval)
+	}
+	return text
+}
+
+func approvalOf(t *engine.ToolSpec) string { return first(t.Approval.Source, "never") }
+
+// free says that a tool writes and that nobody is asked.
+func free(t *engine.ToolSpec) bool {
+	return t != nil && t.Effect == engine.WriteEffect && approvalOf(t) == "never"
+}
+
+// tool holds a tool against what it was. Effect and approval are compared as
+// they hold, not as they are written.
+func (c *comparison) tool(path string, a, b dsl.Entry, was, is *engine.ToolSpec) {
+	for _, key := range keysOf(a.Value, b.Value) {
+		if was == nil || is == nil || key != "effect" && key != "approval" {
+			c.setting(path, key, a.Value.Get(key), b.Value.Get(key))
+		}
+	}
+	if was == nil || is == nil {
+		return
+	}
+	if was.Effect != is.Effect {
+		x := c.held(path+".effect", string(was.Effect), string(is.Effect), b, "effect")
+		x.Effect = declared(was.Effect, is.Effect)
+		if free(is) && !free(was) {
+			x.Effect, x.Note = Looser, "it writes now, and nobody approves its calls"
+		}
+		c.add(x)
+	}
+	if before, after := approvalOf(was), approvalOf(is); before != after {
+		x := c.held(path+".approval", before, after, b, "approval")
+		switch x.Effect = asking(before, after); {
+		case x.Effect == Looser && free(is):
+			x.Note = "it writes, and nobody approves its calls any more"
+		case x.Effect == Looser:
+			x.Note = "fewer of its calls are approved by a person"
+		case x.Effect == Safer:
+			x.Note = "more of its calls are approved by a person"
+		}
+		c.add(x)
+	}
+}
+
+// held is the change of what holds for a tool, be it written or not.
+func (c *comparison) held(path, before, after string, b dsl.Entry, key string) Change {
+	at := b.Value.Get(key).Place()
+	if at.File == "" {
+		at = b.Place
+	}
+	return Change{Path: path, What: Changed, Old: first(before, "its own"), New: first(after, "its own"), At: placeOf(at)}
+}
+
+// declared says whether a tool is trusted with more than before: what is said to
+// read is repeated and runs without a second thought.
+func declared(before, after engine.Effect) Effect {
+	rank := map[engine.Effect]int{engine.ReadEffect: 1, engine.IdempotentEffect: 2, engine.WriteEffect: 3}
+	switch {
+	case rank[before] == 0 || rank[after] == 0:
+		return ""
+	case rank[after] < rank[before]:
+		return Looser
+	}
+	return Safer
+}
+
+// setting compares one key of a tool, and says what it means where that is
+// known.
+func (c *comparison) setting(path, key string, a, b dsl.Value) {
+	from := len(c.changes)
+	switch key {
+	case "input_schema":
+		shape{c, path, ""}.schema(path+".input_schema", a, b)
+	default:
+		c.walk(path+"."+key, a, b)
+	}
+	for i := range c.changes[from:] {
+		c.meaning(&c.changes[from+i], key, a, b)
+	}
+}
+
+func (c *comparison) meaning(x *Change, key string, a, b dsl.Value) {
+	switch key {
+	case "include":
+		x.Effect = wider(a, b, true)
+	case "exclude":
+		x.Effect = wider(b, a, false)
+	case "with":
+		switch x.What {
+		case Removed:
+			x.Effect, x.Note = Looser, "the model chooses that argument now"
+		case Added:
+			x.Effect, x.Note = Safer, "the model does not choose that argument"
+		default:
+			x.Note = "fixed by the author"
+		}
+	case "root", "cwd":
+		x.Note = "it works in another folder"
+	case "overrides":
+		if strings.HasSuffix(x.Path, ".approval") {
+			x.Effect = asking(first(x.Old, "never"), first(x.New, "never"))
+		}
+	}
+}
+
+// reached is what calls of a tool start and connect to; of one that does not say
+// it, its type.
+func reached(t *engine.ToolSpec) []string {
+	if r, ok := t.Config.(engine.Reacher); ok {
+		return r.Reaches()
+	}
+	return []string{fmt.Sprintf("starts or connects to what the type %s needs", t.Type)}
+}

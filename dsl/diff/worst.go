@@ -1,0 +1,27 @@
+package diff
+
+import "github.com/pexctl/pex/engine/worstcase"
+
+// worst is the worst case of a run before and now; nil = it is the same, or there
+// is none.
+func (c *comparison) worst() *Worst {
+	var w Worst
+	if c.old.program != nil {
+		w.before(c.old.estimate.Limited)
+	}
+	if c.now.program != nil {
+		w.now(c.now.estimate.Limited)
+	}
+	if !w.Calls.Moved() && !w.Tokens.Moved() && !w.Cost.Moved() {
+		return nil
+	}
+	return &w
+}
+
+func (w *Worst) before(t worstcase.Totals) {
+	w.Calls.Old, w.Tokens.Old, w.Cost.Old = &t.Calls, &t.Tokens, &t.Cost
+}
+
+func (w *Worst) now(t worstcase.Totals) {
+	w.Calls.New, w.Tokens.New, w.Cost.New = &t.Calls, &t.Tokens, &t.Cost
+}
