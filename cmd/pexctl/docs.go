@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,12 +56,18 @@ func reference(c *cli.Context) ([]page, error) {
 	if err != nil {
 		return nil, err
 	}
+	templates, err := templatesPage()
+	if err != nil {
+		return nil, err
+	}
 	pages := []page{
 		{"language.md", "The language: every key of a spec, of tests and of suites", language},
 		{"components.md", "Components: nodes, providers, tools and checks with their keys", components},
 		{"expressions.md", "Expressions: the names that each place has", expressionsPage()},
+		{"templates.md", "Templates: the names that each has, and the keys that take templates and expressions", templates},
 		{"diagnostics.md", "Diagnostics: what each code means and the way out", diagnosticsPage()},
-		{"commands.md", "Commands, flags and exit codes", commandsPage(c.App)},
+		{"commands.md", "Commands and their flags", commandsPage(c.App)},
+		{"exit-codes.md", "Exit codes, and why a run ended", exitPage()},
 		{"events.md", "Events: the types and fields of the stream", eventsPage()},
 	}
 	graphs, err := graphPages(c)
@@ -85,11 +92,24 @@ func languagePages() (language, components []byte, err error) {
 
 func diagnosticsPage() []byte {
 	var b bytes.Buffer
-	b.WriteString(made + "# Diagnostics\n\n`pexctl explain CODE` prints one of them.\n")
+	b.WriteString(made + "# Diagnostics\n\n" +
+		"`pexctl explain CODE` prints one of them. Each has an example that reports it, and one that reports nothing; the first file of an example is the one that is vetted.\n\n" +
+		"A warning is ignored by a comment, `# pex:ignore PEX073 reason`: at the end of a line for that line, alone on a line for the next one. " +
+		"Of a text in several lines, and of a prompt in a file of its own, the line counts where it begins or is named. " +
+		"`# pex:ignore-file PEX073 reason` before the first key is for the whole file. Errors cannot be ignored, and comments in files from outside of the project ignore nothing.\n")
+	indexOfCodes(&b)
 	for _, m := range diag.Codes() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s\n", m.Code, capital(m.Title)+".", m.Meaning)
+		fmt.Fprintf(&b, "\n## %s\n\n%s", m.Code, m.Markdown())
 	}
 	return b.Bytes()
+}
+
+// indexOfCodes is a line for each code, with a link to it.
+func indexOfCodes(b *bytes.Buffer) {
+	b.WriteString("\n| code | |\n| --- | --- |\n")
+	for _, m := range diag.Codes() {
+		fmt.Fprintf(b, "| [%s](#%s) | %s |\n", m.Code, strings.ToLower(string(m.Code)), m.Title)
+	}
 }
 
 func commandsPage(app *cli.App) []byte {
@@ -128,11 +148,4 @@ func index(pages []page) page {
 		fmt.Fprintf(&b, "- [%s](%s)\n", p.title, p.name)
 	}
 	return page{name: "README.md", text: b.Bytes()}
-}
-
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return string(bytes.ToUpper([]byte(s[:1]))) + s[1:]
 }

@@ -1,0 +1,101 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/builtins/tty/ttytest"
+	"github.com/pexctl/pex/internal/docrun"
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// notRun are the blocks that no test can try, by page: why.
+var notRun = map[string][]string{
+	"README.md":                {"builds pexctl, and runs this very test", "needs a key"},
+	"docs/ci.md":               {"needs GitHub", "needs jq", "part of a workflow of GitHub", "part of a workflow of GitHub", "part of a workflow of GitHub"},
+	"docs/mcp.md":              {"needs Node.js and the network", "needs Node.js and the network"},
+	"docs/migrating-aurite.md": {"the files are yours"},
+	"docs/performance.md":      slices.Repeat([]string{"takes minutes"}, 6),
+	"docs/tutorial.md":         {"needs a key", "needs the network"},
+}
+
+// handWritten are the pages that people write: README.md, and those right in docs.
+func handWritten(t *testing.T) []docrun.Page {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
+	if err != nil || len(paths) < 8 {
+		t.Fatalf("%d pages (%v)", len(paths), err)
+	}
+	var out []docrun.Page
+	for _, path := range append(paths, filepath.Join(top, "README.md")) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := filepath.Rel(top, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := docrun.Parse(filepath.ToSlash(name), string(text))
+		if err != nil {
+			t.Error(err)
+		}
+		out = append(out, page)
+	}
+	return out
+}
+
+// TestPagesDoWhatTheySay walks every page as its reader would: its specs
+// compile, its commands run, and say what the page says they do.
+func TestPagesDoWhatTheySay(t *testing.T) {
+	root, err := filepath.Abs(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	house := docrun.House{Root: root, Env: []string{noSleep}, Screen: screen}
+	for _, page := range handWritten(t) {
+		t.Run(strings.TrimSuffix(page.Name, ".md"), func(t *testing.T) {
+			t.Parallel()
+			golden.File(t, "../../../"+page.Name, house.Walk(t, page))
+		})
+	}
+}
+
+// screen is what stands on a terminal after it was sent something: it breaks no
+// lines, so that a page can be read.
+func screen(t *testing.T, sent []byte) string {
+	t.Helper()
+	s := ttytest.New(t, 1000, 200)
+	if _, err := s.Write(sent); err != nil {
+		t.Fatal(err)
+	}
+	return s.String()
+}
+
+// What is not run is known one by one, so that no page slips out of the walk.
+func TestWhatPagesDoNotRun(t *testing.T) {
+	got := map[string][]string{}
+	for _, page := range handWritten(t) {
+		for _, b := range page.Blocks {
+			if why := b.NotRun(); why != "" {
+				got[page.Name] = append(got[page.Name], why)
+			}
+		}
+		slices.Sort(got[page.Name])
+	}
+	for name := range got {
+		if len(got[name]) == 0 {
+			delete(got, name)
+		}
+	}
+	if diff := cmp.Diff(notRun, got); diff != "" {
+		t.Errorf("what is not run, as listed (-) and as the pages have it (+):\n%s", diff)
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// constantsOf are the values of the constants of a file whose type or name is
+// so called.
+func constantsOf(t *testing.T, path, typ, prefix string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok || len(v.Values) != 1 {
+			return true
+		}
+		name, _ := v.Type.(*ast.Ident)
+		if typ != "" && name != nil && name.Name == typ || prefix != "" && strings.HasPrefix(v.Names[0].Name, prefix) {
+			if lit, ok := v.Values[0].(*ast.BasicLit); ok {
+				out = append(out, strings.Trim(lit.Value, `"`))
+			}
+		}
+		return true
+	})
+	slices.Sort(out)
+	return out
+}
+
+func TestExitPageHasEveryCode(t *testing.T) {
+	want := append(constantsOf(t, "exit.go", "", "exit"), "5") // 5 is a run's alone
+	var got []string
+	for _, d := range exitDocs {
+		got = append(got, strconv.Itoa(d.code))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("exit.go has what the page has not (-), or less (+):\n%s", diff)
+	}
+}
+
+func TestExitPageHasEveryStopReason(t *testing.T) {
+	want := constantsOf(t, filepath.Join(top, "engine", "result.go"), "StopCode", "")
+	var got []string
+	for _, d := range stopDocs {
+		got = append(got, string(d.code))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		t.Errorf("engine/result.go has what the page has not (-), or less (+):\n%s", diff)
+	}
+}
+
+func TestTemplatesPageHasEveryTemplate(t *testing.T) {
+	page, err := templatesPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for template, names := range engine.PromptNames {
+		if template == "executor" {
+			continue // no key is its template: the step's message is ours
+		}
+		if !strings.Contains(string(page), "the engine's own of `"+template+"`") {
+			t.Errorf("no key has the names of %s", template)
+		}
+		for _, name := range names {
+			if !strings.Contains(string(page), "\n| `"+name+"` |") {
+				t.Errorf("%s is not in the table", name)
+			}
+		}
+	}
+	for _, want := range []string{
+		"\n| node `planner`: `planner_prompt_template` | `parameters.`, the engine's own of `planner` |",
+		"\n| tool `http`: `headers.<name>` | `args.`, `parameters.`, `env.` |",
+		"\n| provider `http`: `options.url` |",
+		"\n| `graph.edges[].when` |",
+		"\n| tool: `approval` | `tools.<name>.approval`; or one of `never`, `always` |",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not hold %q", want)
+		}
+	}
+}
