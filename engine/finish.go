@@ -116,7 +116,7 @@ func (r *run) fallback() string {
 			b.WriteString("\n- " + st.Goal)
 		}
 	}
-	if r.reason.Path != "" {
+	if strings.HasPrefix(r.reason.Path, "limits.") {
 		fmt.Fprintf(&b, "\n\nTo go on, raise %s.", r.reason.Path)
 	}
 	return b.String()
