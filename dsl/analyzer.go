@@ -24,6 +24,7 @@ type Pass struct {
 	// Tools are the entries of tools, in the order of the spec.
 	Tools  []Tool
 	report *report
+	files  *files
 }
 
 // Tool is an entry of tools as the compiler came to know it. Nothing was opened
@@ -90,7 +91,7 @@ func (l *loader) analyze(c *compiler, s *Spec) {
 	for i := range l.options.Analyzers {
 		a := &l.options.Analyzers[i]
 		a.Run(&Pass{
-			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Uses: s.uses, Tools: tools, report: l.report,
+			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Uses: s.uses, Tools: tools, report: l.report, files: l.files,
 		})
 	}
 }

@@ -99,8 +99,8 @@ func clashes(root *os.Root, files []File, force bool) error {
 	var there []string
 	for _, f := range files {
 		for above := path.Dir(f.Path); above != "."; above = path.Dir(above) {
-			if info, err := root.Stat(above); err == nil && !info.IsDir() {
-				return fmt.Errorf("%s is no folder, and %s belongs into it", above, f.Path)
+			if err := folderAt(root, above); err != nil {
+				return fmt.Errorf("%w, and %s belongs into it", err, f.Path)
 			}
 		}
 		info, err := root.Lstat(f.Path)
@@ -116,6 +116,21 @@ func clashes(root *os.Root, files []File, force bool) error {
 	}
 	if len(there) > 0 && !force {
 		return &ClashError{there}
+	}
+	return nil
+}
+
+// folderAt says why a path, where there is anything, cannot hold files.
+func folderAt(root *os.Root, name string) error {
+	info, err := root.Stat(name)
+	switch {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s is no folder", name)
+	case err == nil:
+		return nil
+	}
+	if link, err := root.Lstat(name); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link that leads nowhere or out of the project", name)
 	}
 	return nil
 }
@@ -140,16 +155,25 @@ func (p *placing) write(f File) error {
 	next := f.Path + ".new~"
 	if err := p.root.WriteFile(next, f.Content, mode); err != nil {
 		_ = p.root.Remove(next) // what there is of it
-		return err
+		return p.unwritten(f, err)
 	}
 	if err := p.root.Rename(next, f.Path); err != nil {
 		_ = p.root.Remove(next)
-		return err
+		return p.unwritten(f, err)
 	}
 	if fresh {
 		p.made = append(p.made, f.Path)
 	}
 	return nil
+}
+
+// unwritten says of an error which file it kept from its place: the name that
+// it is written under first nobody knows.
+func (p *placing) unwritten(f File, err error) error {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err
+	}
+	return &fs.PathError{Op: "write", Path: filepath.Join(p.root.Name(), filepath.FromSlash(f.Path)), Err: err}
 }
 
 func (p *placing) folder(name string) error {

@@ -218,6 +218,9 @@ func TestPlaceTakesBackWhatItMade(t *testing.T) {
 	if err == nil {
 		t.Fatal("such a name was written")
 	}
+	if !strings.Contains(err.Error(), filepath.Join("it", "sub", "xxx")) || strings.Contains(err.Error(), "new~") {
+		t.Errorf("the error names another file: %v", err)
+	}
 	if _, err := os.Stat(filepath.Join(above, "in")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("something was left: %v", tree(t, above))
 	}
@@ -226,11 +229,14 @@ func TestPlaceTakesBackWhatItMade(t *testing.T) {
 // TestPlaceStaysBelowItsFolder has a link in the way that leads elsewhere.
 func TestPlaceStaysBelowItsFolder(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
-	if err := os.Symlink(elsewhere, filepath.Join(dir, "sub")); err != nil {
-		t.Skip(err)
-	}
-	if err := starter.Place(dir, []starter.File{{"sub/a.txt", []byte("A")}}, true); err == nil {
-		t.Error("a file was written through a link")
+	for name, target := range map[string]string{"sub": elsewhere, "gone": "nowhere"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+		err := starter.Place(dir, []starter.File{{name + "/a.txt", []byte("A")}}, true)
+		if want := name + " is a link that leads nowhere or out of the project"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 	if got := tree(t, elsewhere); len(got) > 0 {
 		t.Errorf("elsewhere there is %v", got)

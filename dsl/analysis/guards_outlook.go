@@ -72,9 +72,9 @@ func (o *outlook) run(here map[string]guard.Range) guard.Range {
 	steps := guard.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
 	return guard.Of(engine.RunEnv{}).With(map[string]guard.Range{
 		"steps_executed": steps, "no_progress": steps, "replans": o.replans(), "model_calls": atLeast(0),
-		"tokens":     limited(l.MaxTokens, "limits.max_tokens"),
-		"tool_calls": limited(l.MaxToolCalls, "limits.max_tool_calls"),
-		"cost":       o.cost(), "elapsed": o.elapsed(),
+		"tool_calls": limited(l.MaxToolCalls, "limits.max_tool_calls"), "elapsed": o.elapsed(),
+		// No limit bounds these: a provider may report more than was reserved.
+		"tokens": atLeast(0), "cost": guard.Number(0, math.Inf(1)),
 	}).With(here)
 }
 
@@ -87,13 +87,6 @@ func limited(limit int, path string) guard.Range {
 		return atLeast(0)
 	}
 	return guard.Whole(0, float64(limit)).Because(path)
-}
-
-func (o *outlook) cost() guard.Range {
-	if most := o.Program.Limits.MaxCost; most > 0 {
-		return guard.Number(0, most).Because("limits.max_cost")
-	}
-	return guard.Number(0, math.Inf(1))
 }
 
 // elapsed ends with the run's time; but a write that is under way is not cut,

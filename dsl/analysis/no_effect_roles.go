@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/pexctl/pex/dsl"
 )
@@ -58,15 +59,17 @@ func (w writing) sideBySide(n part) {
 // byPlan: tools and criteria of a step are named by plans of other formats than
 // list.
 func (w writing) byPlan(n part) {
-	if planFormat(w.Pass) != asList {
-		return
+	for _, other := range parts(w.Pass) {
+		if other.typ == planner && other.text(asList, "plan_format") != asList {
+			return
+		}
 	}
 	hint := "write planner: {plan_format: steps}, or dag"
 	if n.text("", "mode") == "guided" {
-		w.node(n, "steps of a plan of the format list name no tools to run", hint, "mode")
+		w.node(n, "the planner is asked for steps as texts, which name no tools to run", hint, "mode")
 	}
 	if n.text("", "verify") == "judge" {
-		w.node(n, "steps of a plan of the format list have no success criterion to judge by", hint, "verify")
+		w.node(n, "the planner is asked for steps as texts, without a success criterion to judge by", hint, "verify")
 	}
 }
 
@@ -124,7 +127,10 @@ func (w writing) reflecting() {
 func (w writing) unreflected(n part) {
 	because, hint := "with the strategy none nobody reflects", "remove it, or choose another strategy"
 	keys := []string{"llm", "system_prompt", "reflect_prompt_template"}
-	if !bytes.Contains(w.Spec.Tree().Get(planner).JSON(), []byte("reflect_prompt")) {
+	asked := func(section string) bool {
+		return bytes.Contains(w.Spec.Tree().Get(section).JSON(), []byte("parameters.reflect_prompt"))
+	}
+	if !slices.ContainsFunc([]string{planner, finalizer, "prompts"}, asked) {
 		keys = append(keys, "reflect_prompt")
 	}
 	for _, key := range keys {

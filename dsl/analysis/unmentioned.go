@@ -18,14 +18,14 @@ var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unme
 	if prompts == "" {
 		return
 	}
-	fields := requiredFields(p.Spec.Tree().Get("output", "schema"), 0)
-	words := wordsOf(prompts)
-	explained := func(f dsl.Entry) bool { return described(f.Value) || named(words, f.Key) }
+	fields := requiredFields(p.Spec.Tree().Get("output", "schema"), "", 0)
+	words, more := wordsOf(prompts), wordsOf(shownTo(p))
+	explained := func(f field) bool { return described(f.Value) || named(words, f.Key) }
 	if !slices.ContainsFunc(fields, explained) {
 		return
 	}
 	for _, f := range fields {
-		if !explained(f) {
+		if !explained(f) && !named(more, f.Key) && !named(wordsOf(f.around), f.Key) {
 			p.Warn(diag.Unmentioned, f.Place, "nothing tells the model what %s is: it has no description, and no prompt names it", f.Key).
 				Hint = "add a description, or say in a prompt what belongs there"
 		}
@@ -35,11 +35,18 @@ var Unmentioned = dsl.Analyzer{Name: "unmentioned", Codes: []diag.Code{diag.Unme
 // maxSchemaDepth bounds how deep fields are looked for.
 const maxSchemaDepth = 16
 
+// field is a field of the schema, and what is said of all that it is within.
+type field struct {
+	dsl.Entry
+	around string
+}
+
 // requiredFields are the fields that an answer must have and that hold a value,
 // those within lists and objects too.
-func requiredFields(schema dsl.Value, depth int) (out []dsl.Entry) {
+func requiredFields(schema dsl.Value, around string, depth int) (out []field) {
+	around += schema.Get("title").Text() + "\n" + schema.Get("description").Text() + "\n"
 	if items := schema.Get("items"); items.IsMapping() && depth < maxSchemaDepth {
-		return requiredFields(items, depth+1)
+		return requiredFields(items, around, depth+1)
 	}
 	var required []string
 	for _, r := range schema.Get("required").Items() {
@@ -49,10 +56,10 @@ func requiredFields(schema dsl.Value, depth int) (out []dsl.Entry) {
 		if !slices.Contains(required, f.Key) || depth >= maxSchemaDepth {
 			continue
 		}
-		if inner := requiredFields(f.Value, depth+1); len(inner) > 0 {
+		if inner := requiredFields(f.Value, around, depth+1); len(inner) > 0 {
 			out = append(out, inner...)
 		} else {
-			out = append(out, f)
+			out = append(out, field{f, around})
 		}
 	}
 	return out
@@ -80,6 +87,19 @@ func saidIn(p *dsl.Pass) string {
 	return b.String()
 }
 
+// shownTo is what else models see of the spec: what is asked where nobody asks,
+// and what tools are for.
+func shownTo(p *dsl.Pass) string {
+	var b strings.Builder
+	for _, e := range p.Spec.Tree().Get("parameters").Entries() {
+		b.WriteString(e.Value.Get("default").Text() + "\n")
+	}
+	for _, t := range p.Tools {
+		b.WriteString(t.Entry.Value.Get("description").Text() + "\n")
+	}
+	return b.String()
+}
+
 // gather adds the texts of a value that are prompts.
 func gather(b *strings.Builder, v dsl.Value, prompt bool) {
 	if prompt && v.IsText() {
@@ -100,8 +120,14 @@ func gather(b *strings.Builder, v dsl.Value, prompt bool) {
 // plural.
 func named(words, name string) bool {
 	inner := strings.TrimSpace(wordsOf(name))
-	return strings.Contains(words, " "+inner+" ") || strings.Contains(words, " "+inner+"s ") ||
-		strings.HasSuffix(inner, "s") && strings.Contains(words, " "+strings.TrimSuffix(inner, "s")+" ")
+	forms := []string{inner, inner + "s", inner + "es", strings.TrimSuffix(inner, "s"), strings.TrimSuffix(inner, "es")}
+	if stem, ok := strings.CutSuffix(inner, "y"); ok {
+		forms = append(forms, stem+"ies")
+	}
+	if stem, ok := strings.CutSuffix(inner, "ies"); ok {
+		forms = append(forms, stem+"y")
+	}
+	return slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(words, " "+form+" ") })
 }
 
 // wordsOf is a text as its words in small letters, a blank before and behind each.

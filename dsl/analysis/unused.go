@@ -28,7 +28,7 @@ func unusedLLMs(p *dsl.Pass) {
 		return
 	}
 	for _, e := range tree.Get("llms").Entries() {
-		if !p.Own(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) {
+		if !p.Own(e.Place) || p.Uses["llms."+e.Key] || derived(p, e.Key) || p.Tried(e.Key) {
 			continue
 		}
 		p.Warn(diag.Unused, e.Place, "no role uses the llm %s", e.Key).
@@ -60,7 +60,7 @@ func unusedPrompts(p *dsl.Pass) {
 		return
 	}
 	for _, e := range p.Spec.Tree().Get("prompts").Entries() {
-		if p.Own(e.Place) && !p.Uses["prompts."+e.Key] {
+		if p.Own(e.Place) && !p.Uses["prompts."+e.Key] && !p.Tried(e.Key) {
 			p.Warn(diag.Unused, e.Place, "nothing uses the prompt %s", e.Key).
 				Hint = "a role takes it by {use: " + e.Key + "}; else remove it"
 		}

@@ -57,7 +57,7 @@ func (s *server) family(b *buffer) []*buffer {
 	out := []*buffer{b}
 	if !b.spec() {
 		for _, path := range s.readers(b.path) {
-			if f := s.file(path); f != nil {
+			if f := s.file(path); f != nil && s.names(f, b) {
 				out = append(out, f)
 			}
 		}
@@ -70,6 +70,12 @@ func (s *server) family(b *buffer) []*buffer {
 		}
 	}
 	return out
+}
+
+// names says whether a prompt is one that a spec names, or what it builds on,
+// and not only an agent that it calls.
+func (s *server) names(spec, prompt *buffer) bool {
+	return slices.ContainsFunc(s.family(spec), func(f *buffer) bool { return slices.Contains(s.prompts(f), prompt) })
 }
 
 // readers lists the vetted files that read a file, sorted.

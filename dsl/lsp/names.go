@@ -110,7 +110,7 @@ func (f *finder) value(n *node, note *shape) {
 	case "prompt", "template", "":
 		if kind == "prompt" && n.key == "use" {
 			whole("prompt")
-		} else if note != nil {
+		} else if note != nil || slices.Contains(n.steps(), "tools") || slices.Contains(n.steps(), "nodes") { // of what a tool takes the schema says nothing
 			f.template(n.from, f.buffer.text.s[n.from:n.to])
 		}
 	case "expression":

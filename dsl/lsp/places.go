@@ -41,21 +41,28 @@ func (s *server) uri(path string) string {
 	return uriOf(path)
 }
 
-// everywhere lists the places of a name: in the family of a document, and in
-// what is vetted with it.
+// everywhere lists the places of a name: in the family of a document, in those
+// that its definition is of the family of, and in the prompts of all of them.
 func (s *server) everywhere(b *buffer, u *use) []use {
 	files := s.family(b)
+	add := func(more ...*buffer) {
+		for _, f := range more {
+			if !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+	}
 	for _, d := range s.definitions(files, u.kind, u.name) {
 		for _, path := range s.readers(d.buffer.path) {
-			if f := s.file(path); f != nil && !slices.Contains(files, f) {
-				files = append(files, f)
+			if f := s.file(path); f != nil {
+				if others := s.family(f); slices.Contains(others, d.buffer) { // else it calls it, with names of its own
+					add(others...)
+				}
 			}
 		}
-		for path := range s.reads(d.buffer.path) {
-			if f := s.file(path); f != nil && !slices.Contains(files, f) && !f.spec() {
-				files = append(files, f)
-			}
-		}
+	}
+	for _, f := range slices.Clone(files) {
+		add(s.prompts(f)...)
 	}
 	var out []use
 	for _, f := range files {
@@ -74,12 +81,22 @@ func (s *server) everywhere(b *buffer, u *use) []use {
 	return out
 }
 
-// reads are the files that a vetted file read.
-func (s *server) reads(path string) map[string]bool {
-	if r := s.roots[path]; r != nil {
-		return r.reads
+// prompts are the files that a document names and that are no specs.
+func (s *server) prompts(b *buffer) (out []*buffer) {
+	if !b.spec() {
+		return nil
 	}
-	return nil
+	for _, u := range s.uses(b) {
+		if u.kind != "file" {
+			continue
+		}
+		if path := s.near(b, u.name); path != "" {
+			if f := s.file(path); f != nil && !f.spec() {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
 }
 
 func (s *server) references(_ context.Context, p *atPosition) (any, error) {

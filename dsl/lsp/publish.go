@@ -13,6 +13,8 @@ import (
 // publish tells the client what is known of files, where that has changed.
 func (s *server) publish(paths []string) {
 	slices.Sort(paths)
+	s.telling.Lock() // what is told last is what was known last
+	defer s.telling.Unlock()
 	for _, path := range slices.Compact(paths) {
 		s.mu.Lock()
 		p := s.told(path)

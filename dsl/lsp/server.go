@@ -68,8 +68,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) err
 func closable(in io.Reader, out io.WriteCloser) (io.Reader, io.WriteCloser) {
 	r, w := io.Pipe()
 	go func() {
-		_, err := io.Copy(w, in)
-		w.CloseWithError(err) // nil is the end of the input
+		w.CloseWithError(frames(w, in)) // nil is the end of the input
 	}()
 	return r, &closing{out, r}
 }
@@ -99,6 +98,8 @@ type server struct {
 	language *language
 	rpc      *jrpc2.Server
 	living   context.Context // ends with the client
+
+	telling sync.Mutex // is taken before mu
 
 	mu        sync.Mutex
 	phase     phase

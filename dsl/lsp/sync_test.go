@@ -3,6 +3,7 @@ package lsp_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -152,6 +153,27 @@ func TestLifeOfAServer(t *testing.T) {
 		}
 		c.ended <- nil
 	})
+}
+
+// TestHostileInput: what is no message ends the server, and takes no room.
+func TestHostileInput(t *testing.T) {
+	cases := []struct{ name, input, want string }{
+		{"no header", "hello\r\n\r\n", "invalid header line"},
+		{"a header without an end", strings.Repeat("x", 10_000), "longer than 4096 bytes"},
+		{"more than there is room for", "Content-Length: 99999999999\r\n\r\n{}", "99999999999 bytes is announced"},
+		{"more than a number holds", "content-length: 99999999999999999999\r\n\r\n{}", "is announced"},
+		{"less than nothing", "Content-Length: -5\r\n\r\n{}", "invalid content-length"},
+		{"a body that is cut", "Content-Length: 50\r\n\r\n{", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, out := io.Pipe()
+			err := lsp.Serve(t.Context(), strings.NewReader(c.input), out, lsp.Options{Spec: dsl.Options{Catalog: catalog}})
+			if !errors.Is(err, lsp.ErrNoShutdown) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("ended with %v, want %s", err, c.want)
+			}
+		})
+	}
 }
 
 // TestHostileDocuments: nothing of it reaches the log or ends the server.

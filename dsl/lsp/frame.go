@@ -1,0 +1,60 @@
+package lsp
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Bounds of what a client sends: whoever announces more than that is no client,
+// and no room is made for it.
+const (
+	maxMessage = 64 << 20
+	maxHeader  = 4 << 10
+)
+
+// frames copies messages, header and body, until the input ends: nil, or what
+// is wrong with it.
+func frames(out io.Writer, in io.Reader) error {
+	r := bufio.NewReaderSize(in, maxHeader)
+	for {
+		size, err := header(out, r)
+		if err == nil {
+			_, err = io.CopyN(out, r, size)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// header copies the lines up to the empty one, and returns the size of the body.
+// What else is wrong with them is told by who reads them.
+func header(out io.Writer, r *bufio.Reader) (size int64, err error) {
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return 0, fmt.Errorf("a header line is longer than %d bytes", maxHeader)
+		}
+		if _, failed := out.Write(line); err == nil {
+			err = failed
+		}
+		text := strings.TrimSpace(string(line))
+		if err != nil || text == "" {
+			return size, err
+		}
+		if name, value, _ := strings.Cut(text, ":"); strings.EqualFold(strings.TrimSpace(name), "content-length") {
+			size, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			if errors.Is(err, strconv.ErrRange) || size > maxMessage {
+				return 0, fmt.Errorf("a message of %s bytes is announced, and %d are the most", strings.TrimSpace(value), maxMessage)
+			}
+			size = max(size, 0)
+		}
+	}
+}
