@@ -37,6 +37,12 @@ func (l *ledger) book(m *engine.ModelSpec, t engine.Tokens, lost bool) {
 	l.usd += m.Cost.Of(t)
 }
 
+func (l *ledger) answers() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calls
+}
+
 func (l *ledger) by(role string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
