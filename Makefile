@@ -26,7 +26,7 @@ check: ## everything CI wants: format, vet, lint, layout, tests under the race d
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory arch
 	$(UNTOUCHED) "a test wrote into the tree: write goldens with make golden, all else into t.TempDir()" \
-		$(GO) test -race -shuffle=on -timeout 20m ./...
+		$(GO) test -race -shuffle=on -timeout 40m ./...
 	$(UNTOUCHED) "generated files were stale; they are written now: commit them" \
 		$(MAKE) --no-print-directory generate
 
