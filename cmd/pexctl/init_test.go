@@ -104,7 +104,6 @@ func TestEveryProjectIsGood(t *testing.T) {
 	for _, p := range starter.ProviderNames() {
 		for _, tools := range sets[p] {
 			t.Run(p+" "+tools, func(t *testing.T) {
-				t.Parallel()
 				dir := filepath.Join(t.TempDir(), "agent")
 				wantOK(t, "init", dir, "--yes", "--provider", p, "--tools", tools)
 				wantGood(t, dir)
@@ -175,7 +174,6 @@ func TestSamplesAreGood(t *testing.T) {
 	}
 	for _, s := range samples.List() {
 		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "elsewhere")
 			wantOK(t, "new", s.Name, dir)
 			wantOK(t, "vet", dir)

@@ -75,9 +75,10 @@ func (x *Index) places(ctx context.Context, ids []string) (map[string]Place, err
 }
 
 // find asks bleve.
-func (x *Index) find(ctx context.Context, r *bleve.SearchRequest) (hits []Hit, err error) {
+func (x *Index) find(ctx context.Context, r *bleve.SearchRequest) ([]Hit, error) {
 	r.Fields = []string{placeField}
-	err = x.do(func() error {
+	var hits []Hit // of a search that was given up nobody reads them
+	err := x.do(func() error {
 		found, err := x.bleve.SearchInContext(ctx, r)
 		if err != nil {
 			return err
@@ -93,7 +94,10 @@ func (x *Index) find(ctx context.Context, r *bleve.SearchRequest) (hits []Hit, e
 		}
 		return nil
 	})
-	return hits, err
+	if err != nil {
+		return nil, err
+	}
+	return hits, nil
 }
 
 // within says whether a place is one of a file.
