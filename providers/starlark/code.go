@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -155,6 +156,15 @@ func executable() (string, error) {
 // overflow is what the Go runtime says on stderr when the stack is at its bound.
 const overflow = "stack overflow"
 
+// refusals are what stderr says when the system grants no more memory: two of
+// the Go runtime, one of its race detector, which asks first.
+var refusals = []string{"out of memory", "cannot allocate memory", "ThreadSanitizer failed to allocate"}
+
+// tooMuch tells whether a child ended for the memory it wanted.
+func tooMuch(res process.Result) bool {
+	return res.Code == exitMemory || slices.ContainsFunc(refusals, func(said string) bool { return strings.Contains(res.Stderr, said) })
+}
+
 // run runs the program in a child.
 func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 	if os.Getenv(workerVariable) != "" {
@@ -178,7 +188,7 @@ func (t *codeTool) run(ctx context.Context, r request) (*reply, error) {
 		return nil, fmt.Errorf("the program was stopped; make it do less: %w", err)
 	case err != nil:
 		return nil, err
-	case res.Code == exitMemory || strings.Contains(res.Stderr, "out of memory"):
+	case tooMuch(res):
 		return nil, fmt.Errorf("the program took more than %d MB of memory; work on parts, or keep less", t.config.MaxMemory>>20)
 	case strings.Contains(res.Stderr, overflow):
 		return nil, errors.New("the program handled values that are nested too deeply; keep lists of values instead of lists in lists")
