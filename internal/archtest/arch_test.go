@@ -11,6 +11,9 @@ import (
 // TestTheHouseKeepsItsRules is the check of this module; the other tests
 // prove that it can fail.
 func TestTheHouseKeepsItsRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at work: left to the runs without -short")
+	}
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
 	if err != nil {

@@ -87,8 +87,8 @@ func (c *Client) attempt(ctx context.Context, job Job) error {
 	}
 	used, says, what := 0, errAside, fault{} // if Do does not return
 	defer func() {
+		a.end(says, what) // first: whoever gets its place looks at the breaker
 		a.release(used)
-		a.end(says, what)
 	}()
 	last := record{once: job.Once, works: a.works}
 	used, err = job.Do(context.WithValue(ctx, recordKey{}, &last))
