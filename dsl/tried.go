@@ -3,31 +3,75 @@ package dsl
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// Tried says whether the tests of the spec, or a suite that it names, hold a
-// text: a case or a variant may choose an llm or a prompt that the spec itself
-// leaves alone, and a suite may have one of its llms judge.
+// Tried says whether tests of the spec, or a suite of it, hold a text: a case or
+// a variant may choose an llm, a prompt or a tool that the spec itself leaves
+// alone, and a suite may have one of its llms judge. They are read when it is
+// asked for the first time.
 func (p *Pass) Tried(name string) bool {
-	if p.Spec.tree.get("tests").holds(name) {
-		return true
+	if !p.tried {
+		p.trials, p.tried = p.findTrials(), true
 	}
-	suites := p.Spec.tree.get("evals")
-	return suites != nil && slices.ContainsFunc(suites.items, func(it *value) bool {
-		if it.kind != text || it.src == nil {
-			return false
-		}
-		src, no := p.files.open(filepath.Join(filepath.Dir(it.src.path), filepath.FromSlash(it.text)), it.text)
-		return no == nil && parse(src, &report{}).holds(name)
-	})
+	return slices.ContainsFunc(p.trials, func(v *value) bool { return v.holds(name) })
 }
 
-// holds says whether a text is a value, or stands anywhere in it.
+// findTrials are the tests in the spec, those that FindTests finds beside it,
+// the suites that it names, and those beside it that are of it.
+func (p *Pass) findTrials() []*value {
+	out := []*value{p.Spec.tree.get("tests")}
+	var paths []string
+	if suites := p.Spec.tree.get("evals"); suites != nil {
+		for _, it := range suites.items {
+			if it.kind == text && it.src != nil {
+				paths = append(paths, filepath.Join(filepath.Dir(it.src.path), filepath.FromSlash(it.text)))
+			}
+		}
+	}
+	o := Options{Root: p.files.root}
+	tests, _ := FindTests(p.Spec.File, o) // a folder that cannot be read has none
+	for _, path := range append(tests, suitesBeside(p.Spec.File, o)...) {
+		paths = append(paths, absolute(path))
+	}
+	for _, path := range paths {
+		if path == p.Spec.File {
+			continue
+		}
+		if src, no := p.files.open(path, path); no == nil {
+			out = append(out, parse(src, &report{}))
+		}
+	}
+	return out
+}
+
+// suitesBeside are the suites in the folder of a spec, and in evals/ and tests/
+// there, that are of it.
+func suitesBeside(spec string, o Options) (out []string) {
+	dir := filepath.Dir(spec)
+	all, _ := listed(dir, filepath.Join(dir, "evals"), filepath.Join(dir, "tests"))
+	for _, path := range all {
+		h, err := readHeader(path)
+		if err == nil && h.Kind == kindSuite && isOf(path, spec, o) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// holds says whether a text is a value, stands anywhere in it, or is a word of
+// what a setting (path=value) in it sets.
 func (v *value) holds(words string) bool {
 	if v == nil {
 		return false
 	}
-	return v.kind == text && v.text == words ||
-		slices.ContainsFunc(v.items, func(it *value) bool { return it.holds(words) }) ||
+	if v.kind == text {
+		_, set, _ := strings.Cut(v.text, "=")
+		return v.text == words || slices.Contains(strings.FieldsFunc(set, parting), words)
+	}
+	return slices.ContainsFunc(v.items, func(it *value) bool { return it.holds(words) }) ||
 		slices.ContainsFunc(v.entries, func(e *entry) bool { return e.val.holds(words) })
 }
+
+// parting says whether a character stands between the names in a setting.
+func parting(r rune) bool { return strings.ContainsRune(" {}[],:\"'", r) }

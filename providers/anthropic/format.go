@@ -70,7 +70,7 @@ func (m *model) look(schema json.RawMessage) *looked {
 	if l.valid {
 		var top struct{ Type any }
 		l.object = json.Unmarshal(schema, &top) == nil && top.Type == "object"
-		l.native = native(schema)
+		l.native, _ = native(schema)
 	}
 	m.looked.Store(l)
 	return l

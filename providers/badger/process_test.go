@@ -206,8 +206,11 @@ func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 // it left is swept.
 func TestAKilledProcessLeavesNoHalfAppend(t *testing.T) {
 	dir := t.TempDir()
-	acked := 0
-	for round := range 8 {
+	acked, rounds := 0, 8
+	if testing.Short() {
+		rounds = 3
+	}
+	for round := range rounds {
 		cmd, out := start(t, dir, "bulk", 50, "PEX_TEST_IDLE=1h")
 		lines := bufio.NewScanner(out)
 		for range round%3 + 1 {

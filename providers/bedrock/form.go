@@ -27,7 +27,7 @@ func (w *writer) form() error {
 		return nil
 	}
 	if how == formNative || how == formAuto && recent(w.base) {
-		if closed, ok := native(s.Schema); ok {
+		if closed, faults := native(s.Schema); faults == nil {
 			text := string(closed)
 			w.output().TextFormat = &types.OutputFormat{
 				Type: types.OutputFormatTypeJsonSchema,

@@ -4,34 +4,40 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"slices"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
-// unsayable are keywords that Bedrock's schemas have no means for, and without
-// which a schema would be another.
-var unsayable = []string{
-	"$ref", "$dynamicRef", "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies",
-	"patternProperties", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "contains", "prefixItems", "additionalItems",
-}
+var _ engine.SchemaHolder = (*Config)(nil)
 
-// needless are keywords that bound a value: without them more is allowed, and
-// the caller validates in any case.
-var needless = []string{
-	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format",
-	"minItems", "maxItems", "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties",
-	"$schema", "$id", "$comment", "$defs", "definitions", "default", "examples", "readOnly", "writeOnly", "deprecated",
-}
-
-// native writes a schema as Bedrock's structured output takes it: every object
-// closed, no bounds. ok is false where that cannot be: an object with open
-// keys, a choice between schemas, a reference.
-func native(schema json.RawMessage) (out json.RawMessage, ok bool) {
-	root, err := parse(schema)
-	if err != nil || !slices.Contains(kinds(root), "object") || len(kinds(root)) != 1 || !root.close() {
-		return nil, false
+// Unheld implements engine.SchemaHolder. Models that are asked by a tool or in
+// words are held to no schema.
+func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+	if c.StructuredOutput != formNative && (c.StructuredOutput != formAuto || !recent(c.base(s.Model))) || !json.Valid(schema) {
+		return nil
 	}
-	out, err = json.Marshal(root)
-	return out, err == nil
+	_, found := native(schema)
+	return found
+}
+
+// native writes a schema as Bedrock's structured output takes it, every object
+// closed, no bounds; or what keeps it from that: an object with open keys, a
+// choice between schemas, a reference.
+//
+// The rules: docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html,
+// under "Supported JSON Schema features".
+func native(schema json.RawMessage) (json.RawMessage, component.Faults) {
+	var n narrowing
+	root, _ := parse(schema)
+	if types := kinds(root); len(types) != 1 || types[0] != "object" {
+		n.add("", "its root is no object", "wrap it: {type: object, properties: {answer: ...}, required: [answer]}")
+	}
+	out := n.closed(schema, "")
+	if n.found != nil {
+		return nil, n.found
+	}
+	return out, nil
 }
 
 // schemaNode is a JSON object whose keys keep their order: models write their
@@ -101,92 +107,4 @@ func kinds(n schemaNode) []string {
 	}
 	_ = json.Unmarshal(n.get("type"), &many) // neither: none are named
 	return many
-}
-
-// close rewrites a schema in place and says whether that was possible.
-func (n *schemaNode) close() bool {
-	for _, k := range *n {
-		if slices.Contains(unsayable, k.name) {
-			return false
-		}
-	}
-	*n = slices.DeleteFunc(*n, func(k keyword) bool { return slices.Contains(needless, k.name) })
-	if n.get("type") == nil && n.get("enum") == nil && n.get("const") == nil && n.get("anyOf") == nil {
-		return false
-	}
-	for i, k := range *n {
-		var ok bool
-		switch k.name {
-		case "properties":
-			(*n)[i].value, ok = closeEach(k.value)
-		case "items":
-			(*n)[i].value, ok = closeOne(k.value)
-		case "anyOf":
-			(*n)[i].value, ok = closeList(k.value)
-		default:
-			ok = true
-		}
-		if !ok {
-			return false
-		}
-	}
-	return n.shut()
-}
-
-// shut closes the keys of an object; lists must say what they hold.
-func (n *schemaNode) shut() bool {
-	types := kinds(*n)
-	if slices.Contains(types, "array") && n.get("items") == nil {
-		return false
-	}
-	if !slices.Contains(types, "object") {
-		return true
-	}
-	open := n.get("additionalProperties")
-	if n.get("properties") == nil || open != nil && string(open) != "false" {
-		return false
-	}
-	if open == nil {
-		*n = append(*n, keyword{"additionalProperties", json.RawMessage("false")})
-	}
-	return true
-}
-
-func closeOne(text json.RawMessage) (json.RawMessage, bool) {
-	n, err := parse(text)
-	if err != nil || !n.close() {
-		return nil, false
-	}
-	out, err := json.Marshal(n)
-	return out, err == nil
-}
-
-func closeEach(text json.RawMessage) (json.RawMessage, bool) {
-	n, err := parse(text)
-	if err != nil {
-		return nil, false
-	}
-	for i := range n {
-		var ok bool
-		if n[i].value, ok = closeOne(n[i].value); !ok {
-			return nil, false
-		}
-	}
-	out, err := json.Marshal(n)
-	return out, err == nil
-}
-
-func closeList(text json.RawMessage) (json.RawMessage, bool) {
-	var list []json.RawMessage
-	if json.Unmarshal(text, &list) != nil {
-		return nil, false
-	}
-	for i := range list {
-		var ok bool
-		if list[i], ok = closeOne(list[i]); !ok {
-			return nil, false
-		}
-	}
-	out, err := json.Marshal(list)
-	return out, err == nil
 }

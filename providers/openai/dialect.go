@@ -1,12 +1,14 @@
 package openai
 
 import (
+	"encoding/json"
 	"net/url"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // dialect is what a vendor's servers want in their own way. The zero value is
@@ -18,6 +20,8 @@ type dialect struct {
 	wantsKey  string                 // said where no key is given, "" = none is needed
 	legacy    bool                   // the limit of output is called max_tokens
 	options   []option.RequestOption // of each request
+
+	unheld func(schema json.RawMessage) component.Faults // the rules of its strict mode, nil = OpenAI's
 
 	adapt func(*sdk.ChatCompletionNewParams)              // the last change to a request, nil = none
 	hint  func(e *engine.ModelError, model string) string // the way out of an error, "" = none is known
@@ -34,4 +38,15 @@ func withVersion(u *url.URL) string {
 // noKey is the sentence for a missing key: the variable it is looked for in.
 func noKey(env string) string {
 	return "set the environment variable that api_key_env names (" + env + " by default), or base_url for a server that needs none"
+}
+
+// strict says whether a schema keeps the rules of the server's strict mode.
+// Others are sent without it: the server then does its best, and the caller
+// validates in any case.
+func (d *dialect) strict(schema json.RawMessage) bool {
+	rules := d.unheld
+	if rules == nil {
+		rules = unheld
+	}
+	return json.Valid(schema) && rules(schema) == nil
 }

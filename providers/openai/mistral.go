@@ -57,7 +57,7 @@ func NewMistral(c *MistralConfig, s engine.ModelSettings, change func(*wire.Sett
 		return nil, err
 	}
 	u, _ := mistralAddress(s.BaseURL)
-	d := dialect{base: withVersion(u), legacy: true}
+	d := dialect{base: withVersion(u), legacy: true, unheld: mistralUnheld}
 	if d.base == mistralBaseURL {
 		d.wantsKey = noKey("MISTRAL_API_KEY")
 	}

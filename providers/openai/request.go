@@ -165,7 +165,7 @@ func (m *model) look(schema json.RawMessage) *looked {
 	if l := m.looked.Load(); l != nil && bytes.Equal(l.schema, schema) {
 		return l
 	}
-	l := &looked{schema, json.Valid(schema), strict(schema)}
+	l := &looked{schema, json.Valid(schema), m.dialect.strict(schema)}
 	m.looked.Store(l)
 	return l
 }

@@ -40,11 +40,6 @@ func (c *AzureConfig) Unheld(_ engine.ModelSettings, schema json.RawMessage) com
 	return unheld(schema)
 }
 
-// strict says whether a schema keeps the rules of OpenAI's strict mode. Others
-// are sent without it: the server then does its best, and the caller validates in
-// any case.
-func strict(schema json.RawMessage) bool { return json.Valid(schema) && unheld(schema) == nil }
-
 // unheld is what of a schema breaks the rules of the strict mode: the root is an
 // object, every object closes its properties and requires all of them, and no
 // keyword is used that the mode refuses.

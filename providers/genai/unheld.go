@@ -1,0 +1,181 @@
+package genai
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+var _ engine.SchemaHolder = (*Config)(nil)
+
+// Unheld implements engine.SchemaHolder. What a server at another address does
+// with a schema is not known.
+func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) component.Faults {
+	if c.StructuredOutput != "json_schema" || s.BaseURL != "" || !json.Valid(schema) {
+		return nil
+	}
+	return unheld(schema)
+}
+
+// unheld is what of a schema says what a value is and cannot be said to the API:
+// keywords that portable leaves out, and references by which a value needs
+// another of its kind. What only bounds a value is left out too, and is not told
+// here, since the caller validates in any case.
+//
+// The rules: ai.google.dev/api/generate-content, GenerationConfig, under
+// responseJsonSchema.
+func unheld(schema json.RawMessage) component.Faults {
+	l := &lookout{root: schema}
+	l.value(schema, "", maxNesting)
+	l.required(schema, "", []string{"#"})
+	top, _ := members(schema)
+	for _, key := range []string{"$defs", "definitions"} {
+		defs, _ := members(valueOf(top, key))
+		for _, d := range defs {
+			at := "/" + key + "/" + escape(d.key)
+			l.required(d.value, at, []string{"#" + at})
+		}
+	}
+	return l.found
+}
+
+// maxVisits bounds the walk: references may make a short schema a long one.
+const maxVisits = 10_000
+
+// lookout collects what cannot be said.
+type lookout struct {
+	root   json.RawMessage
+	visits int
+	found  component.Faults
+}
+
+func (l *lookout) add(at, message, hint string) {
+	if f := (component.Fault{At: at, Message: message, Hint: hint}); !slices.Contains(l.found, f) {
+		l.found = append(l.found, f)
+	}
+}
+
+// value looks at the keywords of a schema and of those in it.
+func (l *lookout) value(raw json.RawMessage, at string, depth int) {
+	fields, _ := members(raw)
+	if depth == 0 {
+		return
+	}
+	for _, m := range fields {
+		at := at + "/" + m.key
+		switch m.key {
+		case "patternProperties", "$dynamicRef":
+			l.unknown(at, m.key)
+		case "allOf":
+			if list := listOf(m.value); len(list) == 1 {
+				l.value(list[0], at+"/0", depth-1)
+			} else {
+				l.unknown(at, m.key)
+			}
+		case "const":
+			if _, ok := keyword(m, depth); !ok {
+				l.add(at, "const is a text or a number there", "write type: boolean or null, and check the value by output.ensures")
+			}
+		case "$ref":
+			if !strings.HasPrefix(textOf(m.value), "#") {
+				l.add(at, "the reference leads out of the schema", "define it under $defs")
+			}
+		case "properties", "$defs", "definitions":
+			inner, _ := members(m.value)
+			for _, p := range inner {
+				l.value(p.value, at+"/"+escape(p.key), depth-1)
+			}
+		case "items", "prefixItems", "anyOf", "oneOf", "additionalProperties":
+			l.value(m.value, at, depth-1)
+			for i, v := range listOf(m.value) {
+				l.value(v, at+"/"+strconv.Itoa(i), depth-1)
+			}
+		}
+	}
+}
+
+func (l *lookout) unknown(at, word string) {
+	l.add(at, word+" is not known there", "write out what it comes to, or leave it out and check it by output.ensures")
+}
+
+// required follows what every value of a schema has, back to a schema it is
+// within: such a value never ends.
+func (l *lookout) required(raw json.RawMessage, at string, within []string) {
+	fields, _ := members(raw)
+	if l.visits++; l.visits > maxVisits {
+		return
+	}
+	if ref := textOf(valueOf(fields, "$ref")); ref != "" {
+		l.follow(ref, at+"/$ref", within)
+		return
+	}
+	var names []string
+	_ = json.Unmarshal(valueOf(fields, "required"), &names) // of another kind: none is
+	properties, _ := members(valueOf(fields, "properties"))
+	for _, p := range properties {
+		if slices.Contains(names, p.key) {
+			l.required(p.value, at+"/properties/"+escape(p.key), within)
+		}
+	}
+	for _, key := range []string{"items", "prefixItems", "anyOf", "oneOf", "allOf"} {
+		v := valueOf(fields, key)
+		if v == nil {
+			continue
+		}
+		l.required(v, at+"/"+key, within)
+		for i, inner := range listOf(v) {
+			l.required(inner, at+"/"+key+"/"+strconv.Itoa(i), within)
+		}
+	}
+}
+
+// follow goes where a reference within the schema leads.
+func (l *lookout) follow(ref, at string, within []string) {
+	if slices.Contains(within, ref) {
+		l.add(at, "a schema within itself may stand in a property only that may be missing", "take the property out of required")
+		return
+	}
+	if !strings.HasPrefix(ref, "#/") {
+		return
+	}
+	to := l.root
+	for _, key := range strings.Split(ref[2:], "/") {
+		fields, _ := members(to)
+		if to = valueOf(fields, strings.NewReplacer("~1", "/", "~0", "~").Replace(key)); to == nil {
+			return
+		}
+	}
+	l.required(to, ref[1:], append(slices.Clone(within), ref))
+}
+
+func valueOf(fields []member, key string) json.RawMessage {
+	for _, m := range fields {
+		if m.key == key {
+			return m.value
+		}
+	}
+	return nil
+}
+
+func listOf(raw json.RawMessage) (list []json.RawMessage) {
+	if json.Unmarshal(raw, &list) != nil { // it is none
+		return nil
+	}
+	return list
+}
+
+func textOf(raw json.RawMessage) (text string) {
+	if json.Unmarshal(raw, &text) != nil { // it is none
+		return ""
+	}
+	return text
+}
+
+// escape writes a name for a JSON pointer.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

@@ -1,0 +1,112 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/openai"
+)
+
+// told are faults as text; each has a way out.
+func told(t *testing.T, found component.Faults) string {
+	t.Helper()
+	var out []string
+	for _, f := range found {
+		if out = append(out, f.At+": "+f.Message); f.Hint == "" {
+			t.Errorf("no way out of %s", f.Message)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
+	const open = ": the object takes other properties than its own"
+	tests := []struct{ name, how, base, schema, want string }{
+		{"closed, and a property may be missing", "json_schema", "", `{"type":"object","properties":{"a":{"type":"string","default":"b","minLength":1}},"additionalProperties":false}`, ""},
+		{"no object", "json_schema", "", `{"type":"array","items":{"type":"string"}}`, ""},
+		{"a dictionary", "json_schema", "", `{"type":"object","additionalProperties":{"type":"string"}}`, ""},
+		{"open", "json_schema", "", `{"type":"object"}`, open},
+		{"open on purpose", "json_schema", "", `{"type":"object","additionalProperties":true}`, open},
+		{"open inside", "json_schema", "", `{"type":"array","items":{"anyOf":[{"type":"null"},{"properties":{"a/b":{"type":"object"}},"additionalProperties":false}]},"$defs":{"d":{"type":"object"}}}`, "/$defs/d" + open + "\n/items/anyOf/1/properties/a~1b" + open},
+		{"JSON mode", "json_object", "", `{"type":"object"}`, ""},
+		{"another server", "json_schema", "https://example.com", `{"type":"object"}`, ""},
+		{"no JSON", "json_schema", "", `{`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := openai.MistralConfig{StructuredOutput: tt.how}
+			got := told(t, c.Unheld(engine.ModelSettings{BaseURL: tt.base}, json.RawMessage(tt.schema)))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestOllamaRefusesSomeSchemas(t *testing.T) {
+	const (
+		pattern = ": its server refuses a pattern that is not of the whole text, and the call with it"
+		unknown = ": its server refuses a value of which nothing is said, and the call with it"
+		away    = ": its server refuses a reference to other than a part of the schema, and the call with it"
+	)
+	in := func(s string) string { return `{"type":"object","properties":{"a":` + s + `}}` }
+	tests := []struct{ name, how, schema, want string }{
+		{"open, with bounds", "json_schema", in(`{"type":"integer","minimum":1,"not":{"const":3}}`), ""},
+		{"a pattern of the whole", "json_schema", in(`{"type":"string","pattern":"^a+$"}`), ""},
+		{"a pattern of a part", "json_schema", in(`{"type":"string","pattern":"a+"}`), "/properties/a/pattern" + pattern},
+		{"a pattern of text or null", "json_schema", in(`{"type":["null","string"],"pattern":"^a+"}`), "/properties/a/pattern" + pattern},
+		{"a pattern beside an enum", "json_schema", in(`{"enum":["a"],"pattern":"a+"}`), ""},
+		{"a pattern of a number", "json_schema", in(`{"type":"number","pattern":"a+"}`), ""},
+		{"any value", "json_schema", in(`{}`), ""},
+		{"any value, with words", "json_schema", in(`{"description":"D"}`), "/properties/a" + unknown},
+		{"any value, boldly", "json_schema", in(`true`), "/properties/a" + unknown},
+		{"a format", "json_schema", in(`{"format":"date"}`), ""},
+		{"any object and any list", "json_schema", `{"type":"array","items":{"type":["object","array"]}}`, ""},
+		{"in a choice", "json_schema", `{"oneOf":[{"type":"string"},{"title":"T"}]}`, "/oneOf/1" + unknown},
+		{"in a dictionary", "json_schema", `{"additionalProperties":{"title":"T"}}`, "/additionalProperties" + unknown},
+		{"in a tuple", "json_schema", `{"prefixItems":[{"title":"T"}]}`, "/prefixItems/0" + unknown},
+		{"in a definition, told once", "json_schema", `{"properties":{"a":{"$ref":"#/$defs/d"},"b":{"$ref":"#/$defs/d"}},"$defs":{"d":{"items":{"title":"T"}}}}`, "/$defs/d/items" + unknown},
+		{"a definition that nothing needs", "json_schema", `{"type":"object","$defs":{"d":{"title":"T"}}}`, ""},
+		{"recursive", "json_schema", `{"properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"properties":{"d":{"$ref":"#/$defs/d"}}}}}`, ""},
+		{"of itself", "json_schema", in(`{"$ref":"#"}`), "/properties/a/$ref" + away},
+		{"elsewhere", "json_schema", in(`{"$ref":"https://example.com/s"}`), "/properties/a/$ref" + away},
+		{"JSON mode", "json_object", in(`true`), ""},
+		{"no JSON", "json_schema", `{`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := openai.OllamaConfig{StructuredOutput: tt.how}
+			got := told(t, c.Unheld(engine.ModelSettings{BaseURL: "http://localhost:1"}, json.RawMessage(tt.schema)))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestMistralIsAskedStrictlyByItsOwnRule(t *testing.T) {
+	for _, tt := range []struct {
+		name, schema string
+		want         bool
+	}{
+		{"a property may be missing", `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, true},
+		{"open", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req := everything()
+			req.Schema.Schema = json.RawMessage(tt.schema)
+			got := asked(t, func(base string) (engine.Model, error) {
+				c := mistralDefaults()
+				return openai.NewMistral(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, noWaits)
+			}, req, nil)
+			if strict := strings.Contains(strings.ReplaceAll(string(got.body), " ", ""), `"strict":true`); strict != tt.want {
+				t.Errorf("strict: %v in %s", strict, got.body)
+			}
+		})
+	}
+}
