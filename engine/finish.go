@@ -92,9 +92,6 @@ func (r *run) answerText() string {
 	if r.state.Answer != nil {
 		return r.state.Answer.Text
 	}
-	if r.reason.Status == Completed {
-		return r.state.Reply.Text // a graph that ends without a final answer says what its last node said
-	}
 	return ""
 }
 

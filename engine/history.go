@@ -41,6 +41,7 @@ type recalled struct {
 // what its tools keep.
 func (r *run) readHistory(s *Scope) error {
 	if !r.remembers() || !r.goesOn() {
+		r.heard(s, recalled{})
 		return nil
 	}
 	memory, ids, limits := r.host.Memory, r.ids, r.program.Limits
@@ -55,10 +56,16 @@ func (r *run) readHistory(s *Scope) error {
 		return storeStop("read the conversation "+ids.memory, err)
 	}
 	r.ids.parent = found.Parent
-	if len(found.Turns)+len(found.Steps) > 0 {
-		s.Record(HistoryRead{found.Turns, found.Steps})
-	}
+	r.heard(s, found)
 	return r.readSession(s)
+}
+
+// heard takes over what the memory held, and behind it what the run was given.
+func (r *run) heard(s *Scope, found recalled) {
+	turns := newest(append(found.Turns, r.input.Earlier...), r.program.Limits.MessageHistoryLimit)
+	if len(turns)+len(found.Steps) > 0 {
+		s.Record(HistoryRead{turns, found.Steps})
+	}
 }
 
 // recall reads both memories of a conversation: what may be shown of them is

@@ -60,6 +60,10 @@ type Input struct {
 	// of the conversation.
 	ExecutorMemoryID string `json:"executor_memory_id,omitempty"`
 
+	// Earlier is what was said before the run, oldest first, as whoever started
+	// it knows it; in prompts it stands behind what the memory holds.
+	Earlier []Interaction `json:"earlier,omitempty"`
+
 	// Aside keeps the run's answer out of its conversation: a fork tries
 	// something, and nobody who goes on with the conversation wants to know.
 	Aside bool `json:"aside,omitempty"`

@@ -28,6 +28,13 @@ type Equipped interface {
 	Tools(v View) []ToolInfo
 }
 
+// Concluder is a capability of the finalizer: a run whose walk ends without an
+// answer takes for one what the node before the end gave. Conclude checks it
+// against the spec's output and records it as Answered, or says why it is none.
+type Concluder interface {
+	Conclude(s *Scope, before string) error
+}
+
 // NodeSettings is what the compiler passes to a node's factory.
 type NodeSettings struct {
 	ID   string

@@ -14,7 +14,8 @@ import (
 // Reacher is a capability of a tool's Config: it says what calls of the tool
 // start, and what they connect to, as the spec has it and with references as
 // written, a line for each (see Runs and Connects); none = nothing. Files do not
-// count. A tool whose Config does not say it may reach anything.
+// count. A tool whose Config does not say it may reach anything. Of an llm it is
+// what is not seen of its provider and its base_url.
 type Reacher interface {
 	Reaches() []string
 }

@@ -64,6 +64,16 @@ type Usage struct {
 	ByModel    map[string]ModelUsage `json:"by_model,omitempty"`
 }
 
+// MarshalJSON writes all that a reader counts on, what the caches gave included
+// where it is nothing.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	type plain Usage
+	return json.Marshal(struct {
+		plain
+		Cached int `json:"cached_input_tokens"`
+	}{plain(u), u.Cached})
+}
+
 // ModelUsage is the share of one llm of the spec.
 type ModelUsage struct {
 	ModelCalls int `json:"model_calls"`

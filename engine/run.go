@@ -200,22 +200,34 @@ func (r *run) equipped(s *Scope) error {
 func (r *run) along(s *Scope) error {
 	s = s.Child("") // what stops the walk does not stop what comes after it
 	r.walk = s.k
-	g := r.program.Graph
-	at := g.Start
+	at, before := r.program.Graph.Start, ""
 	for range maxVisits {
 		if r.traced() {
 			r.trace(Visited{at})
 		}
 		if at == End {
-			return nil
+			return r.ended(s, before)
 		}
 		next, err := r.visit(s, at)
 		if err != nil {
 			return err
 		}
-		at = next
+		at, before = next, at
 	}
 	return AtLimit(StopLoop, "graph", "the graph was walked for %d nodes without an end", maxVisits)
+}
+
+// ended makes the answer of a walk that came to its end without one, of what
+// the node before the end gave.
+func (r *run) ended(s *Scope, before string) error {
+	if r.state.Answer != nil {
+		return nil
+	}
+	if c, ok := r.program.role("finalizer").(Concluder); ok {
+		return c.Conclude(s, before)
+	}
+	s.Record(Answered{Answer{Text: r.state.Words}})
+	return nil
 }
 
 // visit runs a node and says where the walk goes on.

@@ -24,6 +24,8 @@ type State struct {
 	NoProgress int
 	Usage      Usage
 	Reply      ReplyEnv // what the last planning or graph node said
+	Words      string   // what the last node that works gave, a router's choice left aside: of steps, that of the last in plan order
+	Planner    string   // id of the planner whose plan it is; "" = none has planned
 	Answer     *Answer
 	Numbered   int    // the highest number the engine gave a step: ids are never used again
 	Urge       string // what a guard wants of the next plan
@@ -54,17 +56,20 @@ type (
 	// SessionRead says what the conversation's tools kept when the run began.
 	SessionRead struct{ Session SessionView }
 	// PlanTaken says that a plan's remaining steps were taken over. By is the
-	// node or person it came from.
+	// node or person it came from, Planner the planner that made it; "" = what is
+	// taken over is still the plan of the planner before.
 	PlanTaken struct {
-		Steps  []Step
-		By     string
-		Replan bool
+		Steps   []Step
+		By      string
+		Planner string
+		Replan  bool
 	}
 	// Replied says what a planner, a reflector or another graph node answered.
 	Replied struct {
 		By    string
 		Reply ReplyEnv
 		Last  bool // the node was told that it was the last turn
+		Chose bool // it is where the graph goes on, and nothing for whoever asked
 	}
 	// Urged says that a guard wants a new plan, and why.
 	Urged struct{ Message string }
@@ -81,8 +86,12 @@ type (
 		Tokens Tokens
 		Cost   float64
 	}
-	// ToolCalled counts a tool call.
-	ToolCalled struct{ Record ToolRecord }
+	// ToolCalled says what became of a tool call; Step is the id of the step that
+	// made it, "" outside of any.
+	ToolCalled struct {
+		Step   string
+		Record ToolRecord
+	}
 	// Answered says what the run answers.
 	Answered struct{ Answer Answer }
 	// Warned adds a warning to the result. Repair says which way out was taken
@@ -131,7 +140,7 @@ func (s State) Apply(f Fact) State {
 	case ModelCalled:
 		s.Usage = s.Usage.add(f)
 	case ToolCalled:
-		s.Usage.ToolCalls++
+		s = s.call(f)
 	case Answered:
 		s.Answer = &f.Answer
 	case Warned:
@@ -162,6 +171,9 @@ func (s State) takePlan(f PlanTaken) State {
 		s.ended[i] = true
 	}
 	s.Plan = Plan{Version: s.Plan.Version + 1, Steps: append(kept, f.Steps...)}
+	if f.Planner != "" {
+		s.Planner = f.Planner
+	}
 	if f.Replan {
 		s.Replans++
 	}
@@ -173,9 +185,26 @@ func (s State) begin(f StepStarted) State {
 	rec := StepRecord{ID: f.Step.ID, Goal: f.Step.Goal, Status: StepRunning, Attempts: f.Attempt}
 	if f.Attempt == 1 {
 		s.Executed++
+	} else if i := s.running(rec.ID); i >= 0 {
+		rec.ToolCalls = s.Running[i].ToolCalls
 	}
 	s.Running = append(without(s.Running, rec.ID), rec)
 	return s
+}
+
+// call counts a call, and notes it with the step that runs: of a run that waits
+// or was suspended, that is all there is to show of the step.
+func (s State) call(f ToolCalled) State {
+	s.Usage.ToolCalls++
+	if i := s.running(f.Step); i >= 0 {
+		s.Running = slices.Clone(s.Running)
+		s.Running[i].ToolCalls = append(slices.Clip(s.Running[i].ToolCalls), f.Record)
+	}
+	return s
+}
+
+func (s State) running(id string) int {
+	return slices.IndexFunc(s.Running, func(r StepRecord) bool { return r.ID == id })
 }
 
 // without is the records of other steps; never the slice itself.
@@ -211,6 +240,7 @@ func (s State) endStep(r StepRecord) State {
 	}
 	steps := make([]StepRecord, 0, len(s.Steps)+1)
 	s.Steps = append(append(append(steps, s.Steps[:at]...), r), s.Steps[at:]...)
+	s.Words = s.Steps[len(s.Steps)-1].Result
 	s.fresh, s.last = append(slices.Clip(s.fresh), r.ID), r.ID
 	if pos >= 0 && len(s.ended) == len(s.Plan.Steps) {
 		s.ended = slices.Clone(s.ended)
@@ -222,6 +252,9 @@ func (s State) endStep(r StepRecord) State {
 // hear takes over a reply; what happened before it is no longer fresh.
 func (s State) hear(f Replied) State {
 	s.Reply, s.Urge, s.fresh = f.Reply, "", nil
+	if !f.Chose || len(s.Steps) == 0 && s.Words == "" {
+		s.Words = f.Reply.Text
+	}
 	return s
 }
 

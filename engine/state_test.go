@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pexctl/pex/engine"
 )
 
@@ -45,7 +47,7 @@ func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 		ended("s2", engine.StepOK, "two"),
 		ended("s1", engine.StepFailed, ""),
 		engine.ModelCalled{Model: "m", Tokens: engine.Tokens{Input: 1}, Cost: 2},
-		engine.ToolCalled{},
+		engine.ToolCalled{Step: "s2"},
 		engine.Warned{Text: "w"},
 		engine.Said{Messages: []engine.Message{{Role: engine.User}}},
 		engine.Replied{By: "reflector", Reply: engine.ReplyEnv{Text: "t"}},
@@ -62,6 +64,30 @@ func TestApplyLeavesTheOldStateAsItWas(t *testing.T) {
 			t.Errorf("%T changed the state it was applied to:\n%s\n%s", f, before, now)
 		}
 		s = next
+	}
+}
+
+func TestCallsStandWithTheStepThatRuns(t *testing.T) {
+	call := func(step, tool string) engine.ToolCalled {
+		return engine.ToolCalled{Step: step, Record: engine.ToolRecord{Tool: tool}}
+	}
+	started := func(id string, attempt int) engine.StepStarted {
+		return engine.StepStarted{Step: engine.Step{ID: id}, Attempt: attempt}
+	}
+	s := after(engine.PlanTaken{Steps: plan("s1", "s2")}, started("s1", 1), started("s2", 1),
+		call("s1", "a"), call("s2", "b"), call("", "c"), started("s1", 2), call("s1", "d"))
+	one, two := s.Apply(call("s1", "e")), s.Apply(call("s1", "f"))
+	got := map[string][]string{}
+	for name, s := range map[string]engine.State{"one": one, "two": two} {
+		for _, rec := range s.Running {
+			for _, c := range rec.ToolCalls {
+				got[name+" "+rec.ID] = append(got[name+" "+rec.ID], c.Tool)
+			}
+		}
+	}
+	want := map[string][]string{"one s1": {"a", "d", "e"}, "one s2": {"b"}, "two s1": {"a", "d", "f"}, "two s2": {"b"}}
+	if diff := cmp.Diff(want, got); diff != "" || one.Usage.ToolCalls != 5 {
+		t.Errorf("%d calls counted, want 5; of the steps (-want +got):\n%s", one.Usage.ToolCalls, diff)
 	}
 }
 

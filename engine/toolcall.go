@@ -249,7 +249,7 @@ func (r *run) calling(n int) {
 
 // called counts a call that ended and tells of it.
 func (c *toolRun) called() {
-	c.s.Record(ToolCalled{c.rec})
+	c.s.Record(ToolCalled{c.u.StepID, c.rec})
 	if c.s.r.emit.on() {
 		c.s.event(Event{
 			Type: ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Status: string(c.rec.Status),

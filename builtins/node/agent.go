@@ -35,7 +35,7 @@ func (a *agent) Run(s *engine.Scope) error {
 	s = s.Child(id)
 	began := s.Now()
 	v := s.View()
-	x := newValues(v)
+	x := valuesOf(v, a.id)
 	question := v.State.Question
 	if !a.cfg.Question.IsZero() {
 		question = strings.Join(a.cfg.Question.Render(x.lookup), "")
@@ -56,7 +56,7 @@ func (a *agent) Run(s *engine.Scope) error {
 	if rec.Status != engine.StepOK && a.cfg.OnError == onFail {
 		return engine.Fail(engine.StopStepFailed, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
 	}
-	return unanswered(s, a.id, rec)
+	return nil
 }
 
 // wantsText says that a parameter of an agent is declared as a string.

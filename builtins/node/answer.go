@@ -12,35 +12,41 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// accept checks an answer against the spec's output. value is the answer as
+// accept checks an answer against the spec's output, and warns where it took
+// mending to read it; see shape.
+func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
+	a, mended, wrong := shape(s.View(), text, value)
+	if mended {
+		s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended", Repair: engine.AnswerMended})
+	}
+	return a, wrong
+}
+
+// shape makes an answer that fits the spec's output. value is the answer as
 // JSON where the model gave it so; else text is parsed where a schema wants
 // JSON. wrong says what does not fit, for the model to mend.
-func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
-	out := s.View().Program.Output
+func shape(view engine.View, text string, value json.RawMessage) (a engine.Answer, mended bool, wrong string) {
+	out := view.Program.Output
 	if out == nil {
-		return engine.Answer{Text: text}, ""
+		return engine.Answer{Text: text}, false, ""
 	}
 	if out.Schema.IsZero() {
-		return engine.Answer{Text: text}, ensured(s, out, text)
+		return engine.Answer{Text: text}, false, ensured(view, out, text)
 	}
 	var v any
-	var repaired bool
 	if value != nil {
 		v, wrong = fitting(out, value)
 	} else {
-		value, v, repaired, wrong = shaped(out, text)
+		value, v, mended, wrong = shaped(out, text)
 	}
-	switch {
-	case wrong != "":
-		return a, wrong
-	case repaired:
-		s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended", Repair: engine.AnswerMended})
+	if wrong != "" {
+		return a, false, wrong
 	}
 	a = engine.Answer{Text: string(value), Output: compactJSON(v)}
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
-	return a, ensured(s, out, engine.PlainJSON(a.Output))
+	return a, mended, ensured(view, out, engine.PlainJSON(a.Output))
 }
 
 // shaped reads a text as the JSON that the schema wants; where that does not
@@ -84,10 +90,10 @@ func takesText(schema json.RawMessage) bool {
 }
 
 // ensured says which of the output's conditions the answer breaks.
-func ensured(s *engine.Scope, out *engine.Output, v any) string {
+func ensured(view engine.View, out *engine.Output, v any) string {
 	var wrong []string
 	for _, e := range out.Ensures {
-		ok, err := e.Eval(s.View().OutputEnv(e.Source, v))
+		ok, err := e.Eval(view.OutputEnv(e.Source, v))
 		switch {
 		case err != nil:
 			wrong = append(wrong, "the result must satisfy `"+e.Source+"`, which fails on it: "+err.Error())

@@ -148,8 +148,8 @@ func depend(steps []engine.Step) []engine.Step {
 	return steps
 }
 
-// checkPlan lists everything that keeps a plan from running.
-func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
+// checkPlan lists everything that keeps a plan from running which a node made.
+func checkPlan(s *engine.Scope, by, format string, steps []engine.Step) []string {
 	v := s.View()
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -157,7 +157,7 @@ func checkPlan(s *engine.Scope, format string, steps []engine.Step) []string {
 		add("the plan has %d steps, at most %d are allowed", len(steps), maxPlan)
 		return wrong
 	}
-	tools := executorOf(v).visible(v)
+	tools := stepTools(v, by)
 	planned := func(id string, upTo int) int {
 		return slices.IndexFunc(steps[:upTo], func(s engine.Step) bool { return s.ID == id })
 	}

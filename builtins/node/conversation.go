@@ -17,7 +17,7 @@ func (x *executor) opening(v engine.View, st engine.Step) []engine.Message {
 	earlier := v.State.Earlier
 	earlier = earlier[max(0, len(earlier)+len(pairs)-limit):]
 	out := make([]engine.Message, 0, 2*(len(earlier)+len(pairs))+6)
-	out = append(out, engine.Message{Role: engine.System, Text: x.system(v)})
+	out = append(out, engine.Message{Role: engine.System, Text: x.system(v, st)})
 	for _, in := range earlier {
 		out = append(out,
 			engine.Message{Role: engine.User, Text: engine.Text{executorStep, in.Question}},
@@ -55,17 +55,23 @@ func reported(steps []engine.StepRecord) []engine.StepRecord {
 	return steps
 }
 
-func (x *executor) system(v engine.View) engine.Text {
+// system says who the executor is, and what shape its report has where that is
+// the answer of the run.
+func (x *executor) system(v engine.View, st engine.Step) engine.Text {
 	own := x.cfg.ExecutorSystemPrompt
 	if own.IsZero() {
 		if m := v.Model(x.cfg.LLM.Name); m != nil {
 			own = m.SystemPrompt
 		}
 	}
-	if own.IsZero() {
-		return withDatetime(v, engine.Text{executorSystem})
+	text := engine.Text{executorSystem}
+	if !own.IsZero() {
+		text = engine.Text(own.Render(valuesOf(v, x.id).lookup))
 	}
-	return withDatetime(v, engine.Text(own.Render(newValues(v).lookup)))
+	if x.answers(v, st) {
+		text = withSchema(v, text, executorOutput)
+	}
+	return withDatetime(v, text)
 }
 
 // task is the step as the executor is given it.

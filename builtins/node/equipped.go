@@ -25,14 +25,14 @@ func (x *executor) Tools(v engine.View) []engine.ToolInfo {
 
 // Tools is what the planner is told that steps can use.
 func (p *planner) Tools(v engine.View) []engine.ToolInfo {
-	x := newValues(v)
+	x := valuesOf(v, p.id)
 	x.planner = p.cfg
 	return x.told(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
 }
 
 // Tools is what the reflector is told that steps can use.
 func (x *reflector) Tools(v engine.View) []engine.ToolInfo {
-	vals := newValues(v)
+	vals := valuesOf(v, x.id)
 	vals.reflector = x.cfg
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
@@ -50,7 +50,7 @@ func (x *values) told(llm string, own, template component.PromptRef) []engine.To
 	if !x.places(template, toolsName) && !own.Uses(toolsName) {
 		return nil
 	}
-	return executorOf(x.v).visible(x.v)
+	return stepTools(x.v, x.of)
 }
 
 // Tools is the one tool that the node calls.

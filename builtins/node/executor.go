@@ -70,7 +70,7 @@ func (x *executor) Run(s *engine.Scope) error {
 	for {
 		if err := x.visit(s); !errors.Is(err, errRaised) {
 			if alone && err == nil {
-				return x.reportQuestion(s)
+				x.reportQuestion(s)
 			}
 			return err
 		}
@@ -88,7 +88,7 @@ func (x *executor) visit(s *engine.Scope) error {
 		}
 		return engine.ErrReplan // the reflector's last turn
 	}
-	b := &batchRun{x: x, format: plannerOf(v).PlanFormat, started: map[string]bool{}, quota: maxPlan}
+	b := &batchRun{x: x, format: plannerOf(v, x.id).PlanFormat, started: map[string]bool{}, quota: maxPlan}
 	switch x.take {
 	case engine.TakeAll: // the whole plan
 	case engine.TakeOne:
@@ -147,11 +147,16 @@ func (x *executor) visible(v engine.View) []engine.ToolInfo {
 	}
 	var out []engine.ToolInfo
 	for _, t := range v.Tools {
-		if (len(x.cfg.Tools) == 0 || matches(x.cfg.Tools, t.Name)) && !matches(x.cfg.ExcludeTools, t.Name) {
+		if x.sees(t.Name) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// sees says whether steps can use a tool of a name.
+func (x *executor) sees(tool string) bool {
+	return (len(x.cfg.Tools) == 0 || matches(x.cfg.Tools, tool)) && !matches(x.cfg.ExcludeTools, tool)
 }
 
 func matches(globs []string, name string) bool {
@@ -159,21 +164,4 @@ func matches(globs []string, name string) bool {
 		ok, err := path.Match(g, name)
 		return ok && err == nil
 	})
-}
-
-// roleOf is the node of a role: the graph's first of that type, else the one
-// that the program keeps for others to ask, else nil.
-func roleOf(v engine.View, typ string) engine.Node {
-	if id, ok := v.Program.NodeOf(typ); ok {
-		return v.Program.Nodes[id]
-	}
-	return v.Program.Nodes[typ]
-}
-
-// executorOf is the executor whose tools the planner plans with.
-func executorOf(v engine.View) *executor {
-	if x, ok := roleOf(v, "executor").(*executor); ok {
-		return x
-	}
-	return &executor{cfg: Executor.Config().(*ExecutorConfig)}
 }

@@ -90,7 +90,7 @@ func (f *finalizer) call(v engine.View, messages []engine.Message) engine.ModelC
 
 // Prompt is what the finalizer would send now.
 func (f *finalizer) Prompt(v engine.View) []engine.Message {
-	x := newValues(v)
+	x := valuesOf(v, f.id)
 	own := f.cfg.SystemPrompt
 	if own.IsZero() {
 		if m := v.Model(f.cfg.LLM.Name); m != nil {
@@ -106,7 +106,7 @@ func (f *finalizer) Prompt(v engine.View) []engine.Message {
 		user = append(slices.Clip(user), "\n\n", finalizerStopped, v.Stop.Message, stopHint(v.Stop))
 	}
 	return []engine.Message{
-		{Role: engine.System, Text: withDatetime(v, withSchema(v, system))},
+		{Role: engine.System, Text: withDatetime(v, withSchema(v, system, outputSchema))},
 		{Role: engine.User, Text: user},
 	}
 }

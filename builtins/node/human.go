@@ -28,7 +28,7 @@ var _ engine.Node = (*human)(nil)
 func (h *human) Run(s *engine.Scope) error {
 	id := visitID(s, h.id)
 	s = s.Child(id)
-	question := strings.Join(h.cfg.Question.Render(newValues(s.View()).lookup), "")
+	question := strings.Join(h.cfg.Question.Render(valuesOf(s.View(), h.id).lookup), "")
 	rec, err := started(s, id, question)
 	if err != nil {
 		return err

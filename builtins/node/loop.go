@@ -44,7 +44,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 			s.Record(engine.Said{Messages: d.transcript()})
 			return err
 		}
-		got := p.read(r, turn)
+		got := a.judged(s, p.read(r, turn), r, turn)
 		calls := got.calls
 		switch {
 		case got.retry != "":
@@ -75,6 +75,16 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 	s.Record(engine.Said{Messages: d.transcript()})
 	a.fail(engine.StepLimit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
 	return nil
+}
+
+// judged asks for a report again that is to be the answer of the run, and that
+// its output does not take; not in the last turn.
+func (a *attempt) judged(s *engine.Scope, got said, r *engine.Reply, turn int) said {
+	whole := !got.refused && (r.Stop == engine.EndTurn || r.Stop == engine.StopSequence || r.Stop == "")
+	if len(got.calls) == 0 && got.retry == "" && whole && turn < s.View().Program.Limits.ExecutorMaxIterations {
+		got.retry = a.unfit(s, got.answer)
+	}
+	return got
 }
 
 // turn asks the model for its next words, in a conversation that fits.

@@ -61,7 +61,7 @@ func (p *planner) Run(s *engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		out, err := planTurn(p.cfg.PlanFormat, p.cfg.Repair).ask(s, "planner", p.cfg.LLM.Name, messages)
+		out, err := planTurn(p.id, p.cfg).ask(s, "planner", p.cfg.LLM.Name, messages)
 		if err != nil {
 			return err
 		}
@@ -77,14 +77,14 @@ func (p *planner) Run(s *engine.Scope) error {
 			}
 			continue
 		}
-		steps, denied, err := review(s, p.cfg, out.steps)
+		steps, denied, err := review(s, p.id, p.cfg, out.steps)
 		if err != nil {
 			return err
 		}
 		if urge = denied; urge != "" {
 			continue
 		}
-		s.Record(engine.PlanTaken{Steps: steps, By: p.id, Replan: v.State.Plan.Version > 0})
+		s.Record(engine.PlanTaken{Steps: steps, By: p.id, Planner: p.id, Replan: v.State.Plan.Version > 0})
 		verdict, err := s.Guards(engine.AfterPlan, s.View().Env)
 		if err != nil || !verdict.Replan {
 			return err
@@ -136,7 +136,7 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 	if len(v.State.History) > 0 {
 		template = p.cfg.PlannerWithHistoryTemplate
 	}
-	x := newValues(v)
+	x := valuesOf(v, p.id)
 	x.planner = p.cfg
 	user := withSession(v, withFiles(v, engine.Text(template.Render(x.lookup)), template))
 	if urge != "" {
@@ -172,5 +172,5 @@ func planningSystem(v engine.View, x *values, llm string, own, template componen
 	if own.IsZero() && v.Program.Output == nil {
 		text = append(text, "\n", finalReport)
 	}
-	return withDatetime(v, withSchema(v, text))
+	return withDatetime(v, withSchema(v, text, outputSchema))
 }

@@ -33,6 +33,8 @@ var (
 	executorSystem string
 	//go:embed prompt/executor_step.md
 	executorStep string
+	//go:embed prompt/executor_output.md
+	executorOutput string
 	//go:embed prompt/react_text.md
 	reactProtocol string
 	//go:embed prompt/guided_args.md

@@ -72,7 +72,7 @@ func (x *reflector) Run(s *engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("reflect"))
 		v, last := x.turn(s, rejected)
-		turn := planTurn(plannerOf(v).PlanFormat, plannerOf(v).Repair)
+		turn := planTurn(x.id, plannerOf(v, x.id))
 		turn.last = last != nil
 		messages, err := compacted(s, v, func(v engine.View) []engine.Message { return x.prompt(v, last != nil) })
 		if err != nil {
@@ -107,7 +107,7 @@ func (x *reflector) take(s *engine.Scope, v engine.View, out outcome) (again str
 	if out.answer != nil {
 		return takeAnswer(s, engine.AfterReflect, *out.answer)
 	}
-	steps, denied, err := review(s, plannerOf(v), out.steps)
+	steps, denied, err := review(s, x.id, plannerOf(v, x.id), out.steps)
 	if err != nil || denied != "" {
 		return denied, err
 	}
@@ -150,11 +150,11 @@ func (x *reflector) Prompt(v engine.View) []engine.Message {
 
 // Call is what the reflector would ask now.
 func (x *reflector) Call(v engine.View) engine.ModelCall {
-	return planCall(v, "reflector", x.cfg.LLM.Name, plannerOf(v).PlanFormat, x.Prompt(v))
+	return planCall(v, "reflector", x.cfg.LLM.Name, plannerOf(v, x.id).PlanFormat, x.Prompt(v))
 }
 
 func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
-	vals := newValues(v)
+	vals := valuesOf(v, x.id)
 	vals.reflector = x.cfg
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
@@ -172,22 +172,6 @@ func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
 		{Role: engine.System, Text: planningSystem(v, vals, x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)},
 		{Role: engine.User, Text: user},
 	}
-}
-
-// plannerOf is the planner's Config, whose format and repairs the reflector shares.
-func plannerOf(v engine.View) *PlannerConfig {
-	if p, ok := roleOf(v, "planner").(*planner); ok {
-		return p.cfg
-	}
-	return Planner.Config().(*PlannerConfig)
-}
-
-// reflectorOf is the reflector's Config, whose prompt other templates may use.
-func reflectorOf(v engine.View) *ReflectorConfig {
-	if x, ok := roleOf(v, "reflector").(*reflector); ok {
-		return x.cfg
-	}
-	return Reflector.Config().(*ReflectorConfig)
 }
 
 // Wire gives the default graph the edges of the strategy.

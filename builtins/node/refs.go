@@ -137,7 +137,7 @@ func filled(v engine.View, st engine.Step) (engine.Step, error) {
 	if isQuestion(v, st) {
 		return st, nil
 	}
-	x := newValues(v)
+	x := valuesOf(v, "")
 	var err error
 	text := func(in string) string {
 		t := parseRefs(in)

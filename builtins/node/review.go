@@ -17,15 +17,14 @@ import (
 // made it. Remaining steps that are taken over as they are are not asked about
 // again. A denial comes back as what is to be done better, and a plan that
 // cannot run as edited is asked about again.
-func review(s *engine.Scope, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
+func review(s *engine.Scope, by string, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
 	env := func(source string) map[string]any {
 		v := s.View()
 		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
 		return v.Env(source)
 	}
-	ask, err := wanted(p.Approval, env)
-	if err != nil || !ask || unchanged(s.View().State, steps) {
-		return steps, "", err
+	if !wanted(s, p.Approval, env) || unchanged(s.View().State, steps) {
+		return steps, "", nil
 	}
 	name, question := "approval", "Run this plan?"
 	for n := 2; ; n++ {
@@ -34,7 +33,7 @@ func review(s *engine.Scope, p *PlannerConfig, steps []engine.Step) (out []engin
 		case err != nil:
 			return nil, "", err
 		case d.Do == "edit":
-			edited, err := editedPlan(s, d.Edit, p.PlanFormat)
+			edited, err := editedPlan(s, by, p.PlanFormat, d.Edit)
 			if err == nil {
 				return edited, "", nil
 			}
@@ -49,19 +48,20 @@ func review(s *engine.Scope, p *PlannerConfig, steps []engine.Step) (out []engin
 	}
 }
 
-// wanted evaluates an approval: never (also ""), always, or an expression.
-func wanted(g component.GuardRef, env func(string) map[string]any) (bool, error) {
+// wanted evaluates an approval: never (also ""), always, or an expression. One
+// that fails on the values there are holds on the safe side.
+func wanted(s *engine.Scope, g component.GuardRef, env func(string) map[string]any) bool {
 	switch g.Source {
 	case "", "never":
-		return false, nil
+		return false
 	case "always":
-		return true, nil
+		return true
 	}
 	ok, err := g.Eval(env(g.Source))
 	if err != nil {
-		return false, fmt.Errorf("approval: %w", err)
+		s.Record(engine.Warned{Text: "planner.approval cannot be evaluated, so a person is asked: " + err.Error()})
 	}
-	return ok, nil
+	return ok || err != nil
 }
 
 // unchanged says that steps are those that remain of the plan: the same goals
@@ -84,13 +84,13 @@ func unchanged(st engine.State, steps []engine.Step) bool {
 }
 
 // editedPlan reads the plan as a person changed it; it is checked like a model's.
-func editedPlan(s *engine.Scope, edit json.RawMessage, format string) ([]engine.Step, error) {
+func editedPlan(s *engine.Scope, by, format string, edit json.RawMessage) ([]engine.Step, error) {
 	p := reply.Parse(string(edit), reply.Options{})
 	if p.Kind != reply.Plan {
 		return nil, errors.New(p.Message)
 	}
 	steps := depend(number(s.View(), toSteps(p.Steps)))
-	if wrong := checkPlan(s, format, steps); len(wrong) > 0 {
+	if wrong := checkPlan(s, by, format, steps); len(wrong) > 0 {
 		return nil, errors.New(strings.Join(wrong, "; "))
 	}
 	return steps, nil

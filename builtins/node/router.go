@@ -49,7 +49,7 @@ func (x *router) Run(s *engine.Scope) error {
 	if why != "" {
 		s.Record(engine.Warned{Text: "router " + x.id + ": " + why + "; it goes on with " + choice})
 	}
-	s.Record(engine.Replied{By: x.id, Reply: engine.ReplyEnv{Text: choice}})
+	s.Record(engine.Replied{By: x.id, Reply: engine.ReplyEnv{Text: choice}, Chose: true})
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (x *router) Prompt(v engine.View) []engine.Message {
 	}
 	return []engine.Message{
 		{Role: engine.System, Text: system},
-		{Role: engine.User, Text: engine.Text(x.cfg.Prompt.Render(newValues(v).lookup))},
+		{Role: engine.User, Text: engine.Text(x.cfg.Prompt.Render(valuesOf(v, x.id).lookup))},
 	}
 }
 

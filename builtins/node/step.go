@@ -16,6 +16,8 @@ type attempt struct {
 	n     int         // from 1
 	rec   engine.StepRecord
 	wrote bool // a write effect ran or was intended
+
+	repairs int // how often its report was asked for again, because the output does not take it
 }
 
 // step runs one step: as many attempts as the spec allows and it needs, then

@@ -99,7 +99,7 @@ func (x compaction) keys() []string {
 func (x compaction) request(r *engine.Summarization, n int) []engine.Message {
 	system := engine.Text{summarizerPrompt}
 	if !r.Prompt.IsZero() {
-		system = r.Prompt.Render(newValues(x.s.View()).lookup)
+		system = r.Prompt.Render(valuesOf(x.s.View(), "").lookup)
 	}
 	user := engine.Text{"The objective of the whole task: ", x.s.View().State.Question, "\n"}
 	if recap := x.c.notes().recap.Text; recap != "" {

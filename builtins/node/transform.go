@@ -33,7 +33,7 @@ func (t *transform) Run(s *engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	text := strings.Join(t.cfg.Template.Render(newValues(s.View()).lookup), "")
+	text := strings.Join(t.cfg.Template.Render(valuesOf(s.View(), t.id).lookup), "")
 	rec.Status, rec.Result = engine.StepOK, text
 	if !t.cfg.Filter.IsZero() {
 		if out, err := t.filtered(text); err != nil {

@@ -12,13 +12,14 @@ import (
 
 // turn asks a model for a plan or an answer until it gives a usable one.
 type turn struct {
+	by     string // id of the node that asks
 	format string
 	plans  int  // re-asks left for replies that are no usable plan
 	last   bool // an answer is wanted: steps are not checked, nothing will run them
 }
 
-func planTurn(format string, repair RepairConfig) turn {
-	return turn{format: format, plans: repair.MaxAttempts}
+func planTurn(by string, p *PlannerConfig) turn {
+	return turn{by: by, format: p.PlanFormat, plans: p.Repair.MaxAttempts}
 }
 
 // outcome is a usable reply: steps or an answer.
@@ -138,7 +139,7 @@ func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcom
 	steps := number(s.View(), given)
 	if !t.last {
 		steps = depend(steps)
-		if wrong := checkPlan(s, t.format, steps); len(wrong) > 0 {
+		if wrong := checkPlan(s, t.by, t.format, steps); len(wrong) > 0 {
 			return outcome{}, complaint{text: "- " + strings.Join(wrong, "\n- ")}, nil
 		}
 	}

@@ -15,15 +15,16 @@ import (
 // the declared ones; each is made only when a template asks for it.
 type values struct {
 	v         engine.View
+	of        string           // id of the node whose templates they are for
 	planner   *PlannerConfig   // nil = the program's
 	reflector *ReflectorConfig // nil = the program's
 }
 
-func newValues(v engine.View) *values { return &values{v: v} }
+func valuesOf(v engine.View, node string) *values { return &values{v: v, of: node} }
 
 func (x *values) plan() *PlannerConfig {
 	if x.planner == nil {
-		x.planner = plannerOf(x.v)
+		x.planner = plannerOf(x.v, x.of)
 	}
 	return x.planner
 }
@@ -62,7 +63,7 @@ func (x *values) own(name string) (any, bool) {
 	case "question", "user_prompt":
 		return st.Question, true
 	case "tools_prompt":
-		return toolsText(executorOf(x.v).visible(x.v)), true
+		return toolsText(stepTools(x.v, x.of)), true
 	case "planner_prompt":
 		return x.plan().PlannerPrompt.Render(x.lookup), true
 	case "reflect_prompt":
@@ -240,8 +241,9 @@ func withFiles(v engine.View, text engine.Text, template component.PromptRef) en
 	return append(slices.Clip(text), "\n\nFiles given:\n", filesText(v.Files))
 }
 
-// withSchema adds the output schema to a system prompt.
-func withSchema(v engine.View, text engine.Text) engine.Text {
+// withSchema adds the output schema to a system prompt, behind words that
+// introduce it.
+func withSchema(v engine.View, text engine.Text, intro string) engine.Text {
 	out := v.Program.Output
 	if out == nil || out.Schema.IsZero() {
 		return text
@@ -250,5 +252,5 @@ func withSchema(v engine.View, text engine.Text) engine.Text {
 	if b, err := json.MarshalIndent(out.Schema.JSON, "", "  "); err == nil {
 		schema = string(b)
 	}
-	return append(text, "\n", outputSchema, schema, "\n")
+	return append(text, "\n", intro, schema, "\n")
 }

@@ -25,7 +25,7 @@ func (p *planner) Worst(program *engine.Program) engine.Worst {
 // people reject. Where taking over a plan is a replan, max_replans bounds the
 // visits.
 func (x *reflector) Worst(program *engine.Program) engine.Worst {
-	plan := plannerOf(engine.View{Program: program})
+	plan := mostRepairs(plannersOf(program, x.id))
 	turns := againFor(program, engine.AfterReflect, 2)
 	w := engine.Worst{Visit: planning(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, Last: true}
 	if x.cfg.Strategy != perStep {
@@ -33,6 +33,19 @@ func (x *reflector) Worst(program *engine.Program) engine.Worst {
 		w.Visits = &engine.Factor{N: n + 1, Text: fmt.Sprintf("(1 + limits.max_replans %d)", n), Paths: []string{"limits.max_replans"}}
 	}
 	return w
+}
+
+// mostRepairs is what a planner asks for at most whose plan it may be: its
+// repairs and its approval, each the most of all.
+func mostRepairs(planners []*PlannerConfig) *PlannerConfig {
+	out := *planners[0]
+	for _, p := range planners[1:] {
+		out.Repair.MaxAttempts = max(out.Repair.MaxAttempts, p.Repair.MaxAttempts)
+		if a := p.Approval.Source; a != "" && a != "never" {
+			out.Approval = p.Approval
+		}
+	}
+	return &out
 }
 
 // planning is turns of a role that plans: each may be asked again with what is

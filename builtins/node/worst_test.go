@@ -12,10 +12,14 @@ import (
 	"github.com/pexctl/pex/engine/worstcase"
 )
 
-// worstRuns is how many random runs are made: PEX_WORST_RUNS, else 1,500.
+// worstRuns is how many random runs are made: PEX_WORST_RUNS, else 1,500, and a
+// fifth of that with -short.
 func worstRuns() int {
 	if n, err := strconv.Atoi(os.Getenv("PEX_WORST_RUNS")); err == nil {
 		return n
+	}
+	if testing.Short() {
+		return 300
 	}
 	return 1500
 }

@@ -16,6 +16,8 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 	w.executing()
 	w.reflecting()
 	w.routing()
+	w.fed()
+	w.absent()
 	w.limits()
 	w.memory()
 	w.places()

@@ -60,6 +60,7 @@ func (w writing) stepTime() {
 // places: guards are tried where something happens. What a step, a tool or the
 // reflector does happens only where there is one.
 func (w writing) places() {
+	_, plans := first(w.Pass, planner)
 	_, steps := first(w.Pass, executor)
 	_, reflects := first(w.Pass, reflector)
 	reflects = reflects && (written(w.Pass) || strategy(w.Pass) != never)
@@ -71,6 +72,8 @@ func (w writing) places() {
 		at, _ := entryOf(items[i], "at")
 		tool := g.At == engine.BeforeTool || g.At == engine.AfterTool
 		switch {
+		case g.At == engine.AfterPlan && !plans:
+			w.never(at, g.Name, "no planner is in this graph", "after_step is tried behind each step of an executor")
 		case g.At == engine.AfterReflect && !reflects:
 			w.never(at, g.Name, "nobody reflects in this graph", "after_plan and after_step are places that it comes to")
 		case g.At == engine.AfterStep && !steps:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // The strategies of the reflector and the formats of plans.
@@ -27,9 +28,22 @@ func strategy(p *dsl.Pass) string {
 	return n.text(perStep, "strategy")
 }
 
-func planFormat(p *dsl.Pass) string {
-	n, _ := first(p, planner)
-	return n.text(asList, "plan_format")
+// planFormats are those of the planners whose plans a node may work on, the
+// nearest first.
+func planFormats(p *dsl.Pass, of part) (out []string) {
+	before := p.Program.Graph.Before(of.id, planner)
+	for _, id := range before {
+		for _, n := range parts(p) {
+			if n.id == id {
+				out = append(out, n.text(asList, "plan_format"))
+			}
+		}
+	}
+	if len(out) == 0 {
+		n, _ := first(p, planner)
+		out = append(out, n.text(asList, "plan_format"))
+	}
+	return out
 }
 
 // steps: what a plan says of its steps depends on its format.
@@ -48,28 +62,32 @@ func (w writing) sideBySide(n part) {
 	if n.text("1", "max_parallel_steps") == "1" {
 		return
 	}
-	switch format := planFormat(w.Pass); {
-	case format != asDag:
-		w.node(n, "steps of a plan of the format "+format+" run one after another", "write planner: {plan_format: dag}", "max_parallel_steps")
+	switch formats := planFormats(w.Pass, n); {
+	case !slices.Contains(formats, asDag):
+		w.node(n, "steps of a plan of the format "+formats[0]+" run one after another", "write planner: {plan_format: dag}", "max_parallel_steps")
 	case strategy(w.Pass) == perStep:
 		w.node(n, "with reflector.strategy per_step one step runs at a time", "write reflector: {strategy: batch}, or adaptive", "max_parallel_steps")
 	}
 }
 
-// byPlan: tools and criteria of a step are named by plans of other formats than
-// list.
+// byPlan: tools and criteria of a step are asked for in plans of other formats
+// than list. In a list they count only where a model gives them unasked.
 func (w writing) byPlan(n part) {
-	for _, other := range parts(w.Pass) {
-		if other.typ == planner && other.text(asList, "plan_format") != asList {
-			return
-		}
+	if slices.ContainsFunc(planFormats(w.Pass, n), func(format string) bool { return format != asList }) {
+		return
 	}
-	hint := "write planner: {plan_format: steps}, or dag"
 	if n.text("", "mode") == "guided" {
-		w.node(n, "the planner is asked for steps as texts, which name no tools to run", hint, "mode")
+		w.unasked(n, "mode", "which name no tools: only a step with a tool that the model names unasked is run directly, all others as with function_calling")
 	}
 	if n.text("", "verify") == "judge" {
-		w.node(n, "the planner is asked for steps as texts, without a success criterion to judge by", hint, "verify")
+		w.unasked(n, "verify", "without a success criterion: only a step with one that the model gives unasked is judged")
+	}
+}
+
+func (w writing) unasked(n part, key, because string) {
+	if e, ok := n.entry(key); ok && w.Own(e.Place) {
+		w.Warn(diag.NoEffect, e.Place, "%s.%s: %s has next to no effect: the planner is asked for steps as texts, %s", n.id, key, e.Value.Text(), because).
+			Hint = "write planner: {plan_format: steps}, or dag"
 	}
 }
 

@@ -35,7 +35,7 @@ var Ungranted = dsl.Analyzer{Name: "ungranted", Codes: []diag.Code{diag.Ungrante
 	}
 	for _, t := range p.Tools {
 		name := t.Spec.Name
-		if p.Own(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] {
+		if p.Own(t.Entry.Place) && !granted[name] && !p.Uses["tools."+name] && !p.Tried(name) {
 			p.Warn(diag.Ungranted, t.Entry.Place, "no node may call the tool %s", name).Hint = wayTo(p, name)
 		}
 	}

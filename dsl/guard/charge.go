@@ -22,18 +22,29 @@ const (
 	weighName   = "$weigh"
 	patternName = "$pattern"
 	integerName = "$integer"
+	amongName   = "$among"
+	asItIsName  = "$asItIs"
 )
 
 // meter rewrites an expression so that what multiplies is charged: strings
 // added to strings, and inside a loop everything that runs over a value.
-// It also lets % take 3.0 for 3, as JSON does.
+// It also lets % take 3.0 for 3, as JSON does, and keeps the library from
+// taking values for what they are not (see mixes and among).
 type meter struct{ used bool }
 
 // Visit rewrites one node; for ast.Walk, children first.
 func (m *meter) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
+	case *ast.BuiltinNode:
+		if mixes(n) {
+			call(node, asItIsName, n)
+		}
 	case *ast.BinaryNode:
 		switch n.Operator {
+		case "in":
+			if untyped(n.Left) || untyped(n.Right) {
+				call(node, amongName, n.Left, n.Right)
+			}
 		case "+":
 			if k := n.Type().Kind(); k == reflect.String || k == reflect.Interface {
 				m.charge(node, chargeName)
@@ -53,6 +64,10 @@ type loop meter
 // Visit rewrites one node; for ast.Walk.
 func (l *loop) Visit(node *ast.Node) {
 	m := (*meter)(l)
+	if c, ok := isCall(*node, amongName); ok {
+		m.charge(&c.Arguments[1], weighName)
+		return
+	}
 	switch n := (*node).(type) {
 	case *ast.BuiltinNode:
 		how := chargeName
@@ -126,9 +141,11 @@ func functions(c *conf.Config) {
 		patternName: func(a ...any) (any, error) { return a[1], spend(a[0], 4*size(a[1])) },
 		weighName:   func(a ...any) (any, error) { return a[1], spend(a[0], weight(a[1], *a[0].(*int))) },
 		integerName: wholeNumber,
+		asItIsName:  asItIs,
 	} {
 		expr.Function(name, f)(c)
 	}
+	expr.Function(amongName, among, new(func(any, any) bool))(c)
 }
 
 func spend(budget any, units int) error {

@@ -105,11 +105,18 @@ func typeOf(schema any) types.Type {
 	case "boolean":
 		return types.Bool
 	case "array":
-		return types.Array(typeOf(s["items"]))
+		of := typeOf(s["items"])
+		return listOf{types.Array(of), of}
 	case "object":
 		return objectType(s)
 	}
 	return types.Any
+}
+
+// listOf is the type of a list that tells what it holds.
+type listOf struct {
+	types.Type
+	of types.Type
 }
 
 func objectType(s map[string]any) types.Type {

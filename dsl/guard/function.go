@@ -5,19 +5,53 @@ import (
 	"slices"
 )
 
-// allowed are the functions an expression may call: each gives the same for
-// the same values, and takes time in proportion to them.
-var allowed = map[string]bool{
-	"all": true, "any": true, "none": true, "one": true, "filter": true, "map": true,
-	"count": true, "sum": true, "find": true, "findIndex": true, "first": true, "last": true,
-	"len": true, "min": true, "max": true, "mean": true, "median": true,
-	"lower": true, "upper": true, "trim": true, "trimPrefix": true, "trimSuffix": true,
-	"hasPrefix": true, "hasSuffix": true, "indexOf": true,
-	"abs": true, "ceil": true, "floor": true, "round": true, "int": true, "float": true, "string": true,
+// allowed are the functions an expression may call, with how they are called and
+// what they give: each gives the same for the same values, and takes time in
+// proportion to them.
+var allowed = map[string]struct{ form, doc string }{
+	"all":        {"all(list, condition)", "Whether the condition holds for every element; # or .field is the element."},
+	"any":        {"any(list, condition)", "Whether the condition holds for an element; # or .field is the element."},
+	"none":       {"none(list, condition)", "Whether the condition holds for no element."},
+	"one":        {"one(list, condition)", "Whether the condition holds for exactly one element."},
+	"filter":     {"filter(list, condition)", "The elements for which the condition holds."},
+	"map":        {"map(list, expression)", "What the expression gives for each element."},
+	"count":      {"count(list, condition)", "How many elements the condition holds for."},
+	"sum":        {"sum(list)", "The sum of numbers; sum(list, expression) adds what the expression gives."},
+	"find":       {"find(list, condition)", "The first element for which the condition holds, or nil."},
+	"findIndex":  {"findIndex(list, condition)", "The index of the first element for which the condition holds, or nil."},
+	"first":      {"first(list)", "The first element, or nil."},
+	"last":       {"last(list)", "The last element, or nil."},
+	"len":        {"len(value)", "How long a list, an object or a text is."},
+	"min":        {"min(numbers)", "The smallest of numbers, or of a list of them."},
+	"max":        {"max(numbers)", "The largest of numbers, or of a list of them."},
+	"mean":       {"mean(numbers)", "The mean of numbers, or of a list of them."},
+	"median":     {"median(numbers)", "The median of numbers, or of a list of them."},
+	"lower":      {"lower(text)", "The text in lower case."},
+	"upper":      {"upper(text)", "The text in upper case."},
+	"trim":       {"trim(text)", "The text without blanks around it."},
+	"trimPrefix": {"trimPrefix(text, prefix)", "The text without a prefix."},
+	"trimSuffix": {"trimSuffix(text, suffix)", "The text without a suffix."},
+	"hasPrefix":  {"hasPrefix(text, prefix)", "Whether the text begins with a prefix."},
+	"hasSuffix":  {"hasSuffix(text, suffix)", "Whether the text ends with a suffix."},
+	"indexOf":    {"indexOf(text, part)", "Where a part begins in the text, from 0; -1 = it is not in it."},
+	"abs":        {"abs(number)", "The number without its sign."},
+	"ceil":       {"ceil(number)", "The next whole number above."},
+	"floor":      {"floor(number)", "The next whole number below."},
+	"round":      {"round(number)", "The nearest whole number."},
+	"int":        {"int(value)", "The value as a whole number."},
+	"float":      {"float(value)", "The value as a number."},
+	"string":     {"string(value)", "The value as text."},
 }
 
 // Functions lists the functions an expression may call, sorted.
 func Functions() []string { return slices.Sorted(maps.Keys(allowed)) }
+
+// Function is a function as people are told of it; its type is how it is called.
+// ok is false when there is none of the name that an expression may call.
+func Function(name string) (m Member, ok bool) {
+	f, ok := allowed[name]
+	return Member{Name: name, Type: f.form, Doc: f.doc}, ok
+}
 
 // instead says what to write for a function that is not allowed.
 var instead = map[string]string{
@@ -49,7 +83,7 @@ func methodHint(name string) string {
 	case "toLowerCase", "toUpperCase":
 		return "write lower(text) or upper(text)"
 	}
-	if allowed[name] {
+	if _, ok := allowed[name]; ok {
 		return "write " + name + "(value)"
 	}
 	if hint, ok := instead[name]; ok {

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ func FuzzGuard(f *testing.F) {
 	for _, src := range []string{
 		`run.tokens > 100 and step.status == "failed"`, `all(plan.steps, .status == "ok")`, `step.output?.a ?? 0 > 1`,
 		`let x = "a" + "b"; x + x == "abab"`, `count(1..9, # % 2 == 0) == 4`, `1 < 2 < 3`, `any(step.tools, # matches "a+")`,
-		`${parameters.n}`, `tool.args.path in ["a"]`, `"é" == 'é' and x`, "a\nb", `{"a": [1, 2]}.a[1:] == [2]`, "`raw` == b'x'",
+		`${parameters.n}`, `tool.args.path in ["a"]`, `"é" == 'é' and x`, "a\nb", `{"a": [1, 2]}.a[1:] == [2]`, "`raw` == b'x'", `max(1, 2.5) != -3 and step.output in ["a"]`, `not output.x`, `run.tokens % run.replans == 0`, `-step.output > 1`,
 	} {
 		f.Add(src)
 	}
@@ -33,6 +34,13 @@ func FuzzGuard(f *testing.F) {
 		b, again := g.Eval(values)
 		if a != b || (err == nil) != (again == nil) {
 			t.Fatalf("%q: %v, %v and then %v, %v", src, a, err, b, again)
+		}
+		if err != nil {
+			for _, inner := range []string{"runtime error", "interface conversion", "reflect", "interface {}"} {
+				if said := strings.TrimPrefix(err.Error(), "evaluate "+src+": "); !strings.Contains(src, inner) && strings.Contains(said, inner) {
+					t.Fatalf("%q: the error is told in the words of Go: %s", src, said)
+				}
+			}
 		}
 		if d := time.Since(start); d > 5*time.Second {
 			t.Fatalf("%q: took %v", src, d)

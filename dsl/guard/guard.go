@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -11,7 +10,6 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
@@ -165,25 +163,9 @@ func booleanHint(root ast.Node) string {
 func restrict(c *conf.Config) {
 	c.MaxNodes = 0 // the source's length bounds them, and inspect counts them
 	for name := range c.Builtins {
-		if !allowed[name] {
+		if _, ok := allowed[name]; !ok {
 			c.Disabled[name] = true
 			delete(c.Builtins, name)
 		}
 	}
-}
-
-// runProblem is an evaluation's error in one line.
-func runProblem(src string, err error) error {
-	var fe *file.Error
-	if !errors.As(err, &fe) {
-		return err
-	}
-	p := problemAt(src, fe.From, typeNames.Replace(fe.Message), "")
-	switch {
-	case isNilFetch(p.Message):
-		p.Hint = "write ?. instead of . where a value may be missing"
-	case p.Message == "memory budget exceeded":
-		p.Message = fmt.Sprintf("the expression makes lists of more than %d elements", maxWork)
-	}
-	return p
 }

@@ -194,12 +194,16 @@ func TestValuesAreOnlyRead(t *testing.T) {
 
 func TestEvalErrors(t *testing.T) {
 	cases := []struct{ place, src, want string }{
-		{"after_step", `step.output.a.b == 1`, `evaluate step.output.a.b == 1: line 1, column 15: cannot fetch b from <nil> (write ?. instead of . where a value may be missing)`},
+		{"after_step", `step.output.a.b == 1`, `evaluate step.output.a.b == 1: line 1, column 15: cannot fetch b from nil (write ?. instead of . where a value may be missing)`},
 		{"after_step", `step.output`, `evaluate step.output: the result is an object, not true or false`},
-		{"after_step", `plan.steps[7].goal == ""`, `evaluate plan.steps[7].goal == "": line 1, column 11: index out of range: 7 (array length is 2)`},
-		{"after_step", `int(step.goal) == 1`, `evaluate int(step.goal) == 1: invalid operation: int(find it)`},
+		{"after_step", `plan.steps[7].goal == ""`, `evaluate plan.steps[7].goal == "": line 1, column 11: index out of range: 7 (array length is 2) (test len(list) first)`},
+		{"after_step", `int(step.goal) == 1`, `evaluate int(step.goal) == 1: int takes a number, and text that is one (test it first: x matches "^[0-9]+$")`},
+		{"after_step", `run.tokens % (run.replans - 1) == 0`, `evaluate run.tokens % (run.replans - 1) == 0: line 1, column 12: division by zero (test the divisor first: n != 0 and x % n == 0)`},
+		{"after_step", `step.output.n contains "x"`, `evaluate step.output.n contains "x": line 1, column 15: the value is a number, not text (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
+		{"after_step", `not step.output.missing`, `evaluate not step.output.missing: the value is nil, not true or false (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
+		{"after_step", `step.output.n[0] == 1`, `evaluate step.output.n[0] == 1: line 1, column 14: cannot fetch 0 from number (test what it is first, or write the condition on the text itself)`},
 		{"after_step", `step.output.score % 2 == 0`, `evaluate step.output.score % 2 == 0: line 1, column 13: % takes whole numbers, not 0.9`},
-		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: invalid operation: string > int`},
+		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: invalid operation: string > int (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
 	}
 	for _, c := range cases {
 		t.Run(c.src, func(t *testing.T) {

@@ -47,6 +47,9 @@ func explain(src string, p *Problem) *Problem {
 	return p
 }
 
+// neverIn is how the library tells of `in` that cannot be true.
+var neverIn = regexp.MustCompile(`^cannot use (.+) as type (.+) in (array|map key)$`)
+
 // improve says a type problem in the language's words and finds the name that
 // was meant.
 func improve(p *Problem, root ast.Node, env Env) *Problem {
@@ -62,6 +65,13 @@ func improve(p *Problem, root ast.Node, env Env) *Problem {
 			}
 			p.Hint = suggest(name.Value, fields(m.Node.Nature()))
 		}
+	}
+	if m := neverIn.FindStringSubmatch(p.Message); m != nil {
+		p.Message = kindWord(m[1]) + " is never in a list of " + kindWords(m[2])
+		if m[3] == "map key" {
+			p.Message = kindWord(m[1]) + " is never a key of an object"
+		}
+		p.Hint = "int(x), float(x) and string(x) convert"
 	}
 	p.Message = typeNames.Replace(p.Message)
 	if p.Hint == "" {

@@ -82,7 +82,7 @@ func (in *inspector) Visit(node *ast.Node) {
 	}
 	switch n := (*node).(type) {
 	case *ast.BuiltinNode:
-		if !allowed[n.Name] {
+		if _, ok := allowed[n.Name]; !ok {
 			in.refuse(n, "function "+n.Name+" cannot be used here", functionHint(n.Name))
 		}
 	case *ast.IdentifierNode:

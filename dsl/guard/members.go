@@ -5,57 +5,144 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr/types"
 )
 
 // Member is a name that an expression may write at a place.
 type Member struct {
-	Name string
-	Type string // for people: a whole number, a list, ...
+	Name  string
+	Type  string   // for people: a whole number, a list, ...; of a function how it is called
+	Doc   string   // a sentence; "" = there is none
+	Words []string // all that a text may be; nil = anything
+	Of    string   // what its texts, or its keys, are names of: "tool"; "" = of nothing
 }
 
 // Members lists what may stand behind a dotted path: the environment's own names
 // for none, the fields of a value for its path; nothing where it has none. They
 // are sorted.
 func (e Env) Members(path ...string) []Member {
-	if len(path) == 0 {
-		return membersOf(e.declared, e.structs)
+	at := e.root()
+	for _, name := range path {
+		at = at.field(name)
 	}
-	if t, ok := e.structs[path[0]]; ok {
-		return fieldsBelow(t, path[1:])
-	}
-	t := e.declared[path[0]]
-	for _, name := range path[1:] {
-		m, ok := t.(types.Map)
-		if !ok {
-			return nil
-		}
-		t = m[name]
-	}
-	m, _ := t.(types.Map)
-	return membersOf(m, nil)
+	return at.members()
 }
 
-func membersOf(m types.Map, structs map[string]reflect.Type) []Member {
-	var out []Member
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if name == types.Extra {
-			continue
-		}
-		kind := kindName(m[name])
-		if t, ok := structs[name]; ok {
-			kind = goName(t)
-		}
-		out = append(out, Member{name, kind})
+// typed is the type of a part of an expression: of a struct of the engine, of a
+// JSON value, or of all names of an environment. The zero value is not known.
+type typed struct {
+	native reflect.Type
+	json   types.Type
+	env    *Env
+	member Member // the field that it is
+}
+
+// root is what the names of an environment are the fields of.
+func (e Env) root() typed { return typed{env: &e} }
+
+// field is the type behind a dot.
+func (t typed) field(name string) typed {
+	switch {
+	case t.env != nil:
+		return t.env.named(name)
+	case t.native != nil:
+		return nativeField(t.native, name)
 	}
+	m, _ := t.json.(types.Map)
+	of, ok := m[name]
+	if !ok || name == types.Extra {
+		return typed{}
+	}
+	return typed{json: of, member: Member{Name: name, Type: kindName(of)}}
+}
+
+// named is the type of one of the environment's own names.
+func (e *Env) named(name string) typed {
+	if t, ok := e.structs[name]; ok {
+		return typed{native: t, member: Member{Name: name, Type: goName(t), Doc: nameDocs[name]}}
+	}
+	if t, ok := e.declared[name]; ok && name != types.Extra {
+		return typed{json: t, member: Member{Name: name, Type: kindName(t), Doc: nameDocs[name]}}
+	}
+	return typed{}
+}
+
+// nativeField is a field of a struct, or an entry of a map, of Go.
+func nativeField(t reflect.Type, name string) typed {
+	t = pointed(t)
+	if t.Kind() == reflect.Map {
+		return typed{native: t.Elem(), member: Member{Name: name, Type: goName(t.Elem())}}
+	}
+	if t.Kind() == reflect.Struct {
+		for f := range t.Fields() {
+			if name != "" && name != "-" && f.Tag.Get("expr") == name {
+				return typed{native: f.Type, member: memberOf(f)}
+			}
+		}
+	}
+	return typed{}
+}
+
+// memberOf is a field of a struct as its tags describe it.
+func memberOf(f reflect.StructField) Member {
+	m := Member{Name: f.Tag.Get("expr"), Type: goName(f.Type), Doc: f.Tag.Get("doc"), Of: f.Tag.Get("of")}
+	if enum := f.Tag.Get("enum"); enum != "" {
+		m.Words = strings.Split(enum, "|")
+	}
+	return m
+}
+
+// elem is the type of the elements of a list.
+func (t typed) elem() typed {
+	if t.native != nil && pointed(t.native).Kind() == reflect.Slice {
+		of := pointed(t.native).Elem()
+		return typed{native: of, member: Member{Type: goName(of), Doc: "The element that is looked at."}}
+	}
+	if l, ok := t.json.(listOf); ok {
+		return typed{json: l.of, member: Member{Type: kindName(l.of), Doc: "The element that is looked at."}}
+	}
+	return typed{}
+}
+
+// members lists the fields, sorted.
+func (t typed) members() (out []Member) {
+	var names []string
+	switch {
+	case t.env != nil:
+		names = slices.Collect(maps.Keys(t.env.declared))
+	case t.native != nil && pointed(t.native).Kind() == reflect.Struct:
+		for f := range pointed(t.native).Fields() {
+			names = append(names, f.Tag.Get("expr"))
+		}
+	case t.native == nil:
+		m, _ := t.json.(types.Map)
+		names = slices.Collect(maps.Keys(m))
+	}
+	for _, name := range names {
+		if f := t.field(name); f.member.Name != "" {
+			out = append(out, f.member)
+		}
+	}
+	slices.SortFunc(out, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+func pointed(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
 }
 
 // kindName names the type of a JSON value.
 func kindName(t types.Type) string {
 	if _, ok := t.(types.Map); ok {
 		return "an object"
+	}
+	if _, ok := t.(listOf); ok {
+		return "a list"
 	}
 	switch t {
 	case types.String:
@@ -72,38 +159,9 @@ func kindName(t types.Type) string {
 	return "a list"
 }
 
-// fieldsBelow lists the fields of a struct, or of what a path leads to in it.
-func fieldsBelow(t reflect.Type, path []string) []Member {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() == reflect.Map && len(path) > 0 {
-		return fieldsBelow(t.Elem(), path[1:])
-	}
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	var out []Member
-	for f := range t.Fields() {
-		name := f.Tag.Get("expr")
-		switch {
-		case name == "" || name == "-":
-		case len(path) > 0 && path[0] == name:
-			return fieldsBelow(f.Type, path[1:])
-		default:
-			out = append(out, Member{name, goName(f.Type)})
-		}
-	}
-	if len(path) > 0 {
-		return nil
-	}
-	slices.SortFunc(out, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
 // goName names the type of a field.
 func goName(t reflect.Type) string {
-	switch t.Kind() {
+	switch t = pointed(t); t.Kind() {
 	case reflect.String:
 		return "text"
 	case reflect.Int, reflect.Int64:
@@ -116,8 +174,6 @@ func goName(t reflect.Type) string {
 		return "a list"
 	case reflect.Interface:
 		return "any value"
-	case reflect.Pointer:
-		return goName(t.Elem())
 	default:
 		return "an object"
 	}

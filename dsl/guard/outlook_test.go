@@ -240,6 +240,9 @@ func (s sampler) truth(depth int) string {
 // What is foretold of random expressions is what comes of them: a sure forecast
 // never fails, and holds the value.
 func TestAForecastHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at work: left to the runs without -short")
+	}
 	env, b := outlookEnv(t), within()
 	sure, certain := 0, 0
 	for seed := range uint64(8_000) {

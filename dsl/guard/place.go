@@ -44,6 +44,22 @@ var structs = map[string]any{
 	"baseline": engine.StatsEnv{},
 }
 
+// nameDocs says what the names of an environment are.
+var nameDocs = map[string]string{
+	"parameters": "The inputs of the run, as declared.",
+	"run":        "Counters of the whole run.",
+	"plan":       "The plan as it stands.",
+	"step":       "The step that the place is about.",
+	"tool":       "The tool call that the place is about.",
+	"reply":      "What the planner or reflector just answered.",
+	"memory":     "The request that is about to be sent.",
+	"trace":      "What happened in the run, from its first step to its end.",
+	"output":     "The validated answer.",
+	"case":       "The case of the dataset.",
+	"stats":      "What a batch of trials comes to.",
+	"baseline":   "The same figures of the baseline.",
+}
+
 // Place is the environment of a place. parameters holds the JSON Schema
 // property of each declared parameter; names that are not in it are errors.
 // With nil parameters any name may be used. ok is false for an unknown place.

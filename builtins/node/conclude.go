@@ -1,0 +1,91 @@
+package node
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/graph"
+)
+
+var _ engine.Concluder = (*finalizer)(nil)
+
+// Conclude makes an answer of what the node before the end gave, for a run that
+// ends without the words of planner, reflector or finalizer. What the output
+// does not take fails the run: an executor was asked again by then (see
+// answers), and no other node has a model to ask.
+func (*finalizer) Conclude(s *engine.Scope, before string) error {
+	v := s.View()
+	node := "the node " + before + " (" + typeOf(v, before) + ")"
+	if rec, ok := notDone(v.State); ok {
+		return engine.Fail(engine.StopStepFailed, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so nobody has an answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
+	}
+	a, wrong := accept(s, v.State.Words, nil)
+	if wrong == "" {
+		s.Record(engine.Answered{Answer: a})
+		return nil
+	}
+	path := "output"
+	if typeOf(v, before) == "executor" {
+		path = "output.repair.max_attempts"
+	}
+	return engine.Fail(engine.StopOutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.Words)
+}
+
+// notDone is the step that left a run without an answer: the last one did not
+// end well, and of those that did not run it is the one before them that failed.
+func notDone(st engine.State) (engine.StepRecord, bool) {
+	last := len(st.Steps) - 1
+	if last < 0 || st.Steps[last].Status == engine.StepOK || st.Words != st.Steps[last].Result {
+		return engine.StepRecord{}, false
+	}
+	for _, rec := range slices.Backward(st.Steps) {
+		if rec.Status != engine.StepSkipped && rec.Status != engine.StepOK {
+			return rec, true
+		}
+	}
+	return st.Steps[last], true
+}
+
+// failurePath is the key that decides what a node's failure leads to.
+func failurePath(v engine.View, id string) string {
+	if typeOf(v, id) == "executor" {
+		return "executor.on_step_error"
+	}
+	return "graph.nodes." + id
+}
+
+func typeOf(v engine.View, id string) string {
+	for _, n := range v.Program.Graph.Nodes {
+		if n.ID == id {
+			return n.Type
+		}
+	}
+	return ""
+}
+
+// answers says that the report of a step is the answer of its run: no step of
+// the plan comes behind it, and no other node behind its executor.
+func (x *executor) answers(v engine.View, st engine.Step) bool {
+	steps := v.State.Plan.Steps
+	if v.Program.Output == nil || len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
+		return false
+	}
+	return !slices.ContainsFunc(v.Program.Graph.From(x.id), func(e graph.Edge[engine.Condition]) bool { return e.To != engine.End && e.To != x.id })
+}
+
+// unfit says what keeps a report from being the answer of the run, for the
+// model to mend, as often as the output's repairs allow.
+func (a *attempt) unfit(s *engine.Scope, report string) (wrong string) {
+	v := s.View()
+	if !a.x.answers(v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {
+		return ""
+	}
+	rec := a.rec
+	rec.Status, rec.Result = engine.StepOK, report
+	v.State = v.State.Apply(engine.StepEnded{Record: rec})
+	if _, _, wrong = shape(v, report, nil); wrong == "" {
+		return ""
+	}
+	a.repairs++
+	return "That report cannot be used:\n" + wrong + "\nReport again."
+}

@@ -1,0 +1,109 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// absent: in a written graph the sections of roles that it does not have do
+// nothing, but for what other nodes ask of them.
+func (w writing) absent() {
+	if !written(w.Pass) {
+		return
+	}
+	_, plans := first(w.Pass, planner)
+	_, reflects := first(w.Pass, reflector)
+	if !reflects {
+		w.key("no reflector is in the graph", "remove it, or add a node of type reflector", reflector)
+	}
+	approval := w.Spec.Tree().Get(planner, "approval").Text()
+	if !plans && !reflects && approval != "never" {
+		w.key("nobody makes a plan in this graph", "remove it; tools have an approval of their own", planner, "approval")
+	}
+}
+
+// fed: an executor runs the steps that a planner or a reflector made, or takes
+// the question where nobody plans. One to which neither gets has nothing to do.
+func (w writing) fed() {
+	if !written(w.Pass) {
+		return
+	}
+	for _, n := range parts(w.Pass) {
+		id, ok := n.entry("id")
+		if n.typ != executor || !ok || !w.Own(id.Place) {
+			continue
+		}
+		s := w.sources(n.id)
+		_, plans := first(w.Pass, planner)
+		because, hint := "", "lead to it from a planner, or remove it"
+		switch {
+		case s.planned || s.question && !plans:
+			continue
+		case s.other == "":
+			because = "no planner comes before it, so there are no steps to run"
+		case plans:
+			because, hint = "the executor "+s.other+" before it runs all steps of the plan", "put a planner or a reflector between them, or remove one of them"
+		default:
+			because, hint = "the executor "+s.other+" before it takes the question, and nobody plans", "put a planner between them, or call another spec with a node of type agent"
+		}
+		w.Warn(diag.NoEffect, id.Place, "the executor %s has no effect: %s", n.id, because).Hint = hint
+	}
+}
+
+// sources is where the steps of an executor may come from.
+type sources struct {
+	planned  bool   // a planner or a reflector
+	question bool   // the start, by no other executor
+	other    string // an executor that comes first; "" = none
+}
+
+// sources walks from an executor against the edges. What lies behind another
+// executor counts only where that one leaves steps to run.
+func (w writing) sources(id string) (s sources) {
+	g, how := w.Program.Graph, strategy(w.Pass)
+	leaves := how == perStep || how == adaptive
+	type place struct {
+		id    string
+		clear bool // of other executors
+	}
+	at := place{id, true}
+	seen := []place{at}
+	for todo := []place{at}; len(todo) > 0; todo = todo[1:] {
+		at = todo[0]
+		s.question = s.question || at.clear && at.id == g.Start
+		for _, e := range g.Edges {
+			next := place{e.From, at.clear}
+			if e.To != at.id || slices.Contains(seen, next) {
+				continue
+			}
+			switch typeOf(w.Program, e.From) {
+			case planner, reflector:
+				s.planned = true
+				continue
+			case executor:
+				if e.From == id {
+					continue
+				}
+				if s.other == "" {
+					s.other = e.From
+				}
+				if next.clear = false; !leaves || slices.Contains(seen, next) {
+					continue
+				}
+			}
+			seen, todo = append(seen, next), append(todo, next)
+		}
+	}
+	return s
+}
+
+func typeOf(p *engine.Program, id string) string {
+	for _, n := range p.Graph.Nodes {
+		if n.ID == id {
+			return n.Type
+		}
+	}
+	return ""
+}
