@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 const longest = 60
 
 // notInName is what no name of a spec holds.
-var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+var notInName = lazily(`[^A-Za-z0-9_-]+`)
 
 // name gives each component the name that it has here. Agents, workflows and
 // evaluations share one space of names: they are files beside each other.
@@ -41,9 +40,9 @@ func (m *project) name() {
 
 // identifier is a name as specs may have it.
 func identifier(name, kind string) string {
-	id := notInName.ReplaceAllString(strings.ToLower(strings.TrimSpace(name)), "-")
+	id := notInName().ReplaceAllString(strings.ToLower(strings.TrimSpace(name)), "-")
 	if kind == anLLM || kind == aServer {
-		id = notInName.ReplaceAllString(strings.TrimSpace(name), "-")
+		id = notInName().ReplaceAllString(strings.TrimSpace(name), "-")
 	}
 	for strings.Contains(id, "__") { // stands between a server and its tools
 		id = strings.ReplaceAll(id, "__", "_")
@@ -72,17 +71,17 @@ func unfolded(s string) string {
 }
 
 // placeholder is how Aurite writes a variable of the environment.
-var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var placeholder = lazily(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // scheme stands before the credentials in a header.
-var scheme = regexp.MustCompile(`(?i)^(bearer|basic|token|apikey)\s+`)
+var scheme = lazily(`(?i)^(bearer|basic|token|apikey)\s+`)
 
 // setting is a text of a server's settings as a template, which speaks of no
 // secret: name is what it stands under, variable the variable of the environment
 // that takes the place of one.
 func (m *project) setting(it *item, name, variable string) string {
 	s := it.word()
-	if bare := placeholder.ReplaceAllString(s, ""); !placeholder.MatchString(s) || secret.Known(bare).Looks != "" {
+	if bare := placeholder().ReplaceAllString(s, ""); !placeholder().MatchString(s) || secret.Known(bare).Looks != "" {
 		if hidden, ok := m.hidden(it, s, name, variable); ok {
 			return hidden
 		}
@@ -90,7 +89,7 @@ func (m *project) setting(it *item, name, variable string) string {
 	}
 	var out strings.Builder
 	last := 0
-	for _, at := range placeholder.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range placeholder().FindAllStringSubmatchIndex(s, -1) {
 		out.WriteString(unfolded(s[last:at[0]]) + "${env." + s[at[2]:at[3]] + "}")
 		last = at[1]
 	}
@@ -100,12 +99,12 @@ func (m *project) setting(it *item, name, variable string) string {
 
 // hidden is a text with a variable where a secret is; false = there is none.
 func (m *project) hidden(it *item, s, name, variable string) (string, bool) {
-	begin := scheme.FindString(s)
+	begin := scheme().FindString(s)
 	value := s[len(begin):]
 	if i := strings.IndexByte(value, '='); strings.HasPrefix(value, "-") && i > 0 {
 		name, begin, value = strings.TrimLeft(value[:i], "-"), value[:i+1], value[i+1:]
 	}
-	if bare := withUser.ReplaceAllString(value, "$1"); bare != value && !placeholder.MatchString(value) {
+	if bare := withUser().ReplaceAllString(value, "$1"); bare != value && !placeholder().MatchString(value) {
 		m.note(it, Todo, "it holds a user and a password and was not taken over: set the environment variable %s to it", variable)
 		return unfolded(begin) + "${env." + variable + "}", true
 	}
@@ -135,11 +134,11 @@ func (l *log) words(it *item) string {
 }
 
 // notInVariable is what no name of an environment variable holds.
-var notInVariable = regexp.MustCompile(`[^A-Z0-9_]+`)
+var notInVariable = lazily(`[^A-Z0-9_]+`)
 
 // variable makes the name of an environment variable of words.
 func variable(words ...string) string {
-	s := notInVariable.ReplaceAllString(strings.ToUpper(strings.Join(words, "_")), "_")
+	s := notInVariable().ReplaceAllString(strings.ToUpper(strings.Join(words, "_")), "_")
 	for strings.Contains(s, "__") {
 		s = strings.ReplaceAll(s, "__", "_")
 	}

@@ -71,23 +71,50 @@ func (m *project) ownModel(c *component) (out mapping) {
 	if name == "" {
 		name = c.it.at("llm", "model").peek()
 	}
-	provider := "anthropic" // Aurite's default was
-	for _, by := range []struct{ prefix, provider string }{{"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"gemini", "googleai"}, {"mistral", "mistral"}} {
-		if strings.HasPrefix(name, by.prefix) {
-			provider = by.provider
-		}
-	}
-	out.put("provider", provider)
+	v, bare := m.maker(c, name)
+	out.put("provider", v.provider)
 	out.put("model", unnamed)
+	out.put("base_url", v.base)
+	if v.base != "" {
+		out.put("api_key_env", v.key)
+	}
 	if name == "" {
 		m.remind(c.it.file, c.it.path, Todo, "it names neither an llm nor a model: write them where %s stands", unnamed)
-	} else {
-		m.remind(c.it.file, c.it.path, Changed, "it names a model and no provider: %s, by the model's name", provider)
 	}
 	for _, e := range m.overrides(c) {
 		out.put(e.key, e.value)
 	}
+	if bare != name {
+		out.put("model", unfolded(bare))
+	}
 	return out
+}
+
+// maker is who serves the model of an agent without an llm, and its name there:
+// the provider that the agent names, the prefix that LiteLLM reads, or whoever
+// makes models of such names.
+func (m *project) maker(c *component, name string) (v vendor, bare string) {
+	for _, it := range []*item{c.it.at("llm", "provider"), c.it.at("provider")} {
+		if v, ok := vendors[strings.ToLower(it.peek())]; ok {
+			it.take()
+			return v, name
+		}
+	}
+	prefix, rest, ok := strings.Cut(name, "/")
+	if v, known := vendors[strings.ToLower(prefix)]; ok && known && rest != "" {
+		m.remind(c.it.file, c.it.path, Changed, "its model names the provider, too: %s", v.provider)
+		return v, rest
+	}
+	v = vendors["anthropic"] // Aurite's default was
+	for _, by := range []struct{ prefix, vendor string }{{"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini", "gemini"}, {"mistral", "mistral"}} {
+		if strings.HasPrefix(name, by.prefix) {
+			v = vendors[by.vendor]
+		}
+	}
+	if name != "" {
+		m.remind(c.it.file, c.it.path, Changed, "it names a model and no provider: %s, by the model's name", v.provider)
+	}
+	return v, name
 }
 
 // override writes what an agent says over its llm.

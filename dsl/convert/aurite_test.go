@@ -60,6 +60,9 @@ func shown(r convert.Result) string {
 // Nothing is left out in silence: of each value of a sample there is a note, or
 // another value makes another spec.
 func TestEachValueOfAuriteEndsInTheSpecOrInANote(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at work: left to the runs without -short")
+	}
 	for _, name := range []string{"agent.json", "project.json"} {
 		in := auriteSample(t, name)
 		before, err := convert.Aurite(in)

@@ -29,11 +29,11 @@ func isWhole(it *item) bool {
 // over.
 func (m *project) address(it *item, variable string) string {
 	s := it.word()
-	u, err := url.Parse(placeholder.ReplaceAllString(s, "x"))
+	u, err := url.Parse(placeholder().ReplaceAllString(s, "x"))
 	private := err == nil && u.User != nil || secret.InLiteral(s, "").Looks != ""
 	if err == nil {
 		for name, values := range u.Query() {
-			private = private || secret.Name(name) && !placeholder.MatchString(s) && values[0] != ""
+			private = private || secret.Name(name) && !placeholder().MatchString(s) && values[0] != ""
 		}
 	}
 	if private {

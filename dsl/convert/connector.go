@@ -2,7 +2,6 @@ package convert
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +13,7 @@ type connector struct {
 	root    *item // all of the body: a connector, or a model's registration with one in it
 	body    *item // the connector itself
 	used    bool
+	label   string   // stands before the names of its variables; "" = nothing has to
 	secrets []string // the variables that take the place of its credentials
 }
 
@@ -53,18 +53,18 @@ func (c *connector) predict() *item {
 }
 
 var (
-	reference = regexp.MustCompile(`\$\{\s*(parameters|credential)\.([^}:|]+?)(?::-([^}]*))?\s*\}`)
-	blank     = regexp.MustCompile(`(?i)^<.*>$|^your[_ -]|^\{\{.*\}\}$|^$`)
+	reference = lazily(`\$\{\s*(parameters|credential)\.([^}:|]+?)(?::-([^}]*))?\s*\}`)
+	blank     = lazily(`(?i)^<.*>$|^your[_ -]|^\{\{.*\}\}$|^$`)
 )
 
 // unfilled says that an example was not filled in: <MODEL>, your_region.
-func unfilled(s string) bool { return blank.MatchString(strings.TrimSpace(s)) }
+func unfilled(s string) bool { return blank().MatchString(strings.TrimSpace(s)) }
 
 // fill puts the connector's own parameters into a text, and the names of
 // variables in place of credentials. What only a request knows stays.
 func (c *connector) fill(s string) string {
-	return reference.ReplaceAllStringFunc(s, func(ref string) string {
-		m := reference.FindStringSubmatch(ref)
+	return reference().ReplaceAllStringFunc(s, func(ref string) string {
+		m := reference().FindStringSubmatch(ref)
 		if m[1] == "credential" {
 			return "${env." + c.variable(m[2]) + "}"
 		}
@@ -78,6 +78,9 @@ func (c *connector) fill(s string) string {
 // variable is the environment variable that takes the place of a credential.
 func (c *connector) variable(credential string) string {
 	name := screaming(credential)
+	if c.label != "" && !strings.HasPrefix(name, c.label+"_") {
+		name = c.label + "_" + name
+	}
 	if !slices.Contains(c.secrets, name) {
 		c.secrets = append(c.secrets, name)
 	}

@@ -96,7 +96,7 @@ func (c *connector) template(body string) (out string, lost []string) {
 	var b strings.Builder
 	quoted := false
 	for i := 0; i < len(body); {
-		at := reference.FindStringSubmatchIndex(body[i:])
+		at := reference().FindStringSubmatchIndex(body[i:])
 		if at == nil || at[0] != 0 {
 			n := 1
 			if body[i] == '\\' && i+1 < len(body) {
@@ -108,7 +108,7 @@ func (c *connector) template(body string) (out string, lost []string) {
 			i += n
 			continue
 		}
-		m := reference.FindStringSubmatch(body[i:])
+		m := reference().FindStringSubmatch(body[i:])
 		i += at[1]
 		value, known := c.value(m[1], m[2], m[3])
 		if !known {

@@ -118,6 +118,7 @@ func (c *connector) known(out *mapping, s served, u *url.URL, l *log) {
 		l.note(action.at(key), Dropped, "provider %s reads and writes the API itself: no function stands in between", s.provider)
 	}
 	out.put("options", options)
+	effort(out, params.at("reasoning_effort"))
 }
 
 func also(yes bool, s string) string {
@@ -128,9 +129,9 @@ func also(yes bool, s string) string {
 }
 
 var (
-	inBedrock = regexp.MustCompile(`/model/([^/]+)/`)
-	inGemini  = regexp.MustCompile(`/models/([^/:]+):`)
-	inAzure   = regexp.MustCompile(`/deployments/([^/]+)/`)
+	inBedrock = lazily(`/model/([^/]+)/`)
+	inGemini  = lazily(`/models/([^/:]+):`)
+	inAzure   = lazily(`/deployments/([^/]+)/`)
 )
 
 // model is the model's name at its provider, which may stand in the address only.
@@ -143,7 +144,7 @@ func (c *connector) model(s served, u *url.URL, options *mapping, l *log) string
 	}
 	name := it.word()
 	if u != nil {
-		for provider, at := range map[string]*regexp.Regexp{"bedrock": inBedrock, "googleai": inGemini, "azure_openai": inAzure} {
+		for provider, at := range map[string]*regexp.Regexp{"bedrock": inBedrock(), "googleai": inGemini(), "azure_openai": inAzure()} {
 			if m := at.FindStringSubmatch(u.Path); m != nil && provider == s.provider && !strings.Contains(m[1], "${") {
 				name = m[1]
 			}
@@ -166,13 +167,13 @@ func (c *connector) model(s served, u *url.URL, options *mapping, l *log) string
 	return name
 }
 
-var inURL = regexp.MustCompile(`bedrock-runtime[^.]*\.([a-z0-9-]+)\.`)
+var inURL = lazily(`bedrock-runtime[^.]*\.([a-z0-9-]+)\.`)
 
 func (c *connector) region(u *url.URL, options *mapping, l *log) {
 	it := c.body.at("parameters").at("region")
 	region := it.word()
 	if region == "" && u != nil {
-		if m := inURL.FindStringSubmatch(u.Hostname()); m != nil {
+		if m := inURL().FindStringSubmatch(u.Hostname()); m != nil {
 			region = m[1]
 		}
 	}
@@ -259,7 +260,11 @@ func (c *connector) headers(out *mapping, s served, options *mapping, l *log) {
 		it, value := headers.items[i], c.fill(headers.items[i].peek())
 		switch name := strings.ToLower(key); {
 		case name == "authorization" || name == "x-api-key" || name == "api-key" || name == "x-goog-api-key":
-			if s.provider == "openai" && s.base != "" && len(c.secrets) > 0 {
+			switch own := c.ownKey(); {
+			case own != "" && s.provider != "bedrock":
+				s.keyEnv = own
+				out.put("api_key_env", s.keyEnv)
+			case s.provider == "openai" && s.base != "" && len(c.secrets) > 0:
 				s.keyEnv = c.secrets[0]
 				out.put("api_key_env", s.keyEnv)
 			}
@@ -276,7 +281,11 @@ func (c *connector) headers(out *mapping, s served, options *mapping, l *log) {
 		}
 	}
 	options.put("headers", keep)
-	if s.provider == "bedrock" {
-		c.secrets = []string{s.keyEnv}
+	if s.provider != "bedrock" {
+		return
+	}
+	c.secrets = []string{s.keyEnv}
+	if c.label != "" {
+		l.remind(c.body.file, below(c.body.path, "credential"), Todo, "another connector signs as somebody else, and both llms find the same variables: give one of them options.profile, a profile in the shared files of AWS")
 	}
 }

@@ -4,6 +4,10 @@ package convert
 type Input struct {
 	Name string // as its reader calls it; notes and errors say it
 	Text []byte
+	// Agent says that it is an agent that the first one calls, as its executor:
+	// the id by which it does so, or "*" where the file says it or it is the only
+	// one. "" = it is none.
+	Agent string
 	// As is what the new spec is to be called; "" = as the source calls it.
 	As string
 }

@@ -3,7 +3,6 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,12 +33,12 @@ type item struct {
 	done       bool
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var plainKey = lazily(`^[A-Za-z0-9_-]+$`)
 
 // below is the path of a member.
 func below(path, key string) string {
 	switch {
-	case !plainKey.MatchString(key):
+	case !plainKey().MatchString(key):
 		return path + "[" + strconv.Quote(oneLine(key)) + "]"
 	case path == "":
 		return key
@@ -214,6 +213,8 @@ func (l *log) remind(file, path string, fate Fate, format string, args ...any) {
 // rest notes all that nobody looked at.
 func (l *log) rest(root *item, why string) {
 	for _, it := range root.left() {
-		l.note(it, Dropped, "%s", why)
+		if it.kind != list && it.kind != object || len(it.items) > 0 { // empty ones say nothing
+			l.note(it, Dropped, "%s", why)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,7 +20,7 @@ type reader struct {
 	notes []Note
 }
 
-var requestLine = regexp.MustCompile(`^(GET|POST|PUT)[ \t]+\S+[^\n{]*`)
+var requestLine = lazily(`^(GET|POST|PUT)[ \t]+\S+[^\n{]*`)
 
 // readAll reads all bodies of a file, one behind the other.
 func readAll(in Input) ([]*item, []Note, error) {
@@ -37,7 +36,7 @@ func readAll(in Input) ([]*item, []Note, error) {
 		if r.skip(); r.pos == len(r.src) {
 			break
 		}
-		if line := requestLine.FindString(r.src[r.pos:]); line != "" {
+		if line := requestLine().FindString(r.src[r.pos:]); line != "" {
 			r.pos += len(line)
 			continue
 		}

@@ -13,14 +13,16 @@ import (
 // which it was registered, or what the cluster gives back for its id. Connectors
 // are the bodies of connectors, or of models with a connector in them: the first
 // that leads to a model is the planner's, the second the executor's, and those of
-// protocol mcp_sse and mcp_streamable_http are tool servers. They may also stand
-// in the agent's own file, as in a console's history.
+// protocol mcp_sse and mcp_streamable_http are tool servers. An Input whose Agent
+// is set is the conversational agent that executor_agent_id names; what it says
+// becomes the executor. All may also stand in the agent's own file, as in a
+// console's history or in what a search for agents answers.
 //
 // The error says what kind of file it is not. An agent of a kind without a plan,
 // flow or conversational_flow, is one, too.
-func OpenSearch(agent Input, connectors ...Input) (Result, error) {
-	m := &importer{as: agent.As, from: agent.Name}
-	for i, in := range append([]Input{agent}, connectors...) {
+func OpenSearch(agent Input, more ...Input) (Result, error) {
+	m := &importer{as: agent.As, from: agent.Name, ids: map[*item]string{}}
+	for i, in := range append([]Input{agent}, more...) {
 		if err := m.read(in, i == 0); err != nil {
 			return Result{}, err
 		}
@@ -38,7 +40,7 @@ func OpenSearch(agent Input, connectors ...Input) (Result, error) {
 		return Result{}, fmt.Errorf("%s: %w", agent.Name, err)
 	}
 	files := append([]File{{Path: "spec.yaml", Text: spec}}, m.files...)
-	return Result{Name: m.name(), Files: files, Notes: m.inOrder(append([]string{agent.Name}, names(connectors)...))}, nil
+	return Result{Name: m.name(), Files: files, Notes: m.inOrder(append([]string{agent.Name}, names(more)...))}, nil
 }
 
 func names(all []Input) (out []string) {
@@ -53,6 +55,8 @@ type importer struct {
 	log
 	as, from   string
 	agent      *item
+	played     *item // the agent that plays the executor; nil = none was given
+	ids        map[*item]string
 	others     []*item // further agents, and bodies of nothing known
 	connectors []*connector
 
@@ -79,52 +83,87 @@ func (m *importer) read(in Input, first bool) error {
 	}
 	m.notes = append(m.notes, notes...)
 	for _, body := range bodies {
-		found := m.hit(body)
-		switch c := found.at("connector").unfold(); {
-		case found.kind != object:
-			return fmt.Errorf("%s: a JSON object is expected, the body of a request", in.Name)
-		case c != nil && c.kind == object:
-			m.connectors = append(m.connectors, &connector{root: found, body: c})
-		case found.at("actions") != nil || found.at("protocol") != nil:
-			m.connectors = append(m.connectors, &connector{root: found, body: found})
-		case m.agent == nil && first && isAgent(found):
-			m.agent = found
-		case !first && !isAgent(found):
-			return fmt.Errorf("%s: there is no connector in it: a connector has a protocol and actions or a url; "+
-				"give the body of POST /_plugins/_ml/connectors/_create, or of a model's registration with a connector in it", in.Name)
-		default:
-			m.others = append(m.others, found)
+		for _, found := range m.hits(body) {
+			if err := m.sort(in, found, first); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// hit is the body in what a search for it answers.
-func (m *importer) hit(body *item) *item {
-	hits := body.at("hits", "hits")
-	if hits != nil && len(hits.items) == 1 {
-		body = hits.items[0]
+func (m *importer) sort(in Input, found *item, first bool) error {
+	switch c := found.at("connector").unfold(); {
+	case found.kind != object:
+		return fmt.Errorf("%s: a JSON object is expected, the body of a request", in.Name)
+	case in.Agent != "" && !isAgent(found):
+		return fmt.Errorf("%s: there is no agent in it: give the body by which the executor's agent was registered, or what GET /_plugins/_ml/agents/ID answers", in.Name)
+	case in.Agent != "":
+		if in.Agent != "*" || m.ids[found] == "" {
+			m.ids[found] = in.Agent
+		}
+		m.others = append(m.others, found)
+	case c != nil && c.kind == object:
+		m.connectors = append(m.connectors, &connector{root: found, body: c})
+	case found.at("actions") != nil || found.at("protocol") != nil:
+		m.connectors = append(m.connectors, &connector{root: found, body: found})
+	case first && isAgent(found) && (m.agent == nil || m.isPlanner(found) && !m.isPlanner(m.agent)):
+		if m.agent != nil {
+			m.others = append(m.others, m.agent)
+		}
+		m.agent = found
+	case !first && !isAgent(found):
+		return fmt.Errorf("%s: there is no connector in it: a connector has a protocol and actions or a url; "+
+			"give the body of POST /_plugins/_ml/connectors/_create, or of a model's registration with a connector in it", in.Name)
+	default:
+		m.others = append(m.others, found)
 	}
-	if source := body.at("_source"); source != nil && source.kind == object {
-		return source
+	return nil
+}
+
+// isPlanner says that an agent makes plans: of several in a file it is the one
+// that is imported, since the others can only be called.
+func (m *importer) isPlanner(it *item) bool {
+	return strings.EqualFold(it.at("type").peek(), planned)
+}
+
+// hits are the bodies in what a search for them answers, with their ids; a body
+// that is none is itself.
+func (m *importer) hits(body *item) (out []*item) {
+	all := []*item{body}
+	if hits := body.at("hits", "hits"); hits != nil && len(hits.items) > 0 {
+		all = hits.items
 	}
-	return body
+	for _, hit := range all {
+		if source := hit.at("_source"); source != nil && source.kind == object {
+			m.ids[source] = hit.at("_id").peek()
+			hit = source
+		}
+		out = append(out, hit)
+	}
+	return out
 }
 
 func isAgent(it *item) bool {
 	kind := strings.ToLower(it.at("type").peek())
-	return kind == planned || kind == chat || it.at("type") != nil && (it.at("llm") != nil || it.at("model") != nil || it.at("tools") != nil || it.at("parameters") != nil)
+	return kind == planned || isChat(kind) || it.at("type") != nil && (it.at("llm") != nil || it.at("model") != nil || it.at("tools") != nil || it.at("parameters") != nil)
 }
 
 const (
 	planned = "plan_execute_and_reflect"
 	chat    = "conversational"
+	chatUI  = "ag_ui" // a conversational agent that a page talks to
 )
+
+func isChat(kind string) bool { return kind == chat || kind == chatUI }
 
 // fits refuses kinds of agents that no spec of ours stands for.
 func (m *importer) fits() error {
 	switch kind := strings.ToLower(m.agent.at("type").peek()); kind {
 	case planned, chat:
+		return nil
+	case chatUI:
+		m.remind(m.from, "type", Changed, "a conversational agent for pages: it is imported as one; pexctl serve has a page and an event stream of its own")
 		return nil
 	case "flow", "conversational_flow":
 		return fmt.Errorf("%s: a %s agent has no plan: it runs its tools one after another; "+
@@ -142,11 +181,15 @@ func (m *importer) convert() {
 			m.iface = it.peek()
 		}
 	}
+	m.cast()
 	m.hideSecrets()
+	m.apart()
 	m.about()
 	m.models()
-	m.toolSection()
-	m.mcp()
+	m.acting(func() {
+		m.toolSection()
+		m.mcp()
+	})
 	m.memorySection()
 	m.options()
 	m.prompts()
@@ -175,8 +218,11 @@ func (m *importer) leftovers() {
 		}
 	}
 	for _, it := range m.others {
+		if it == m.played {
+			continue
+		}
 		if isAgent(it) {
-			m.note(it, Todo, "is another agent: import it by itself; executor.agent of this spec may then name its file")
+			m.note(it, Todo, "is another agent, which this one does not call as its executor: import it by itself; a tool of type agent may then name its file")
 			continue
 		}
 		m.note(it, Dropped, "is neither an agent nor a connector")

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -44,12 +43,12 @@ func (m *importer) mcp() {
 	}
 }
 
-var underscores = regexp.MustCompile(`_+`)
+var underscores = lazily(`_+`)
 
 // freeServer is a name for a server that no tool has.
 func (m *importer) freeServer(given string) string {
 	name := strings.ToLower(named(given, "server"))
-	name = strings.Trim(underscores.ReplaceAllString(name, "_"), "_-")
+	name = strings.Trim(underscores().ReplaceAllString(name, "_"), "_-")
 	name = name[:min(len(name), 30)]
 	free := name
 	for n := 2; m.tools.has(free); n++ {
@@ -125,7 +124,7 @@ func (m *importer) filters(out *mapping, e *item) {
 }
 
 var (
-	wordsOnly = regexp.MustCompile(`^[A-Za-z0-9_./*-]+$`)
+	wordsOnly = lazily(`^[A-Za-z0-9_./*-]+$`)
 	anything  = strings.NewReplacer(".*", "*", ".+", "?*", `\.`, ".", `\-`, "-", `\_`, "_")
 )
 
@@ -145,7 +144,7 @@ func globsOf(expr string) (out []string, ok bool) {
 		if open {
 			glob += "*"
 		}
-		if !wordsOnly.MatchString(strings.ReplaceAll(glob, "?*", "*")) {
+		if !wordsOnly().MatchString(strings.ReplaceAll(glob, "?*", "*")) {
 			return nil, false
 		}
 		out = append(out, glob)

@@ -9,16 +9,18 @@ func (m *importer) models() {
 	planner := m.connectorFor(id.peek())
 	switch model := m.agent.at("model").unfold(); {
 	case model != nil && model.kind == object:
-		m.llms.put("main", m.unified(model))
+		m.llms.put("main", m.unified("main", model))
 	case planner != nil:
 		m.llms.put("main", planner.llm(m.iface, &m.log))
 		m.note(id, Changed, "is a name of the cluster's; llms.main says which model it is, by the connector that was given")
 	default:
-		m.llms.put("main", m.guessed(id))
+		m.llms.put("main", m.guessed("main", id))
 	}
 	m.planner.put("llm", "main")
 	main := m.llms.get("main").(mapping)
-	if other := m.connectorFor(""); other != nil {
+	if m.played != nil {
+		main = m.executorModel()
+	} else if other := m.connectorFor(""); other != nil {
 		llm := other.llm(m.iface, &m.log)
 		m.llms.put("executor", llm)
 		m.executor.put("llm", "executor")
@@ -28,7 +30,7 @@ func (m *importer) models() {
 	options, _ := main.get("options").(mapping)
 	toolless := main.get("provider") == "http" && !options.has("llm_interface")
 	switch {
-	case strings.HasSuffix(m.iface, "deepseek_r1"):
+	case strings.HasSuffix(m.executorFace(), "deepseek_r1"):
 		m.executor.put("mode", "react_text")
 		m.remind(m.from, "parameters._llm_interface", Changed, "this model has no tool calls of its own: executor.mode react_text has it call tools by text, and says how; there a prompt has to")
 	case toolless:
@@ -54,7 +56,7 @@ func (m *importer) connectorFor(id string) *connector {
 }
 
 // unified is the form of 3.5, in which the agent describes its model itself.
-func (m *importer) unified(model *item) mapping {
+func (m *importer) unified(called string, model *item) mapping {
 	var out mapping
 	it := model.at("model_provider")
 	s := servedBy(nil, "", it.peek())
@@ -63,7 +65,7 @@ func (m *importer) unified(model *item) mapping {
 	name := model.at("model_id").word()
 	if name == "" {
 		name = "MODEL"
-		m.note(model, Todo, "names no model: write llms.main.model")
+		m.remind(model.file, below(model.path, "model_id"), Todo, "names no model: write llms.%s.model", called)
 	}
 	out.put("model", name)
 	cred := model.at("credential").unfold()
@@ -80,6 +82,7 @@ func (m *importer) unified(model *item) mapping {
 // modelSettings takes over what a model's parameters say about its replies; the
 // prompts among them are taken by the section prompts.
 func (m *importer) modelSettings(out *mapping, params *item) {
+	effort(out, params.at("reasoning_effort"))
 	for _, s := range bodySettings {
 		it, before := params.at(s.theirs), out.get(s.ours)
 		if it == nil || !setting(out, s.ours, it.peek()) {
@@ -99,8 +102,18 @@ func (m *importer) modelSettings(out *mapping, params *item) {
 	}
 }
 
+// effort takes over how much a model of OpenAI's thinks.
+func effort(out *mapping, it *item) {
+	if provider := out.get("provider"); it.peek() == "" || provider != "openai" && provider != "azure_openai" {
+		return
+	}
+	options, _ := out.get("options").(mapping)
+	options.put("reasoning_effort", escaped(it.word()))
+	out.put("options", options)
+}
+
 // guessed is the llm of which only the cluster's id is known.
-func (m *importer) guessed(id *item) mapping {
+func (m *importer) guessed(called string, id *item) mapping {
 	s := servedBy(nil, "", m.iface)
 	var out mapping
 	out.put("provider", s.provider)
@@ -111,11 +124,11 @@ func (m *importer) guessed(id *item) mapping {
 	out.say("model", name, "An id of the cluster: the model's name at the provider goes here.")
 	switch {
 	case id == nil:
-		m.remind(m.from, "llm.model_id", Todo, "the agent names no model: write llms.main.provider and llms.main.model")
+		m.remind(m.from, "llm.model_id", Todo, "the agent names no model: write llms.%s.provider and llms.%[1]s.model", called)
 	case m.iface == "" || unfilled(m.iface):
-		m.note(id, Todo, "is an id of the cluster and says neither who serves the model nor which it is: import again with --connector, or write llms.main.provider and llms.main.model")
+		m.note(id, Todo, "is an id of the cluster and says neither who serves the model nor which it is: import again with --connector, or write llms.%s.provider and llms.%[1]s.model", called)
 	default:
-		m.note(id, Todo, "is an id of the cluster: import again with --connector, or write the model's name at %s into llms.main.model", s.provider)
+		m.note(id, Todo, "is an id of the cluster: import again with --connector, or write the model's name at %s into llms.%s.model", s.provider, called)
 	}
 	return out
 }

@@ -22,6 +22,7 @@ func (m *importer) options() {
 	}
 	m.selected(params.at("selected_tools").unfold())
 	m.executorAgent(params.at("executor_agent_id"))
+	m.executorPlayed()
 	for _, n := range needless {
 		for _, at := range []*item{params, llm, m.agent} {
 			m.note(at.at(n.key), n.fate, "%s", n.what)
@@ -97,7 +98,7 @@ func (m *importer) selected(it *item) {
 
 // offered is a tool under the names that it has here if a server offers it.
 func (m *importer) offered(name string) (out []any) {
-	if !plainKey.MatchString(name) {
+	if !plainKey().MatchString(name) {
 		return nil
 	}
 	for _, e := range m.tools {
@@ -128,10 +129,12 @@ func (m *importer) unselected(names []any) {
 func (m *importer) executorAgent(it *item) {
 	switch {
 	case it == nil:
+	case m.played != nil:
+		m.note(it, Changed, "its agent was given: model, tools, prompt and iterations of it are the executor's")
 	case m.executor.has("llm"):
 		m.note(it, Changed, "the second connector is the executor's llm; what else that agent says has to be looked at")
 	default:
-		m.note(it, Todo, "is another agent: import it by itself and write its file into executor.agent, or import again with a second --connector, whose model the executor then has")
+		m.note(it, Todo, "is another agent, the one that carries out the steps: import again with --agent %s=FILE, the body of GET /_plugins/_ml/agents/%[1]s; by hand, its model is executor.llm, its system prompt executor.executor_system_prompt, its tools executor.tools and half its max_iteration limits.executor_max_iterations", clip(it.peek()))
 	}
 }
 
@@ -156,6 +159,12 @@ var needless = []struct {
 	{"stop_when_no_tool_found", Dropped, "a reply without a tool call ends a step; an unknown tool is told to the model"},
 	{"llm_response_pattern", Dropped, "replies are read tolerantly; executor.mode: react_text reads tool calls in text"},
 	{"tool_calls_pattern", Dropped, "providers read tool calls by themselves"},
+	{"prompt.format_instruction", Dropped, "the executor says how to answer by itself"},
+	{"prompt.tool_response", Dropped, "the executor words what a tool gave by itself"},
+	{"prompt.chat_history_prefix", Dropped, "earlier turns are told by the planner's template"},
+	{"prompt.disable_chat_history", Dropped, "memory.history says whether earlier turns are shown"},
+	{"summarize_when_max_iteration", Dropped, "the executor decides by itself how a step ends that runs out of calls"},
+	{"embedding_model_id", Todo, "is for a tool that the cluster runs: write it into body.parameters of that tool"},
 	{"tool_response", Dropped, "the executor words what a tool gave by itself"},
 	{"tool_call_id", Dropped, "providers read tool calls by themselves"},
 	{"tool_template", Dropped, "providers describe tools by themselves"},
@@ -173,7 +182,7 @@ var needless = []struct {
 
 // own notes what the cluster wrote into the body.
 func (m *importer) own() {
-	for _, key := range []string{"created_time", "last_updated_time", "last_update_time", "agent_id", "id"} {
+	for _, key := range written {
 		m.note(m.agent.at(key), Dropped, "was written by the cluster")
 	}
 	m.clock()

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +34,10 @@ func (m *importer) prompts() {
 		for _, p := range promptPlaces {
 			if it := params.at(p.theirs); p.names == "planner_with_history" && m.memory.get("history") != true {
 				m.note(it, Dropped, "no earlier turn is ever shown, so that this template is never used, there as here")
+				continue
+			}
+			if it := params.at(p.theirs); it != nil && m.executor.has(p.ours) {
+				m.note(it, Dropped, "the executor's agent has a system prompt of its own, which goes first there, too")
 				continue
 			}
 			m.prompt(params.at(p.theirs), p)
@@ -91,11 +94,19 @@ func (m *importer) inserted(params *item) {
 // chatPrompts are those of a conversational agent: there is no planner there, so
 // that all it says is said to the executor.
 func (m *importer) chatPrompts() {
-	params, llm := m.agent.at("parameters"), m.agent.at("llm", "parameters")
+	m.executorPrompts(m.agent.at("parameters"), m.agent.at("llm", "parameters"))
+	m.planner.put("planner_prompt", "Give a plan of one step only: the objective below, word for word. Give the result at once where no tool is needed for it.")
+	m.remind(m.from, "type", Changed, "a conversational agent answers in one loop; here a planner makes it one step, the executor is that loop, and the reflector hands on its answer: two more model calls")
+}
+
+// executorPrompts are the places where a conversational agent may say what is
+// told its model.
+func (m *importer) executorPrompts(params, llm *item) {
 	to := promptPlaces[1]
 	for _, it := range []*item{
 		params.at("system_prompt"), llm.at("system_prompt"), params.at("system_instruction"), llm.at("system_instruction"),
 		m.agent.at("model", "model_parameters", "system_prompt"), params.at("prompt.prefix"), llm.at("prompt.prefix"),
+		params.at("prompt.suffix"), llm.at("prompt.suffix"),
 	} {
 		switch {
 		case it == nil:
@@ -110,13 +121,11 @@ func (m *importer) chatPrompts() {
 			m.note(it, Todo, "the executor's prompt is made by the engine; add what this one says to executor.executor_system_prompt")
 		}
 	}
-	m.planner.put("planner_prompt", "Give a plan of one step only: the objective below, word for word. Give the result at once where no tool is needed for it.")
-	m.remind(m.from, "type", Changed, "a conversational agent answers in one loop; here a planner makes it one step, the executor is that loop, and the reflector hands on its answer: two more model calls")
 }
 
-var question = regexp.MustCompile(`^\s*\$\{parameters\.question\}\s*$`)
+var question = lazily(`^\s*\$\{parameters\.question\}\s*$`)
 
-func isQuestion(s string) bool { return question.MatchString(s) }
+func isQuestion(s string) bool { return question().MatchString(s) }
 
 // prompt writes one prompt: in the spec when it is short, else in a file.
 func (m *importer) prompt(it *item, p place) {
@@ -153,19 +162,19 @@ var renamed = map[string]string{
 }
 
 var (
-	inPrompt = regexp.MustCompile(`\$\{\s*parameters\.([^}:|]*?)\s*(:-[^}]*)?\}`)
-	likeRef  = regexp.MustCompile(`\$\{\s*parameters`)
-	escapes  = regexp.MustCompile(`\$\$\{|\$\$?<|\$\{\s*(?:env|args|case)\s*\.`)
+	inPrompt = lazily(`\$\{\s*parameters\.([^}:|]*?)\s*(:-[^}]*)?\}`)
+	likeRef  = lazily(`\$\{\s*parameters`)
+	escapes  = lazily(`\$\$\{|\$\$?<|\$\{\s*(?:env|args|case)\s*\.`)
 )
 
 // references makes a prompt's references ours: names that the engine has in this
 // template stay, what the agent sets becomes a declared parameter, and so does
 // what only requests can have set.
 func (m *importer) references(it *item, s string, p place) string {
-	s = escapes.ReplaceAllStringFunc(s, func(at string) string { return "$" + at })
+	s = escapes().ReplaceAllStringFunc(s, func(at string) string { return "$" + at })
 	s = m.unlike(it, s)
-	return inPrompt.ReplaceAllStringFunc(s, func(ref string) string {
-		parts := inPrompt.FindStringSubmatch(ref)
+	return inPrompt().ReplaceAllStringFunc(s, func(ref string) string {
+		parts := inPrompt().FindStringSubmatch(ref)
 		theirs, otherwise := strings.TrimSuffix(parts[1], ".toString()"), parts[2]
 		name, filter := theirs, ""
 		if theirs != parts[1] {
@@ -194,8 +203,8 @@ func (m *importer) references(it *item, s string, p place) string {
 func (m *importer) unlike(it *item, s string) string {
 	var b strings.Builder
 	last := 0
-	for _, at := range likeRef.FindAllStringIndex(s, -1) {
-		if ref := inPrompt.FindStringIndex(s[at[0]:]); ref == nil || ref[0] != 0 {
+	for _, at := range likeRef().FindAllStringIndex(s, -1) {
+		if ref := inPrompt().FindStringIndex(s[at[0]:]); ref == nil || ref[0] != 0 {
 			m.remind(it.file, it.path, Changed, "%s is no reference there, and none here", clip(s[at[0]:]))
 			b.WriteString(s[last:at[0]] + "$")
 			last = at[0]

@@ -15,6 +15,9 @@ func (m *importer) hideSecrets() {
 		c.hide(&m.log, c.root, "")
 	}
 	m.unsay(m.agent)
+	if m.played != nil {
+		m.unsay(m.played)
+	}
 }
 
 // unsay removes keys of known forms from the texts of an agent, but for what its
@@ -46,7 +49,7 @@ func (c *connector) hide(l *log, it *item, name string) {
 	if it.kind != text {
 		return
 	}
-	if bare := withUser.ReplaceAllString(it.text, "$1"); bare != it.text {
+	if bare := withUser().ReplaceAllString(it.text, "$1"); bare != it.text {
 		it.text = bare
 		l.note(it, Todo, "the user and the password in the address were not taken over: a header can send them, Authorization: Basic ${env.NAME}")
 	}
@@ -57,18 +60,18 @@ func (c *connector) hide(l *log, it *item, name string) {
 }
 
 var (
-	withUser = regexp.MustCompile(`(://)[^/?#\s@"]+@`)
-	inQuery  = regexp.MustCompile(`([?&])([^=&#\s"]+)=([^&#\s"]+)`)
-	inMember = regexp.MustCompile(`(")([A-Za-z0-9_.-]+)"\s*:\s*"([^"\\]+)"`)
-	envName  = regexp.MustCompile(`\$\{env\.[^}]+\}`)
+	withUser = lazily(`(://)[^/?#\s@"]+@`)
+	inQuery  = lazily(`([?&])([^=&#\s"]+)=([^&#\s"]+)`)
+	inMember = lazily(`(")([A-Za-z0-9_.-]+)"\s*:\s*"([^"\\]+)"`)
+	envName  = lazily(`\$\{env\.[^}]+\}`)
 )
 
-func variables(s string) []string { return envName.FindAllString(s, -1) }
+func variables(s string) []string { return envName().FindAllString(s, -1) }
 
 // hidden is a text with variables where keys and passwords are: in a query, in
 // JSON, as a whole under a name that tells, or of a known form.
 func (c *connector) hidden(s, name string) string {
-	for _, at := range []*regexp.Regexp{inQuery, inMember} {
+	for _, at := range []*regexp.Regexp{inQuery(), inMember()} {
 		s = at.ReplaceAllStringFunc(s, func(pair string) string {
 			m := at.FindStringSubmatch(pair)
 			if !secretive(m[2], m[3]) {
@@ -78,7 +81,7 @@ func (c *connector) hidden(s, name string) string {
 			return pair[:i] + c.instead(m[2]) + pair[i+len(m[3]):]
 		})
 	}
-	begin := scheme.FindString(s)
+	begin := scheme().FindString(s)
 	if value := s[len(begin):]; secretive(name, value) || begin != "" && secret.InLiteral(s, "").Looks != "" {
 		return begin + c.instead(name)
 	}

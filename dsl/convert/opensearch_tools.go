@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -200,7 +199,7 @@ func (m *importer) builtin(out *mapping, t *item, use string) {
 }
 
 // indexName is one index, or a pattern of such names.
-var indexName = regexp.MustCompile(`^[a-z0-9][a-z0-9._*-]*$`)
+var indexName = lazily(`^[a-z0-9][a-z0-9._*-]*$`)
 
 // indexNames are names of indices that a tool may be held to.
 func indexNames(it *item) (out []any) {
@@ -214,7 +213,7 @@ func indexNames(it *item) (out []any) {
 	for _, sub := range all {
 		for name := range strings.SplitSeq(sub.peek(), ",") {
 			name = strings.TrimSpace(name)
-			if !indexName.MatchString(name) {
+			if !indexName().MatchString(name) {
 				return nil
 			}
 			out = append(out, name)
@@ -324,7 +323,7 @@ func (m *importer) schema(out, body *mapping, schema *item) bool {
 		return false
 	}
 	for _, key := range props.keys {
-		if !plainKey.MatchString(key) {
+		if !plainKey().MatchString(key) {
 			return false
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -154,7 +153,7 @@ func listOf(list []any) (*yaml.Node, error) {
 }
 
 // oldBool are words that readers of YAML 1.1 take for true and false.
-var oldBool = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$`)
+var oldBool = lazily(`^(?i:y|n|yes|no|on|off)$`)
 
 func scalarOf(v any) (*yaml.Node, error) {
 	var n yaml.Node
@@ -164,7 +163,7 @@ func scalarOf(v any) (*yaml.Node, error) {
 	}
 	s = strings.ToValidUTF8(s, "\ufffd")
 	n.SetString(s)
-	if oldBool.MatchString(s) || s == "<<" || n.Style == yaml.LiteralStyle && !blockable(s) {
+	if oldBool().MatchString(s) || s == "<<" || n.Style == yaml.LiteralStyle && !blockable(s) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return &n, nil

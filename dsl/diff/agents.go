@@ -52,6 +52,10 @@ func (c *comparison) agents(r *Report) {
 			inner.lender = c.old
 		}
 		report := inner.report()
+		for _, u := range report.Unread {
+			r.Unread = append(r.Unread, Unread{x.path + " > " + u.Path, u.Folder})
+		}
+		report.Unread = nil
 		if r.absorb(x.path, &report); !report.Same {
 			r.Agents = append(r.Agents, Agent{x.path, report})
 		}

@@ -27,6 +27,7 @@ type comparison struct {
 	old, now *side
 	changes  []Change // of the section that is looked at
 	calls    []call   // agents that were met on the way
+	unread   []Unread // folders that tools work in
 	within   bool     // an agent within: those of its file are looked at there
 	lender   *side    // the file that a new agent of it shares llms with, as it was; nil = none
 }
@@ -69,6 +70,7 @@ func (c *comparison) report() Report {
 			r.Sections = append(r.Sections, Section{s.name, s.title, c.changes})
 		}
 	}
+	r.Unread = c.unread
 	c.agents(&r)
 	if !c.within {
 		r.Worst = c.worst()

@@ -20,6 +20,7 @@ func (c *comparison) models() {
 			c.add(entry(path, a, b, llm(a.Value)))
 		default:
 			c.walk(path, a.Value, b.Value)
+			c.opened(path, a.Value, b.Value)
 			c.price(path, name, b, from)
 		}
 		for i := range c.changes[from:] {

@@ -33,7 +33,19 @@ type written struct {
 	at   dsl.Value // where the text stands
 	text string
 	use  string
+	// builtIn says that it is not written: it is the default, or what the section
+	// of a node's role says.
+	builtIn bool
 	expanded
+}
+
+// holds is the prompt that holds at a path, be it written there or not.
+func (s *side) holds(path string, v dsl.Value) written {
+	w := s.prompt(v)
+	if !v.Exists() {
+		w.expanded.text, w.builtIn = s.byDefault(path)
+	}
+	return w
 }
 
 // prompt reads a prompt; of nothing it is empty.
@@ -172,11 +184,9 @@ func (c *comparison) wholeEntry(path string) bool {
 // prompt compares the prompts at a path.
 func (c *comparison) prompt(path string, reaches map[string][]string) {
 	v, w := c.old.at(path), c.now.at(path)
-	a, b := c.old.prompt(v), c.now.prompt(w)
+	a, b := c.old.holds(path, v), c.now.holds(path, w)
 	switch {
-	case v.Exists() && w.Exists() && a.expanded.text == b.expanded.text:
-		return
-	case !v.Exists() && isDefault(b.expanded.text, c.old.defaults[path]), !w.Exists() && isDefault(a.expanded.text, c.now.defaults[path]):
+	case (v.Exists() || a.builtIn) && (w.Exists() || b.builtIn) && a.expanded.text == b.expanded.text:
 		return
 	case v.Exists() && w.Exists() && a.use == b.use && (a.use != "" || a.text == b.text):
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(a.names), b.names...)))) {
@@ -186,7 +196,7 @@ func (c *comparison) prompt(path string, reaches map[string][]string) {
 	}
 	x := c.placed(path, v, w)
 	x.Before, x.After = a.text, b.text
-	if !slices.Equal(a.names, b.names) {
+	if !slices.Equal(a.names, b.names) || a.builtIn || b.builtIn {
 		x.Before, x.After = a.expanded.text, b.expanded.text
 	}
 	c.told(&x, a, b)
@@ -216,9 +226,9 @@ func (c *comparison) told(x *Change, a, b written) {
 	switch {
 	case c.old.spec == nil || c.now.spec == nil: // all of it is new, or gone
 		x.Before, x.After = "", ""
-	case !a.at.Exists():
+	case a.builtIn:
 		x.Old = "the default"
-	case !b.at.Exists():
+	case b.builtIn:
 		x.New = "the default"
 	}
 	c.add(*x)

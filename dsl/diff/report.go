@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/pexctl/pex/engine/worstcase"
 )
@@ -14,6 +15,15 @@ type Report struct {
 	Sections []Section `json:"sections"` // those with changes, in a fixed order
 	Agents   []Agent   `json:"agents"`   // the agents within that differ
 	Worst    *Worst    `json:"worst_case,omitempty"`
+	// Unread are the folders that tools read in, those of the agents within
+	// included: what lies there was not compared.
+	Unread []Unread `json:"not_compared,omitempty"`
+}
+
+// Unread is a folder that was not compared.
+type Unread struct {
+	Path   string `json:"path"`   // tools.read_file.root
+	Folder string `json:"folder"` // as the spec has it
 }
 
 // Section is the changes of one part of a spec.
@@ -132,6 +142,21 @@ func (r *Report) effects(effect Effect, within string, out []Change) []Change {
 	}
 	for i := range r.Agents {
 		out = r.Agents[i].Report.effects(effect, within+r.Agents[i].Path+" > ", out)
+	}
+	return out
+}
+
+// Folders are those that were not compared, each once, with the paths that name
+// them.
+func (r *Report) Folders() []Unread {
+	var out []Unread
+	for _, u := range r.Unread {
+		i := slices.IndexFunc(out, func(x Unread) bool { return x.Folder == u.Folder })
+		if i < 0 {
+			out = append(out, u)
+			continue
+		}
+		out[i].Path += ", " + u.Path
 	}
 	return out
 }

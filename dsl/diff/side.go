@@ -13,14 +13,15 @@ import (
 type side struct {
 	spec     *dsl.Spec
 	tree     dsl.Value
-	program  *engine.Program // nil = it is a Library, or there is no spec
-	defaults map[string]string
+	program  *engine.Program   // nil = it is a Library, or there is no spec
+	defaults map[string]string // in short, as they are shown
+	whole    map[string]string // those of which that is only a part
 	estimate worstcase.Estimate
 	texts    map[string]expanded // of named prompts
 }
 
 func newSide(s *dsl.Spec, o worstcase.Options) *side {
-	out := &side{spec: s, defaults: map[string]string{}, texts: map[string]expanded{}}
+	out := &side{spec: s, defaults: map[string]string{}, whole: map[string]string{}, texts: map[string]expanded{}}
 	if s == nil {
 		return out
 	}
@@ -28,6 +29,9 @@ func newSide(s *dsl.Spec, o worstcase.Options) *side {
 	for _, origin := range s.Explain() {
 		if origin.Origin == "default" || strings.HasPrefix(origin.Origin, "known prices") {
 			out.defaults[origin.Path] = origin.Value
+			if origin.Whole != "" {
+				out.whole[origin.Path] = origin.Whole
+			}
 		}
 	}
 	if out.program, _ = s.Compile(); out.program != nil {
@@ -64,6 +68,23 @@ func (s *side) known() {
 		role := n.Get("type").Text()
 		s.defaults["graph.nodes."+n.Get("id").Text()+".llm"] = first(s.tree.Get(role, "llm").Text(), main)
 	}
+}
+
+// byDefault is all of what holds at a path where nothing is written there: for a
+// node, first what its role's section says.
+func (s *side) byDefault(path string) (text string, known bool) {
+	if rest, ok := strings.CutPrefix(path, "graph.nodes."); ok {
+		id, key, _ := strings.Cut(rest, ".")
+		node := find(byName(s.tree.Get("graph", "nodes")), id).Value
+		if v := s.tree.Get(node.Get("type").Text(), key); key != "" && (scalar(v) || v.Get("use").IsText()) {
+			return s.prompt(v).expanded.text, true
+		}
+	}
+	if whole, ok := s.whole[path]; ok {
+		return whole, true
+	}
+	text, known = s.defaults[path]
+	return text, known
 }
 
 // tool is a tool of the program; nil = there is none of that name.

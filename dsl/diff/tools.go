@@ -14,7 +14,9 @@ func (c *comparison) tools() {
 		path := "tools." + name
 		was, is := c.old.tool(name), c.now.tool(name)
 		switch {
-		case !a.Value.Exists():
+		case !a.Value.Exists() && !c.now.callable(name), !b.Value.Exists() && !c.old.callable(name):
+			c.meetIn(path, a.Value, b.Value) // it is there for others, who are looked at
+		case !a.Value.Exists() || b.Value.Exists() && free(is) && !c.old.callable(name) && c.now.callable(name):
 			x := entry(path, a, b, about(name, b.Value, is))
 			if free(is) {
 				x.Effect, x.Note = Looser, "it writes, and nobody approves its calls"
@@ -26,6 +28,7 @@ func (c *comparison) tools() {
 			c.meetIn(path, a.Value, b.Value)
 		default:
 			c.tool(path, a, b, was, is)
+			c.opened(path, a.Value, b.Value)
 		}
 	})
 }

@@ -29,16 +29,10 @@ func (c *comparison) alike(path string, a, b dsl.Value) bool {
 
 // byDefault says that a value is what the other side has without writing it.
 func (c *comparison) byDefault(path string, v dsl.Value, other *side) bool {
-	if known, ok := other.defaults[path]; ok {
-		return scalar(v) && isDefault(v.Text(), known)
+	if known, ok := other.byDefault(path); ok {
+		return scalar(v) && sameText(v.Text(), known)
 	}
 	return empty(v) || scalar(v) && !v.IsText() && v.Text() == "false"
-}
-
-// isDefault says that a text is a default. Of a long one only the beginning is
-// known, which proves nothing.
-func isDefault(text, known string) bool {
-	return sameText(brief(text), known) && !strings.HasSuffix(known, "…")
 }
 
 // empty says that a value is as good as none.

@@ -21,6 +21,8 @@ func (c *comparison) walk(path string, a, b dsl.Value) {
 	case c.alike(path, a, b):
 	case plainList(a) && plainList(b):
 		c.list(path, a, b)
+	case mappings(a) && mappings(b):
+		c.entries(path, a, b)
 	default:
 		c.leaf(path, a, b)
 	}
@@ -44,7 +46,9 @@ func (c *comparison) leaf(path string, a, b dsl.Value) {
 	x := c.placed(path, a, b)
 	before, after := c.text(c.old, path, a), c.text(c.now, path, b)
 	if long(before) || long(after) {
-		x.Before, x.After = before, after
+		if whole := mappings(a) && empty(b) || empty(a) && mappings(b); !whole { // nobody reads a list that is gone
+			x.Before, x.After = sentences(before), sentences(after)
+		}
 		x.Old, x.New = size(before, a), size(after, b)
 	} else {
 		x.Old, x.New = before, after

@@ -1,0 +1,138 @@
+package diff
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// pair is an entry of a list before and now, by their indexes; -1 = there is
+// none.
+type pair struct{ old, now int }
+
+// mostCells bounds the table of align. What is larger is paired by its place.
+const mostCells = 1 << 20
+
+// align pairs the entries of two lists without changing their order, so that
+// what is paired has as much in common as can be.
+func align(a, b []dsl.Value) []pair {
+	from, end := 0, 0
+	for from < len(a) && from < len(b) && bytes.Equal(canonical(a[from]), canonical(b[from])) {
+		from++
+	}
+	for end < len(a)-from && end < len(b)-from && bytes.Equal(canonical(a[len(a)-1-end]), canonical(b[len(b)-1-end])) {
+		end++
+	}
+	var out []pair
+	for i := range from {
+		out = append(out, pair{i, i})
+	}
+	for _, p := range between(contents(a[from:len(a)-end]), contents(b[from:len(b)-end])) {
+		if p.old >= 0 {
+			p.old += from
+		}
+		if p.now >= 0 {
+			p.now += from
+		}
+		out = append(out, p)
+	}
+	for i := end; i > 0; i-- {
+		out = append(out, pair{len(a) - i, len(b) - i})
+	}
+	return out
+}
+
+// contents are entries as their keys with values.
+func contents(items []dsl.Value) []map[string]string {
+	out := make([]map[string]string, len(items))
+	for i, it := range items {
+		out[i] = map[string]string{}
+		for _, e := range it.Entries() {
+			out[i][e.Key] = string(canonical(e.Value))
+		}
+	}
+	return out
+}
+
+// between aligns what is not the same at both ends.
+func between(a, b []map[string]string) []pair {
+	if (len(a)+1)*(len(b)+1) > mostCells {
+		return byPlace(len(a), len(b))
+	}
+	best := make([][]int, len(a)+1) // of the rest of both lists
+	for i := range best {
+		best[i] = make([]int, len(b)+1)
+	}
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			best[i][j] = max(best[i+1][j], best[i][j+1])
+			if s := common(x, y); s > 0 {
+				best[i][j] = max(best[i][j], s+best[i+1][j+1])
+			}
+		}
+	}
+	var out []pair
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch s := common(a[i], b[j]); {
+		case s > 0 && best[i][j] == s+best[i+1][j+1]:
+			out = append(out, pair{i, j})
+			i, j = i+1, j+1
+		case best[i][j] == best[i+1][j]:
+			out = append(out, pair{i, -1})
+			i++
+		default:
+			out = append(out, pair{-1, j})
+			j++
+		}
+	}
+	return append(out, rest(i, len(a), j, len(b))...)
+}
+
+// rest are the entries behind those that were paired.
+func rest(i, oldEnd, j, nowEnd int) (out []pair) {
+	for ; i < oldEnd; i++ {
+		out = append(out, pair{i, -1})
+	}
+	for ; j < nowEnd; j++ {
+		out = append(out, pair{-1, j})
+	}
+	return out
+}
+
+func byPlace(old, now int) (out []pair) {
+	both := min(old, now)
+	for i := range both {
+		out = append(out, pair{i, i})
+	}
+	return append(out, rest(both, old, both, now)...)
+}
+
+// same is what two entries have in common that are the same: more than any two
+// others.
+const same = 1000
+
+// common is how much two entries have in common: values under the same keys, or
+// at least the keys; 0 = they are not to be paired.
+func common(a, b map[string]string) int {
+	keys, values := 0, 0
+	for key, value := range a {
+		if other, ok := b[key]; ok {
+			keys++
+			if other == value {
+				values++
+			}
+		}
+	}
+	most := max(len(a), len(b))
+	switch {
+	case values == most:
+		return same
+	case values > 0:
+		return same / 2 * values / most
+	case keys == most:
+		return 1
+	}
+	return 0
+}

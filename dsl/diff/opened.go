@@ -1,0 +1,105 @@
+package diff
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+// mostOpened is how much of a file that a component opens is compared, and
+// mostShown of how long a program a diff is made.
+const (
+	mostOpened = 64 << 20
+	mostShown  = 64 << 10
+)
+
+// opened compares the files that a component opens by itself, a recording, a
+// database, a program, where both specs name the same one. Folders are only
+// listed: what lies in them is not compared.
+func (c *comparison) opened(path string, a, b dsl.Value) {
+	each(b, path, func(at string, v dsl.Value) {
+		key, program := openedBy(at, path)
+		was := c.old.spec
+		text := v.Text()
+		if key == "" || was == nil || text == "" || !v.IsText() || strings.Contains(text, "${") || !slices.Contains(valuesAt(a, path, at), text) {
+			return
+		}
+		if key == "root" {
+			if t := c.now.tool(strings.TrimPrefix(path, "tools.")); t != nil && t.Effect != engine.WriteEffect {
+				c.unread = append(c.unread, Unread{at, text})
+			}
+			return
+		}
+		dir := ""
+		if program {
+			dir = filepath.FromSlash(b.Get("cwd").Text())
+		}
+		c.file(at, filepath.Join(dir, filepath.FromSlash(text)), v, program)
+	})
+}
+
+// openedBy is the key under which a path may stand, and whether it is one of a
+// command's words; "" = none does there.
+func openedBy(at, path string) (key string, program bool) {
+	key, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(at, path+"."), "options."), "[")
+	switch key {
+	case "argv", "command", "args":
+		return key, true
+	case "file", "path", "root":
+		return key, false
+	}
+	return "", false
+}
+
+// valuesAt are the texts that an entry has at a path.
+func valuesAt(v dsl.Value, path, want string) (out []string) {
+	each(v, path, func(at string, v dsl.Value) {
+		if at == want {
+			out = append(out, v.Text())
+		}
+	})
+	return out
+}
+
+// file compares a file of both sides; what is none on either side is a word.
+func (c *comparison) file(at, name string, v dsl.Value, program bool) {
+	before, was := c.old.open(name)
+	after, is := c.now.open(name)
+	if !was && !is || was == is && bytes.Equal(before, after) {
+		return
+	}
+	x := Change{Path: at, What: Changed, Old: extent(before, was), New: extent(after, is), Note: "the file holds something else", At: placeOf(v.Place())}
+	if program {
+		x.Note = "the program is not as it was"
+		if len(before) <= mostShown && len(after) <= mostShown && utf8.Valid(before) && utf8.Valid(after) {
+			x.Before, x.After = string(before), string(after)
+		}
+	}
+	c.add(x)
+}
+
+// open reads a file by its path from the spec's folder; false = there is none
+// that can be read.
+func (s *side) open(name string) ([]byte, bool) {
+	if filepath.IsAbs(name) {
+		return nil, false
+	}
+	text, err := s.spec.Read(filepath.Join(s.spec.Dir, name), mostOpened)
+	return text, err == nil
+}
+
+// extent is how long a file is, in lines where it is text.
+func extent(text []byte, known bool) string {
+	switch {
+	case !known:
+		return "no file"
+	case utf8.Valid(text) && bytes.IndexByte(text, 0) < 0:
+		return many(strings.Count(ended(string(text)), "\n"), "line")
+	}
+	return many(len(text), "byte")
+}
