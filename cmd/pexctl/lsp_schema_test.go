@@ -50,6 +50,7 @@ func fits(t *testing.T, s *jsonschema.Schema, path, text string) (ours bool) {
 }
 
 func TestSchemaTakesEveryFileOfTheRepository(t *testing.T) {
+	oneGoroutine(t)
 	_, s := languageSchema(t)
 	seen := 0
 	for _, top := range []string{"../../specs", "../../testdata/contract"} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // formatting gives a document its canonical layout, by an edit of what differs.
@@ -69,6 +70,13 @@ func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 				Edit: workspaceEdit{map[string][]textEdit{b.uri: {{f.Range, f.Word}}}},
 			})
 		}
+		if edit, ok := unignored(b, d); ok {
+			out = append(out, codeAction{
+				Title: "Remove what ignores nothing", Kind: "quickfix", Diagnostics: []diagnostic{d}, IsPreferred: true,
+				Edit: workspaceEdit{map[string][]textEdit{b.uri: {edit}}},
+			})
+			continue // such a warning cannot be ignored
+		}
 		if edit, ok := silencing(b, d); ok {
 			out = append(out, codeAction{
 				Title: "Ignore this warning (" + d.Code + ")", Kind: "quickfix", Diagnostics: []diagnostic{d},
@@ -82,7 +90,8 @@ func (s *server) actions(_ context.Context, p *actionParams) (any, error) {
 // silencing is the comment above a line that silences a warning there; the
 // author writes the reason. A text that spans lines has no room for comments.
 func silencing(b *buffer, d diagnostic) (textEdit, bool) {
-	if d.Severity != 2 || !b.spec() {
+	about := d.Code == string(diag.BadIgnore) || d.Code == string(diag.UnusedIgnore) // such comments
+	if d.Severity != 2 || about || !b.spec() {
 		return textEdit{}, false
 	}
 	at := b.text.offset(position{Line: d.Range.Start.Line})

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 )
@@ -46,8 +45,8 @@ func (b *buffer) kind() string { return b.outline().get("kind").string() }
 var (
 	kinds = []string{"Agent", "Library", "Tests", "Suite", "Prices"}
 	files = []string{"spec.yaml", "case.yaml", "suite.yaml"}
-	ours  = regexp.MustCompile(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
-	other = regexp.MustCompile(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
+	ours  = lazily(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
+	other = lazily(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
 )
 
 // spec says whether a document is a file of the language, by its top or, while
@@ -56,9 +55,9 @@ func (b *buffer) spec() bool {
 	switch ext := filepath.Ext(b.path); {
 	case ext != ".yaml" && ext != ".yml" && ext != "":
 		return false
-	case ours.MatchString(b.text.s):
+	case ours().MatchString(b.text.s):
 		return true
-	case other.MatchString(b.text.s):
+	case other().MatchString(b.text.s):
 		return false
 	}
 	return slices.Contains(kinds, b.kind()) || slices.Contains(files, filepath.Base(b.path))

@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +42,13 @@ func (c *completer) complete() {
 		return
 	}
 	sp := spotAt(c.buffer, c.at)
+	if x := c.expressionAt(c.buffer, c.family, c.at); x != nil {
+		x.complete(c)
+		if sp.key && sp.node == x.node { // an item that may become a mapping
+			c.keys(sp)
+		}
+		return
+	}
 	if sp.node == nil {
 		c.inComment()
 		return
@@ -186,12 +192,12 @@ func explained(shapes []*shape) string {
 	return text
 }
 
-var ignoring = regexp.MustCompile(`#\s*pex:ignore\s+(?:PEX\d*\s*,\s*)*(\w*)$`)
+var ignoring = lazily(`#\s*pex:ignore\s+(?:PEX\d*\s*,\s*)*(\w*)$`)
 
 // inComment offers the codes behind pex:ignore.
 func (c *completer) inComment() {
 	start, line := c.buffer.text.line(c.at)
-	m := ignoring.FindStringSubmatch(line[:c.at-start])
+	m := ignoring().FindStringSubmatch(line[:c.at-start])
 	if m == nil {
 		return
 	}

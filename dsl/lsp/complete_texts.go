@@ -1,19 +1,16 @@
 package lsp
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/engine"
 )
 
 var (
-	openReference = regexp.MustCompile(`\$([{<])([ \t]*[\w]*)$`)
-	openName      = regexp.MustCompile(`\$[{<][ \t]*(\w+)[ \t]*\.[ \t]*([\w.-]*)$`)
-	openFilter    = regexp.MustCompile(`\$[{<][^{}<>\n]*\|[ \t]*(\w*)$`)
-	openPath      = regexp.MustCompile(`(?:^|[^\w.?])((?:[A-Za-z_]\w*\??\.)*)([A-Za-z_]\w*)?$`)
+	openReference = lazily(`\$([{<])([ \t]*[\w]*)$`)
+	openName      = lazily(`\$[{<][ \t]*(\w+)[ \t]*\.[ \t]*([\w.-]*)$`)
+	openFilter    = lazily(`\$[{<][^{}<>\n]*\|[ \t]*(\w*)$`)
 )
 
 // filters are those of templates.
@@ -30,17 +27,17 @@ func (c *completer) inTemplate() bool {
 	if !ok {
 		return false
 	}
-	if m := openFilter.FindStringSubmatch(before); m != nil {
+	if m := openFilter().FindStringSubmatch(before); m != nil {
 		for _, f := range filters {
 			c.add(completionItem{Label: f.name, Kind: kindValue, Documentation: markdownOf(f.doc)}, f.name, c.at-len(m[1]), c.at)
 		}
 		return true
 	}
-	if m := openName.FindStringSubmatch(before); m != nil {
+	if m := openName().FindStringSubmatch(before); m != nil {
 		c.references(m[1], vars, c.at-len(m[2]))
 		return true
 	}
-	m := openReference.FindStringSubmatch(before)
+	m := openReference().FindStringSubmatch(before)
 	if m == nil {
 		return false
 	}
@@ -165,83 +162,15 @@ func (c *completer) arguments(from int) {
 	}
 }
 
-var envReference = regexp.MustCompile(`\$[{<]env\.(\w+)`)
+var envReference = lazily(`\$[{<]env\.(\w+)`)
 
 // environment offers the variables that the document names already; others are
 // nobody's business.
 func (c *completer) environment(from int) {
-	for _, m := range envReference.FindAllStringSubmatchIndex(c.buffer.text.s, -1) {
+	for _, m := range envReference().FindAllStringSubmatchIndex(c.buffer.text.s, -1) {
 		if m[2] != from {
 			name := c.buffer.text.s[m[2]:m[3]]
 			c.add(completionItem{Label: name, Kind: kindVariable}, name, from, c.at)
 		}
 	}
-}
-
-// expression offers the names behind what is written of a path; false = the
-// place is known to have none.
-func (c *completer) expression(sp spot, shapes []*shape) bool {
-	env, ok := c.envOf(sp.node, note(shapes))
-	if !ok {
-		return false
-	}
-	m := openPath.FindStringSubmatch(sp.written())
-	if m == nil {
-		return true
-	}
-	path := strings.FieldsFunc(m[1], func(r rune) bool { return r == '.' || r == '?' })
-	for _, member := range env.Members(path...) {
-		c.add(completionItem{Label: member.Name, Kind: kindVariable, Detail: member.Type}, member.Name, c.at-len(m[2]), c.at)
-	}
-	if len(path) == 0 {
-		for w := range strings.SplitSeq(note(shapes).says("words"), "|") {
-			if w != "" {
-				c.add(completionItem{Label: w, Kind: kindValue}, w, c.at-len(m[2]), c.at)
-			}
-		}
-	}
-	return true
-}
-
-// envOf is the environment of an expression.
-func (c *completer) envOf(n *node, note *shape) (guard.Env, bool) {
-	tag := note.says("env")
-	switch {
-	case n.parent != nil && n.key == "when" && n.parent.parent != nil && n.parent.parent.key == "guards":
-		tag = "@" + n.parent.get("at").string()
-	case n.under("tests.*.expect.*") || n.under("expect.*"):
-		tag = "@tests"
-	case n.under("gates.*"):
-		tag = "@gates"
-	case n.under("checks.*") || n.under("tests.*.checks.*"):
-		tag = "@checks"
-	}
-	if place, ok := strings.CutPrefix(tag, "@"); ok {
-		return guard.Place(place, c.declared())
-	}
-	env, err := guard.Declared(tag)
-	return env, err == nil
-}
-
-// declared are the parameters of the family, as far as their types are simple.
-func (c *completer) declared() map[string]any {
-	out := map[string]any{"question": map[string]any{"type": "string"}}
-	for _, u := range c.all(c.family, "parameter") {
-		out[u.name] = schemaOf(u.node, 0)
-	}
-	return out
-}
-
-func schemaOf(n *node, depth int) map[string]any {
-	out := map[string]any{"type": n.get("type").string()}
-	properties := map[string]any{}
-	for _, k := range n.get("properties").entries() {
-		if depth < maxDepth {
-			properties[k.key] = schemaOf(k, depth+1)
-		}
-	}
-	if len(properties) > 0 {
-		out["properties"] = properties
-	}
-	return out
 }

@@ -7,16 +7,11 @@ import (
 	"strings"
 )
 
-// values offers what may stand as a value: words, names, files, and the fields
-// of expressions.
+// values offers what may stand as a value: words, names, files.
 func (c *completer) values(sp spot) {
 	shapes := c.language.of(sp.node)
 	kind := nameKind(sp.node, note(shapes))
 	switch kind {
-	case "expression":
-		if c.expression(sp, shapes) {
-			return
-		}
 	case "file":
 		c.files(sp)
 		return

@@ -30,7 +30,8 @@ func (s *server) discover(ctx context.Context, path string) {
 	if root == "" {
 		root = dsl.ProjectRoot(filepath.Dir(path))
 	}
-	specs := readersBelow(ctx, root, filepath.Base(path))
+	name := filepath.Base(path)
+	specs := filesBelow(ctx, root, func(d fs.DirEntry, path string) bool { return mayRead(d, path, name) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.paths[path] == nil {
@@ -44,8 +45,8 @@ func (s *server) discover(ctx context.Context, path string) {
 	}
 }
 
-// readersBelow lists specs below a folder that may read a file of a name.
-func readersBelow(ctx context.Context, root, name string) (specs []string) {
+// filesBelow lists YAML files below a folder that fit.
+func filesBelow(ctx context.Context, root string, fits func(d fs.DirEntry, path string) bool) (specs []string) {
 	looked := 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // what cannot be read is passed over
 		looked++
@@ -56,7 +57,7 @@ func readersBelow(ctx context.Context, root, name string) (specs []string) {
 			return nil
 		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
 			return fs.SkipDir
-		case d.Type().IsRegular() && (filepath.Ext(path) == ".yaml" || filepath.Ext(path) == ".yml") && mayRead(d, path, name):
+		case d.Type().IsRegular() && (filepath.Ext(path) == ".yaml" || filepath.Ext(path) == ".yml") && fits(d, path):
 			specs = append(specs, path)
 		}
 		return nil

@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-var codeName = regexp.MustCompile(`PEX\d{3}`)
+var codeName = lazily(`PEX\d{3}`)
 
 func (s *server) hover(_ context.Context, p *atPosition) (any, error) {
 	s.mu.Lock()
@@ -33,14 +32,14 @@ func (s *server) hover(_ context.Context, p *atPosition) (any, error) {
 // hoverAt is what there is to say of a place, and of which range.
 func (s *server) hoverAt(b *buffer, at int) (text string, from, to int) {
 	start, line := b.text.line(at)
-	for _, m := range codeName.FindAllStringIndex(line, -1) {
+	for _, m := range codeName().FindAllStringIndex(line, -1) {
 		if start+m[0] <= at && at <= start+m[1] && strings.Contains(line[:m[0]], "pex:ignore") {
 			if e, ok := diag.Explain(line[m[0]:m[1]]); ok {
 				return fmt.Sprintf("**%s**: %s\n\n%s", e.Code, e.Title, e.Meaning), start + m[0], start + m[1]
 			}
 		}
 	}
-	if u := find(s.uses(b), at); u != nil && u.kind != "file" {
+	if u := s.find(b, at); u != nil && u.kind != "file" {
 		if text := s.described(b, u); text != "" {
 			return text, u.from, u.to
 		}
@@ -55,6 +54,11 @@ func (s *server) hoverAt(b *buffer, at int) (text string, from, to int) {
 	case n.onKey(at):
 		return s.keyDoc(b, n), n.keyFrom, n.keyTo
 	case n.kind == scalar:
+		if x := s.expressionAt(b, s.family(b), at); x != nil {
+			if text, from, to := x.doc(); text != "" {
+				return text, from, to
+			}
+		}
 		return s.wordDoc(n), n.from, n.to
 	}
 	return "", 0, 0

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,11 +15,13 @@ type use struct {
 	defined  bool
 	node     *node
 	buffer   *buffer
+	tail     string // what a template writes behind the name: .id; of a dotted name, its rest
+	dotted   bool   // it stands in an expression, behind a dot
 }
 
 var (
-	inTemplate   = regexp.MustCompile(`\$[{<][ \t]*(parameters|prompts)[ \t]*\.[ \t]*([A-Za-z_][A-Za-z0-9_-]*)`)
-	inExpression = regexp.MustCompile(`\bparameters\??\.([A-Za-z_][A-Za-z0-9_]*)`)
+	inTemplate   = lazily(`\$[{<][ \t]*(parameters|prompts)[ \t]*\.[ \t]*([A-Za-z_][A-Za-z0-9_-]*)((?:[ \t]*\.[ \t]*[A-Za-z0-9_-]+)*)`)
+	inExpression = lazily(`\bparameters(?:\??\.([A-Za-z_][A-Za-z0-9_]*)|(?:\?\.)?\[(?:\\?"|'{1,2})([A-Za-z][A-Za-z0-9_.-]*)(?:\\?"|'{1,2})\])`)
 	sections     = map[string]string{"llms": "llm", "tools": "tool", "prompts": "prompt", "parameters": "parameter", "agents": "agent"}
 )
 
@@ -70,7 +71,7 @@ type finder struct {
 
 func (f *finder) add(kind, name string, from, to int, defined bool, n *node) {
 	if name != "" {
-		f.found = append(f.found, use{kind, name, from, to, defined, n, f.buffer})
+		f.found = append(f.found, use{kind: kind, name: name, from: from, to: to, defined: defined, node: n, buffer: f.buffer})
 	}
 }
 
@@ -88,7 +89,7 @@ func (f *finder) definition(n *node) {
 		f.add(kind, n.key, n.keyFrom, n.keyTo, kind != "parameter" || !suite, n)
 	case n.key == "id" && above.parent != nil && above.parent.key == "nodes":
 		f.add("node", n.string(), inner(n), inner(n)+len(n.text), true, n)
-	case n.under("tests.*.parameters.?"):
+	case n.under("tests.*.parameters.?"), n.under("dataset.parameters.?"):
 		f.add("parameter", n.key, n.keyFrom, n.keyTo, false, n)
 	case n.under("tests.*.run.tools.?"):
 		f.add("tool", n.key, n.keyFrom, n.keyTo, false, n)
@@ -114,8 +115,10 @@ func (f *finder) value(n *node, note *shape) {
 			f.template(n.from, f.buffer.text.s[n.from:n.to])
 		}
 	case "expression":
-		for _, m := range inExpression.FindAllStringSubmatchIndex(f.buffer.text.s[n.from:n.to], -1) {
-			f.add("parameter", f.buffer.text.s[n.from+m[2]:n.from+m[3]], n.from+m[2], n.from+m[3], false, n)
+		for _, m := range inExpression().FindAllStringSubmatchIndex(f.buffer.text.s[n.from:n.to], -1) {
+			from, to := n.from+max(m[2], m[4]), n.from+max(m[3], m[5])
+			f.add("parameter", f.buffer.text.s[from:to], from, to, false, n)
+			f.found[len(f.found)-1].dotted = m[2] >= 0
 		}
 	case "agent":
 		if name, ok := strings.CutPrefix(n.text, "#"); ok {
@@ -129,9 +132,12 @@ func (f *finder) value(n *node, note *shape) {
 }
 
 func (f *finder) template(at int, text string) {
-	for _, m := range inTemplate.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range inTemplate().FindAllStringSubmatchIndex(text, -1) {
 		kind := strings.TrimSuffix(text[m[2]:m[3]], "s")
 		f.add(kind, text[m[4]:m[5]], at+m[4], at+m[5], false, nil)
+		if kind == "parameter" {
+			f.found[len(f.found)-1].tail = text[m[6]:m[7]]
+		}
 	}
 }
 
@@ -194,13 +200,17 @@ func nameKind(n *node, note *shape) string {
 	return note.says("is")
 }
 
-// find is the name that stands at a byte, or nil.
-func find(all []use, at int) *use {
-	i := slices.IndexFunc(all, func(u use) bool { return u.from <= at && at <= u.to })
-	if i < 0 {
-		return nil
+// find is the name that stands at a byte of a document, or nil.
+func (s *server) find(b *buffer, at int) *use {
+	for _, u := range s.uses(b) {
+		if u.from > at || at > u.to+len(u.tail) {
+			continue
+		}
+		if u = s.meant(s.family(b), u); at <= u.to {
+			return &u
+		}
 	}
-	return &all[i]
+	return nil
 }
 
 // definitions lists where a name is given, in the files of a family.

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ func (s *server) definition(_ context.Context, p *atPosition) (any, error) {
 	if b == nil {
 		return nil, nil
 	}
-	u := find(s.uses(b), b.text.offset(p.Position))
+	home, u, _ := s.nameAt(b, b.text.offset(p.Position))
 	if u == nil {
 		return nil, nil
 	}
@@ -27,7 +26,7 @@ func (s *server) definition(_ context.Context, p *atPosition) (any, error) {
 		}
 		return out, nil
 	}
-	for _, d := range s.definitions(s.family(b), u.kind, u.name) {
+	for _, d := range s.definitions(s.family(home), u.kind, u.name) {
 		out = append(out, location{d.buffer.uri, d.buffer.text.span(d.from, d.to)})
 	}
 	return out, nil
@@ -42,9 +41,11 @@ func (s *server) uri(path string) string {
 }
 
 // everywhere lists the places of a name: in the family of a document, in those
-// that its definition is of the family of, and in the prompts of all of them.
-func (s *server) everywhere(b *buffer, u *use) []use {
+// that its definition is of the family of, in the prompts of all of them, and
+// where others pass it. Of paths those are looked at that have to do with it.
+func (s *server) everywhere(b *buffer, u *use, paths []string) []use {
 	files := s.family(b)
+	definitions := s.definitions(files, u.kind, u.name)
 	add := func(more ...*buffer) {
 		for _, f := range more {
 			if !slices.Contains(files, f) {
@@ -52,7 +53,14 @@ func (s *server) everywhere(b *buffer, u *use) []use {
 			}
 		}
 	}
-	for _, d := range s.definitions(files, u.kind, u.name) {
+	var callers []*buffer
+	for _, d := range definitions {
+		for _, f := range s.kin(paths, d) {
+			if others := s.family(f); slices.Contains(others, d.buffer) {
+				add(others...)
+			}
+			callers = append(callers, f)
+		}
 		for _, path := range s.readers(d.buffer.path) {
 			if f := s.file(path); f != nil {
 				if others := s.family(f); slices.Contains(others, d.buffer) { // else it calls it, with names of its own
@@ -67,8 +75,18 @@ func (s *server) everywhere(b *buffer, u *use) []use {
 	var out []use
 	for _, f := range files {
 		for _, other := range s.uses(f) {
-			if other.kind == u.kind && other.name == u.name {
+			if other.kind != u.kind || !strings.HasPrefix(u.name, other.name) {
+				continue
+			}
+			if other = s.meant(files, other); other.name == u.name {
 				out = append(out, other)
+			}
+		}
+	}
+	for _, d := range definitions {
+		if d.kind == "parameter" {
+			for _, f := range slices.Concat(files, callers) {
+				out = append(out, s.passed(f, d)...)
 			}
 		}
 	}
@@ -78,7 +96,7 @@ func (s *server) everywhere(b *buffer, u *use) []use {
 		}
 		return a.from - b.from
 	})
-	return out
+	return slices.CompactFunc(out, func(a, b use) bool { return a.buffer == b.buffer && a.from == b.from })
 }
 
 // prompts are the files that a document names and that are no specs.
@@ -99,19 +117,20 @@ func (s *server) prompts(b *buffer) (out []*buffer) {
 	return out
 }
 
-func (s *server) references(_ context.Context, p *atPosition) (any, error) {
+func (s *server) references(ctx context.Context, p *atPosition) (any, error) {
+	paths := s.naming(ctx, p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.buffers[p.TextDocument.URI]
 	if b == nil {
 		return nil, nil
 	}
-	u := find(s.uses(b), b.text.offset(p.Position))
+	home, u, _ := s.nameAt(b, b.text.offset(p.Position))
 	if u == nil || u.kind == "file" {
 		return nil, nil
 	}
 	out := []location{}
-	for _, x := range s.everywhere(b, u) {
+	for _, x := range s.everywhere(home, u, paths) {
 		if p.Context.IncludeDeclaration || !x.defined {
 			out = append(out, location{x.buffer.uri, x.buffer.text.span(x.from, x.to)})
 		}
@@ -119,53 +138,17 @@ func (s *server) references(_ context.Context, p *atPosition) (any, error) {
 	return out, nil
 }
 
-// renamable finds the name at a place, if it is one that the author gave.
-func (s *server) renamable(p *atPosition) (*buffer, *use, error) {
+// naming lists the files below the root that hold the name at a place.
+func (s *server) naming(ctx context.Context, p *atPosition) []string {
+	s.mu.Lock()
 	b := s.buffers[p.TextDocument.URI]
-	if b == nil {
-		return nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "the document is not open")
+	var u *use
+	if b != nil {
+		_, u, _ = s.nameAt(b, b.text.offset(p.Position))
 	}
-	u := find(s.uses(b), b.text.offset(p.Position))
+	s.mu.Unlock()
 	if u == nil || u.kind == "file" {
-		return nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "no name stands here that can be changed")
+		return nil
 	}
-	if strings.ContainsAny(u.name, "*?[") || len(s.definitions(s.family(b), u.kind, u.name)) == 0 {
-		return nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is defined in none of the files", u.name)
-	}
-	return b, u, nil
-}
-
-func (s *server) prepareRename(_ context.Context, p *atPosition) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b, u, err := s.renamable(p)
-	if err != nil {
-		return nil, err
-	}
-	return b.text.span(u.from, u.to), nil
-}
-
-var newName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-
-func (s *server) rename(_ context.Context, p *atPosition) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b, u, err := s.renamable(p)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case !newName.MatchString(p.NewName):
-		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%q is no usable name: names are letters, digits, _ and -, and begin with a letter", p.NewName)
-	case p.NewName != u.name && len(s.definitions(s.family(b), u.kind, p.NewName)) > 0:
-		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "there is a %s %s already", u.kind, p.NewName)
-	}
-	if n := s.definitions(s.family(b), u.kind, u.name)[0].node; u.kind == "tool" && n.get("type") == nil && n.get("use") == nil {
-		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is a builtin by its name: give the entry use: %s first", u.name, u.name)
-	}
-	changes := map[string][]textEdit{}
-	for _, x := range s.everywhere(b, u) {
-		changes[x.buffer.uri] = append(changes[x.buffer.uri], textEdit{x.buffer.text.span(x.from, x.to), p.NewName})
-	}
-	return workspaceEdit{changes}, nil
+	return s.gather(ctx, b.path, u.name)
 }

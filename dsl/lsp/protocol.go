@@ -65,6 +65,11 @@ type folder struct {
 	URI string `json:"uri"`
 }
 
+type documentLink struct {
+	Range  span   `json:"range"`
+	Target string `json:"target"`
+}
+
 type textEdit struct {
 	Range   span   `json:"range"`
 	NewText string `json:"newText"`
@@ -125,6 +130,7 @@ type completionList struct {
 
 // The kinds of completion items that we give.
 const (
+	kindFunction = 3
 	kindVariable = 6
 	kindModule   = 9
 	kindProperty = 10

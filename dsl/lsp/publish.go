@@ -104,10 +104,10 @@ var tags = map[diag.Code][]int{
 }
 
 var (
-	reference = regexp.MustCompile(`^\$(?:\{[^{}\n]*\}|<[^<>\n]*>)`)
-	quotedRun = regexp.MustCompile(`^(?:"[^"\n]*"|'[^'\n]*')`)
-	wordRun   = regexp.MustCompile(`^[\pL\pN_$./*#-]+`)
-	nameRun   = regexp.MustCompile(`[\pL_][\pL\pN_-]*`)
+	reference = lazily(`^\$(?:\{[^{}\n]*\}|<[^<>\n]*>)`)
+	quotedRun = lazily(`^(?:"[^"\n]*"|'[^'\n]*')`)
+	wordRun   = lazily(`^[\pL\pN_$./*#-]+`)
+	nameRun   = lazily(`[\pL_][\pL\pN_-]*`)
 )
 
 // wordAt is what a diagnostic underlines: the reference, quoted text or word
@@ -115,7 +115,7 @@ var (
 func wordAt(text *textOf, at int) (from, to int) {
 	start, line := text.line(at)
 	rest := line[min(at-start, len(line)):]
-	for _, r := range []*regexp.Regexp{reference, quotedRun, wordRun} {
+	for _, r := range []*regexp.Regexp{reference(), quotedRun(), wordRun()} {
 		if m := r.FindString(rest); m != "" {
 			return at, at + len(m)
 		}
@@ -132,11 +132,11 @@ type fix struct {
 	Word  string `json:"word"`
 }
 
-var meantWord = regexp.MustCompile(`did you mean ([^\s?]+)\?`)
+var meantWord = lazily(`did you mean ([^\s?]+)\?`)
 
 // fixOf is the change that a hint proposes, or nil.
 func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
-	m := meantWord.FindStringSubmatch(d.Hint)
+	m := meantWord().FindStringSubmatch(d.Hint)
 	if m == nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
 	}
 	start, line := text.line(at)
 	rest := line[min(at-start, len(line)):]
-	for _, w := range nameRun.FindAllStringIndex(rest, -1) {
+	for _, w := range nameRun().FindAllStringIndex(rest, -1) {
 		word := rest[w[0]:w[1]]
 		if strings.Contains(d.Message, word) && word != m[1] {
 			return &fix{text.span(at+w[0], at+w[1]), m[1]}

@@ -1,17 +1,16 @@
 package lsp
 
 import (
-	"regexp"
 	"strings"
 )
 
-var blockHeader = regexp.MustCompile(`^[|>][-+0-9]*[ \t]*(?:#[^\n]*)?\r?(?:\n|$)`)
+var blockHeader = lazily(`^[|>][-+0-9]*[ \t]*(?:#[^\n]*)?\r?(?:\n|$)`)
 
 // scalar reads a text of any style; lines that belong to it begin right of the
 // column.
 func (o *outliner) scalar(n *node, column int) {
 	switch c := o.s[o.at]; {
-	case (c == '|' || c == '>') && blockHeader.MatchString(o.s[o.at:]):
+	case (c == '|' || c == '>') && blockHeader().MatchString(o.s[o.at:]):
 		o.block(n, column)
 	case c == '"' || c == '\'':
 		o.quoted(n, column)

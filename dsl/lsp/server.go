@@ -112,6 +112,8 @@ type server struct {
 	roots     map[string]*vetted // files that are vetted, by path
 	dirty     []string           // those that are to be, the next one last
 	published map[string]string  // what the client was last told of a URI
+	running   string             // the file that is being vetted; "" = none
+	stop      context.CancelFunc // ends that
 	wake      chan struct{}
 	searches  sync.WaitGroup // for specs that read an open file
 }
@@ -148,6 +150,7 @@ func (s *server) methods() handler.Map {
 		"textDocument/prepareRename":       on(s, "textDocument/prepareRename", s.prepareRename),
 		"textDocument/rename":              on(s, "textDocument/rename", s.rename),
 		"textDocument/documentSymbol":      on(s, "textDocument/documentSymbol", s.symbols),
+		"textDocument/documentLink":        on(s, "textDocument/documentLink", s.links),
 		"textDocument/formatting":          on(s, "textDocument/formatting", s.formatting),
 		"textDocument/codeAction":          on(s, "textDocument/codeAction", s.actions),
 	}
@@ -226,6 +229,7 @@ func (s *server) initialize(_ context.Context, p *initializeParams) (any, error)
 			"referencesProvider":         true,
 			"renameProvider":             map[string]any{"prepareProvider": true},
 			"documentSymbolProvider":     true,
+			"documentLinkProvider":       map[string]any{},
 			"documentFormattingProvider": true,
 			"codeActionProvider":         map[string]any{"codeActionKinds": []string{"quickfix"}},
 		},

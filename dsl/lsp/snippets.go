@@ -13,7 +13,7 @@ func (c *completer) entrySnippets(sp spot) {
 	}
 	switch {
 	case sp.node.under("llms"):
-		c.snippet(sp, "new llm", "${1:main}:\n  provider: ${2:openai}\n  model: ${3:gpt-4.1-mini}", "a language model")
+		c.snippet(sp, "new llm", "${1:main}:\n  provider: ${2:openai}\n  model: ${3:gpt-5.4-mini}", "a language model")
 	case sp.node.under("parameters"):
 		c.snippet(sp, "new parameter", "${1:name}:\n  type: ${2:string}\n  description: ${3:What it is for.}", "a typed input")
 	case sp.node.under("prompts"):
@@ -25,7 +25,7 @@ func (c *completer) entrySnippets(sp spot) {
 			}
 		}
 	case sp.node.parent == nil && len(sp.node.kids) == 0:
-		c.snippet(sp, "new agent", "apiVersion: pex/v1\nkind: Agent\nmetadata:\n  name: ${1:name}\nllms:\n  main:\n    provider: ${2:openai}\n    model: ${3:gpt-4.1-mini}\ntools:\n  clock: {}\n", "a whole agent")
+		c.snippet(sp, "new agent", "apiVersion: pex/v1\nkind: Agent\nmetadata:\n  name: ${1:name}\nllms:\n  main:\n    provider: ${2:openai}\n    model: ${3:gpt-5.4-mini}\ntools:\n  clock: {}\n", "a whole agent")
 	}
 }
 

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -18,10 +17,10 @@ type spot struct {
 }
 
 var (
-	lineKey  = regexp.MustCompile(`^[ ]*(?:- +)*("[^"]*"|'[^']*'|[^\s#'"{\[][^#'"{\[]*?):[ \t]+$`)
-	lineWord = regexp.MustCompile(`^([ ]*(?:- +)*)([\pL\pN_$./*-]*)$`)
-	wordEnd  = regexp.MustCompile(`^[\pL\pN_$./*-]*`)
-	wordHead = regexp.MustCompile(`[\pL\pN_$./*-]*$`)
+	lineKey  = lazily(`^[ ]*(?:- +)*("[^"]*"|'[^']*'|[^\s#'"{\[][^#'"{\[]*?):[ \t]+$`)
+	lineWord = lazily(`^([ ]*(?:- +)*)([\pL\pN_$./*-]*)$`)
+	wordEnd  = lazily(`^[\pL\pN_$./*-]*`)
+	wordHead = lazily(`[\pL\pN_$./*-]*$`)
 )
 
 // spotAt finds what can be typed at a byte of a document.
@@ -37,7 +36,7 @@ func spotAt(b *buffer, at int) spot {
 	switch {
 	case n != nil && n.onKey(at):
 		s.from, s.to, s.node, s.key, s.item = n.keyFrom, n.keyTo, n.parent, true, n.parent.style == '{'
-	case n != nil && n.kind == scalar && n.from <= at && n.to > n.from && (n.style != 0 || !lineKey.MatchString(before)):
+	case n != nil && n.kind == scalar && n.from <= at && n.to > n.from && (n.style != 0 || !lineKey().MatchString(before)):
 		s.inScalar(n, start)
 	case n != nil && n.style == '{' || n != nil && n.style == '[':
 		s.inFlow(n, start, before)
@@ -62,7 +61,7 @@ func (s *spot) inScalar(n *node, start int) {
 
 // inFlow is a place between braces or brackets that no value holds.
 func (s *spot) inFlow(n *node, start int, before string) {
-	word := wordHead.FindString(before)
+	word := wordHead().FindString(before)
 	s.from = s.at - len(word)
 	rest := strings.TrimRight(before[:len(before)-len(word)], " \t")
 	switch {
@@ -82,7 +81,7 @@ func (s *spot) inFlow(n *node, start int, before string) {
 // inBlock is a place on a line of a block collection: behind a colon, or where a
 // key or a value begins.
 func (s *spot) inBlock(root *node, start int, before, behind string) {
-	if m := lineKey.FindStringSubmatch(before); m != nil {
+	if m := lineKey().FindStringSubmatch(before); m != nil {
 		root.walk(func(n *node) {
 			if n.keyFrom >= start && n.keyTo > n.keyFrom && n.keyTo <= s.at {
 				s.node, s.value = n, true
@@ -90,11 +89,11 @@ func (s *spot) inBlock(root *node, start int, before, behind string) {
 		})
 		return
 	}
-	m := lineWord.FindStringSubmatch(before)
+	m := lineWord().FindStringSubmatch(before)
 	if m == nil {
 		return
 	}
-	s.from, s.to = s.at-len(m[2]), s.at+len(wordEnd.FindString(behind))
+	s.from, s.to = s.at-len(m[2]), s.at+len(wordEnd().FindString(behind))
 	s.key = true
 	if strings.Contains(m[1], "-") {
 		s.item = true

@@ -114,8 +114,12 @@ func (s *server) touch(path string) (read bool) {
 	return read
 }
 
-// mark puts a file to those that are to be vetted; the newest comes first.
+// mark puts a file to those that are to be vetted; the newest comes first. If it
+// is being vetted, that is given up: it is of a text that nobody sees any more.
 func (s *server) mark(path string) {
+	if s.running == path && s.stop != nil {
+		s.stop()
+	}
 	s.dirty = append(slices.DeleteFunc(s.dirty, func(p string) bool { return p == path }), path)
 	select {
 	case s.wake <- struct{}{}:

@@ -3,11 +3,10 @@ package lsp
 import (
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
-var drive = regexp.MustCompile(`^/[A-Za-z]:`)
+var drive = lazily(`^/[A-Za-z]:`)
 
 // pathOf is the absolute path of a file's URI; "" = it names no file.
 func pathOf(uri string) string {
@@ -19,7 +18,7 @@ func pathOf(uri string) string {
 	if u.Host != "" && u.Host != "localhost" {
 		path = "//" + u.Host + path
 	}
-	if drive.MatchString(path) && filepath.Separator == '\\' {
+	if drive().MatchString(path) && filepath.Separator == '\\' {
 		path = path[1:]
 	}
 	return filepath.Clean(filepath.FromSlash(path))

@@ -47,15 +47,14 @@ func (s *server) work(ctx context.Context) {
 			return
 		case <-s.wake:
 		}
-		for s.vetNext() && ctx.Err() == nil {
+		for s.vetNext(ctx) && ctx.Err() == nil {
 		}
 	}
 }
 
-// vetNext vets the file that was marked last; false = none is. When a file that
-// it read was changed in between, it is marked again, and what was found is
-// dropped.
-func (s *server) vetNext() bool {
+// vetNext vets the file that was marked last; false = none is. When it is marked
+// again meanwhile, or a file that it read was changed, what was found is dropped.
+func (s *server) vetNext(ctx context.Context) bool {
 	s.mu.Lock()
 	if len(s.dirty) == 0 {
 		s.mu.Unlock()
@@ -69,10 +68,16 @@ func (s *server) vetNext() bool {
 		return true
 	}
 	gone, seen := r.gone, maps.Clone(s.paths)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.running, s.stop = path, stop
 	s.mu.Unlock()
 	next := &vetted{path: path}
 	if !gone {
-		next = s.vet(path, seen)
+		next = s.vet(ctx, path, seen)
+	}
+	if ctx.Err() != nil {
+		return true // it is marked again, or the client has gone
 	}
 	if affected, current := s.keep(r, next, seen); current {
 		s.publish(affected)
@@ -85,6 +90,7 @@ func (s *server) vetNext() bool {
 func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []string, current bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.running, s.stop = "", nil
 	if s.roots[r.path] != r {
 		return nil, false
 	}
@@ -109,7 +115,7 @@ func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []stri
 }
 
 // vet runs the compiler over a file with open buffers in place of files.
-func (s *server) vet(path string, open map[string]*buffer) (r *vetted) {
+func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) (r *vetted) {
 	r = &vetted{path: path, reads: map[string]bool{path: true}, origins: map[string]dsl.Origin{}}
 	defer func() {
 		if p := recover(); p != nil {
@@ -117,6 +123,7 @@ func (s *server) vet(path string, open map[string]*buffer) (r *vetted) {
 		}
 	}()
 	o := s.options.Spec
+	o.Context = ctx
 	o.Read = func(path string) ([]byte, error) {
 		r.reads[path] = true
 		if b := open[path]; b != nil {

@@ -1,0 +1,138 @@
+package lsp
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// passes are the pairs of keys by which a spec calls an agent: what it is, and
+// its parameters by name.
+var passes = []struct{ agent, parameters string }{{"ref", "with"}, {"agent", "parameters"}}
+
+// callee is the file of the agent that a mapping calls, and the agent in it;
+// nil = it calls none.
+func (s *server) callee(b *buffer, n *node, key string) (file *buffer, agent string) {
+	name, agent, _ := strings.Cut(n.get(key).string(), "#")
+	switch {
+	case name != "":
+		if path := s.near(b, name); path != "" {
+			return s.file(path), agent
+		}
+	case agent != "":
+		return b, agent
+	}
+	return nil, ""
+}
+
+// agentOf is the agent of its file that a definition belongs to; "" = the spec
+// itself.
+func agentOf(d use) string {
+	if d.node != nil && d.node.under("agents.?.parameters.?") {
+		return d.node.parent.parent.key
+	}
+	return ""
+}
+
+// passed lists the keys by which a document passes a parameter to an agent.
+func (s *server) passed(b *buffer, d use) (out []use) {
+	b.outline().walk(func(n *node) {
+		for _, p := range passes {
+			given := n.get(p.parameters).get(d.name)
+			if given == nil {
+				continue
+			}
+			if f, agent := s.callee(b, n, p.agent); f != nil && agent == agentOf(d) && slices.Contains(s.family(f), d.buffer) {
+				out = append(out, use{kind: "parameter", name: d.name, from: given.keyFrom, to: given.keyTo, node: given, buffer: b})
+			}
+		}
+	})
+	return out
+}
+
+// argument is the parameter of another agent that a key at a byte passes: where
+// it is defined, and the key itself.
+func (s *server) argument(b *buffer, at int) (d, key *use) {
+	n := b.outline().find(at)
+	if n == nil || !n.onKey(at) || n.parent == nil || n.parent.parent == nil {
+		return nil, nil
+	}
+	for _, p := range passes {
+		if n.parent.key != p.parameters {
+			continue
+		}
+		f, agent := s.callee(b, n.parent.parent, p.agent)
+		if f == nil {
+			continue
+		}
+		for _, d := range s.definitions(s.family(f), "parameter", n.key) {
+			if agentOf(d) == agent {
+				return &d, &use{kind: "parameter", name: n.key, from: n.keyFrom, to: n.keyTo, node: n, buffer: b}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// nameAt is the name at a byte: whose it is, and where it stands. A key that
+// passes a parameter to another agent is that agent's.
+func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *use) {
+	if d, key := s.argument(b, at); d != nil {
+		return d.buffer, d, key
+	}
+	u = s.find(b, at)
+	return b, u, u
+}
+
+// gather has the files that may hold a name looked at, open or not, so that all
+// places of it are found. The caller does not hold the lock.
+func (s *server) gather(ctx context.Context, path, word string) []string {
+	root := s.options.Spec.Root
+	if root == "" {
+		root = dsl.ProjectRoot(filepath.Dir(path))
+	}
+	return filesBelow(ctx, root, func(d fs.DirEntry, path string) bool {
+		if info, err := d.Info(); err != nil || info.Size() > maxFile {
+			return false
+		}
+		text, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(text), "pex/") && strings.Contains(string(text), word)
+	})
+}
+
+// kin are those of some files that a definition is of the family of, or that
+// call its agent.
+func (s *server) kin(paths []string, d use) (out []*buffer) {
+	for _, path := range paths {
+		f := s.file(real(path))
+		if f == nil || !f.spec() {
+			continue
+		}
+		if slices.Contains(s.family(f), d.buffer) || len(s.passed(f, d)) > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// column is a file that has a column of a dataset for a parameter, by its name
+// alone; "" = there is none.
+func (s *server) column(files []*buffer, d use) string {
+	for _, f := range files {
+		set := f.outline().get("dataset")
+		if set.get("parameters") != nil {
+			continue
+		}
+		for _, row := range set.get("rows").entries() {
+			if row.get(d.name) != nil {
+				return rel(d.buffer, f.path)
+			}
+		}
+	}
+	return ""
+}

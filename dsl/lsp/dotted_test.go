@@ -1,0 +1,151 @@
+package lsp_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// named is a spec with a dotted name, a path of nearly its spelling, and all
+// ways to write both; %% is the reflector's condition.
+const named = `apiVersion: pex/v1
+kind: Agent
+metadata: {name: x}
+llms: {main: {provider: scripted}}
+parameters:
+  user: {type: object, default: {id: 3}, properties: {id: {type: integer}}}
+  user.name: {type: string, default: x}
+planner:
+  system_prompt: "${parameters.user.id} ${parameters. user . name } ${parameters.user.name.x} $<parameters.user>"
+guards:
+  - {name: a, at: after_step, do: stop, when: 'parameters.user.id == 3'}
+  - {name: b, at: after_step, do: stop, when: "parameters[\"user.name\"] == 'x' or parameters?.user == nil"}
+`
+
+type edits map[string][]struct {
+	NewText string
+	Range   struct{ Start, End struct{ Line, Character int } }
+}
+
+// applied is a text after changes, from its last to its first.
+func applied(text string, changes edits, uri string) string {
+	lines := strings.Split(text, "\n")
+	all := changes[uri]
+	for i := len(all) - 1; i >= 0; i-- {
+		e := all[i]
+		line := lines[e.Range.Start.Line]
+		lines[e.Range.Start.Line] = line[:e.Range.Start.Character] + e.NewText + line[e.Range.End.Character:]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestRenameKnowsDottedNames: the longest name that is declared is meant, the
+// rest is a path, and in an expression a name that is no word is an index.
+func TestRenameKnowsDottedNames(t *testing.T) {
+	cases := []struct{ name, marked, to, want string }{
+		{"of a dotted name", strings.Replace(named, "user.name:", "user.na‸me:", 1), "who", strings.NewReplacer(
+			"user.name:", "who:", " user . name }", " who }", "${parameters.user.name.x}", "${parameters.who.x}", `[\"user.name\"]`, `[\"who\"]`).Replace(named)},
+		{"of a dotted name, at its end in a template", strings.Replace(named, "user . name }", "user . na‸me }", 1), "who", strings.NewReplacer(
+			"user.name:", "who:", " user . name }", " who }", "${parameters.user.name.x}", "${parameters.who.x}", `[\"user.name\"]`, `[\"who\"]`).Replace(named)},
+		{"of a name that others begin with", strings.Replace(named, "user:", "us‸er:", 1), "by", strings.NewReplacer(
+			"  user:", "  by:", "parameters.user.id", "parameters.by.id", "<parameters.user>", "<parameters.by>", "?.user", "?.by").Replace(named)},
+		{"to a dotted name", strings.Replace(named, "user:", "us‸er:", 1), "by.whom", strings.NewReplacer(
+			"  user:", "  by.whom:", "${parameters.user.id", "${parameters.by.whom.id", "'parameters.user.id", `'parameters["by.whom"].id`,
+			"<parameters.user>", "<parameters.by.whom>", "?.user", "?.['by.whom']").Replace(named)},
+		{"to a name with a dash", strings.Replace(named, "user:", "us‸er:", 1), "by-whom", strings.NewReplacer(
+			"  user:", "  by-whom:", "${parameters.user.id", "${parameters.by-whom.id", "'parameters.user.id", `'parameters["by-whom"].id`,
+			"<parameters.user>", "<parameters.by-whom>", "?.user", "?.['by-whom']").Replace(named)},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			uri := project(t, nil)("spec.yaml")
+			cl := connect(t, dsl.Options{})
+			cl.begin(object{})
+			text, line, character := mark(c.marked)
+			cl.open(uri, text, 1)
+			p := at(uri, line, character)
+			p["newName"] = c.to
+			var r struct{ Changes edits }
+			cl.ask("textDocument/rename", p, &r)
+			if d := cmp.Diff(c.want, applied(text, r.Changes, uri)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestRenameRefusesNamesThatMeanAnother: a name that cannot be written where the
+// old one stands, or that is written already and means something else.
+func TestRenameRefusesNamesThatMeanAnother(t *testing.T) {
+	plain := strings.Replace(named, "'parameters.user.id == 3'", "parameters.user.id == 3", 1)
+	cases := []struct{ name, marked, to, want string }{
+		{"a path that templates write", strings.Replace(named, "user.name:", "user.na‸me:", 1), "user.id", "templates write user.id for a part of user"},
+		{"brackets in a flow mapping", strings.Replace(plain, "user:", "us‸er:", 1), "by.whom", "spec.yaml:11 writes user without quotes between braces"},
+		{"two dots", strings.Replace(named, "user:", "us‸er:", 1), "by..whom", "single dots"},
+		{"dots of what is no parameter", strings.Replace(named, "main:", "ma‸in:", 1), "by.whom", "letters, digits, _ and -,"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			uri := project(t, nil)("spec.yaml")
+			cl := connect(t, dsl.Options{})
+			cl.begin(object{})
+			text, line, character := mark(c.marked)
+			cl.open(uri, text, 1)
+			p := at(uri, line, character)
+			p["newName"] = c.to
+			_, err := cl.Call(context.Background(), "textDocument/rename", p)
+			var e *jrpc2.Error
+			if !errors.As(err, &e) || !strings.Contains(e.Message, c.want) {
+				t.Errorf("it says %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestCompletionWritesDottedNamesAsIndexes: behind a dot of an expression the
+// dot goes; in a template it is a name like others.
+func TestCompletionWritesDottedNamesAsIndexes(t *testing.T) {
+	cases := []struct{ name, marked, want string }{
+		{"behind a dot", strings.Replace(named, "'parameters.user.id == 3'", "'parameters.‸'", 1), `'parameters["user.name"]'`},
+		{"behind the beginning", strings.Replace(named, "'parameters.user.id == 3'", "'parameters.us‸'", 1), `'parameters["user.name"]'`},
+		{"in double quotes", strings.Replace(named, "'parameters.user.id == 3'", `"parameters.us‸"`, 1), `"parameters['user.name']"`},
+		{"in an index", strings.Replace(named, "'parameters.user.id == 3'", `'parameters["‸"]'`, 1), `'parameters["user.name"]'`},
+		{"in a template", strings.Replace(named, "$<parameters.user>", "${parameters.us‸}", 1), "${parameters.user.name}"},
+		{"in an unfinished condition in double quotes", strings.Replace(named, "'parameters.user.id == 3'}", "\"parameters.us‸", 1), "\"parameters['user.name']"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			uri := project(t, nil)("spec.yaml")
+			cl := connect(t, dsl.Options{})
+			cl.begin(object{})
+			text, line, character := mark(c.marked)
+			cl.open(uri, text, 1)
+			var r struct {
+				Items []struct {
+					Label    string
+					TextEdit struct {
+						NewText string
+						Range   struct{ Start, End struct{ Line, Character int } }
+					}
+				}
+			}
+			cl.ask("textDocument/completion", at(uri, line, character), &r)
+			for _, it := range r.Items {
+				if it.Label == "user.name" {
+					got := applied(text, edits{uri: {it.TextEdit}}, uri)
+					if !strings.Contains(got, c.want) {
+						t.Errorf("it becomes %s", strings.Split(got, "\n")[line])
+					}
+					return
+				}
+			}
+			t.Errorf("it is not offered: %+v", r.Items)
+		})
+	}
+}

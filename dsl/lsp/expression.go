@@ -1,0 +1,257 @@
+package lsp
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/dsl/guard"
+)
+
+// expression is a text that is an expression, and a place in it.
+type expression struct {
+	node  *node
+	note  *shape
+	env   guard.Env
+	text  string // as YAML gives it, but for folded lines
+	bytes []int  // of the document, by those of the text; one more than it has
+	at    int    // in the text
+}
+
+// expressionAt is the expression that a byte of a document is in, or right
+// behind with nothing but blanks between; nil = it is in none.
+func (s *server) expressionAt(b *buffer, family []*buffer, at int) *expression {
+	n := b.outline().find(at)
+	if n == nil || n.kind != scalar || n.onKey(at) {
+		n = lastBefore(b, at)
+	}
+	if n == nil {
+		return nil
+	}
+	note := note(s.language.of(n))
+	if nameKind(n, note) != "expression" {
+		return nil
+	}
+	env, ok := s.envOf(family, n, note)
+	if !ok {
+		return nil
+	}
+	x := &expression{node: n, note: note, env: env}
+	x.text, x.bytes = written(n, b.text.s)
+	if at > n.to && n.style != 0 { // behind its last quote
+		return nil
+	}
+	if gap := at - n.to; gap > 0 {
+		x.text += strings.Repeat(" ", gap)
+		for i := range gap {
+			x.bytes = append(x.bytes, n.to+i+1)
+		}
+	}
+	x.at, _ = slices.BinarySearch(x.bytes, at)
+	x.at = min(x.at, len(x.text))
+	return x
+}
+
+// lastBefore is the plain text that ends on the line of a byte, with nothing but
+// blanks between.
+func lastBefore(b *buffer, at int) (last *node) {
+	end := len(strings.TrimRight(b.text.s[:at], " \t"))
+	if start, _ := b.text.line(at); end == at || end <= start {
+		return nil
+	}
+	n := b.outline().find(end)
+	if n == nil || n.kind != scalar || n.style != 0 || n.to != end || n.from == n.to {
+		return nil
+	}
+	return n
+}
+
+// written is the text of a scalar without its quotes and escapes, and where each
+// of its bytes stands in the document.
+func written(n *node, s string) (text string, bytes []int) {
+	from, to := inner(n), n.to
+	switch n.style {
+	case '|', '>':
+		from = min(n.from+strings.IndexByte(s[n.from:n.to]+"\n", '\n')+1, n.to)
+	case '"', '\'':
+		if to = n.to; to > from && s[to-1] == n.style {
+			to--
+		}
+	}
+	var out strings.Builder
+	for at := from; at < to; {
+		part, size := s[at:at+1], 1
+		switch {
+		case n.style == '\'' && strings.HasPrefix(s[at:to], "''"):
+			part, size = "'", 2
+		case n.style == '"' && s[at] == '\\':
+			part, size = unescaped(s[at:to])
+		}
+		out.WriteString(part)
+		for range part {
+			bytes = append(bytes, at)
+		}
+		at += size
+	}
+	return out.String(), append(bytes, max(from, to))
+}
+
+// unescaped is what an escape of a double-quoted text stands for, and its size.
+func unescaped(s string) (text string, size int) {
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}
+	switch {
+	case len(s) < 2:
+		return s, len(s)
+	case s[1] == '\n':
+		return "", 2
+	case strings.IndexByte("ntr0abefv_NLP", s[1]) >= 0:
+		return " ", 2
+	}
+	if n := digits[s[1]]; n > 0 && len(s) >= 2+n {
+		if r, err := strconv.ParseUint(s[2:2+n], 16, 32); err == nil && r < utf8.RuneSelf {
+			return string(rune(r)), 2 + n
+		}
+		return "?", 2 + n // a letter of some kind
+	}
+	return s[1:2], 2
+}
+
+// envOf is the environment of an expression.
+func (s *server) envOf(family []*buffer, n *node, note *shape) (guard.Env, bool) {
+	tag := note.says("env")
+	switch {
+	case n.parent != nil && n.key == "when" && n.parent.parent != nil && n.parent.parent.key == "guards":
+		tag = "@" + n.parent.get("at").string()
+	case n.under("tests.*.expect.*") || n.under("expect.*"):
+		tag = "@tests"
+	case n.under("gates.*"):
+		tag = "@gates"
+	case n.under("checks.*") || n.under("tests.*.checks.*"):
+		tag = "@checks"
+	}
+	place, ok := strings.CutPrefix(tag, "@")
+	if !ok {
+		env, err := guard.Declared(tag)
+		return env, err == nil
+	}
+	env, ok := guard.Place(place, s.declared(family))
+	return s.answering(env, family, place), ok
+}
+
+// answering gives an environment the form of the answer and of the rows of a
+// dataset, where they are written.
+func (s *server) answering(env guard.Env, family []*buffer, place string) guard.Env {
+	names := env.Members()
+	has := func(name string) bool {
+		return slices.ContainsFunc(names, func(m guard.Member) bool { return m.Name == name && m.Type == "any value" })
+	}
+	for _, b := range family {
+		root := b.outline()
+		if schema := root.get("output", "schema"); schema.get("properties") != nil && has("output") {
+			env = env.With("output", schemaOf(schema, 0))
+		}
+		if rows := root.get("dataset", "rows").entries(); len(rows) > 0 && has("case") && place == "checks" {
+			columns := map[string]any{}
+			for _, k := range rows[0].entries() {
+				columns[k.key] = map[string]any{}
+			}
+			env = env.With("case", map[string]any{"type": "object", "properties": columns})
+		}
+	}
+	return env
+}
+
+// declared are the parameters of a family, as far as their types are simple.
+func (s *server) declared(family []*buffer) map[string]any {
+	out := map[string]any{"question": map[string]any{"type": "string"}}
+	for _, u := range s.all(family, "parameter") {
+		out[u.name] = schemaOf(u.node, 0)
+	}
+	return out
+}
+
+func schemaOf(n *node, depth int) map[string]any {
+	out := map[string]any{"type": n.get("type").string()}
+	properties := map[string]any{}
+	for _, k := range n.get("properties").entries() {
+		if depth < maxDepth {
+			properties[k.key] = schemaOf(k, depth+1)
+		}
+	}
+	if len(properties) > 0 {
+		out["properties"] = properties
+	}
+	if items := n.get("items"); items != nil && depth < maxDepth {
+		out["items"] = schemaOf(items, depth+1)
+	}
+	return out
+}
+
+// expressionDoc is what there is to say of a name in an expression, and of which
+// range.
+func (x *expression) doc() (text string, from, to int) {
+	c := x.env.At(x.text, x.at)
+	if !c.Known {
+		return "", 0, 0
+	}
+	text = "**" + c.Is.Name + "**: " + c.Is.Type
+	switch {
+	case c.Path != "":
+		text = "**" + strings.ReplaceAll(c.Path, "`", "'") + "**: " + c.Is.Type
+	case strings.HasPrefix(c.Is.Type, c.Is.Name+"("):
+		text = "`" + c.Is.Type + "`"
+	}
+	if c.Is.Doc != "" {
+		text += "\n\n" + c.Is.Doc
+	}
+	if len(c.Is.Words) > 0 {
+		text += fmt.Sprintf("\n\nOne of `%s`.", strings.Join(c.Is.Words, "`, `"))
+	}
+	return text, x.bytes[c.From], x.bytes[c.To]
+}
+
+// complete offers what may stand at the place.
+func (x *expression) complete(c *completer) {
+	cur := x.env.At(x.text, x.at)
+	from, to := x.bytes[cur.From], x.bytes[cur.To]
+	for _, m := range cur.Choices {
+		it := completionItem{Label: m.Name, Kind: kindVariable, Detail: m.Type, Documentation: markdownOf(m.Doc)}
+		if strings.HasPrefix(m.Type, m.Name+"(") {
+			it.Kind = kindFunction
+		}
+		x.choice(c, it, from, to, cur.Text)
+	}
+	for _, w := range cur.Compared.Words {
+		c.add(completionItem{Label: w, Kind: kindValue}, w, from, to)
+	}
+	if cur.Compared.Of == "tool" || cur.Owner.Of == "tool" && len(cur.Choices) == 0 {
+		for _, u := range c.all(c.family, "tool") {
+			if cur.Text || newIdentifier().MatchString(u.name) {
+				c.add(completionItem{Label: u.name, Kind: kindModule, Detail: c.summary(u)}, u.name, from, to)
+			}
+		}
+	}
+	if strings.TrimSpace(x.text[:cur.From]) != "" || cur.Text {
+		return
+	}
+	for w := range strings.SplitSeq(x.note.says("words"), "|") {
+		if w != "" {
+			c.add(completionItem{Label: w, Kind: kindValue}, w, from, to)
+		}
+	}
+}
+
+// choice offers a name: one that is no word is written as an index.
+func (x *expression) choice(c *completer, it completionItem, from, to int, quoted bool) {
+	if quoted || newIdentifier().MatchString(it.Label) || it.Kind == kindFunction {
+		c.add(it, it.Label, from, to)
+		return
+	}
+	if text := x.node.index(it.Label); text != "" {
+		start := beforeDot(c.buffer.text.s, from)
+		it.FilterText = c.buffer.text.s[start:from] + it.Label
+		c.add(it, text, start, to)
+	}
+}

@@ -1,0 +1,101 @@
+package lsp
+
+import (
+	"context"
+	"strings"
+
+	"github.com/creachadair/jrpc2"
+)
+
+// renamable finds the name at a place, if it is one that the author gave: whose
+// it is, and where it stands.
+func (s *server) renamable(p *atPosition) (home *buffer, u, here *use, err error) {
+	b := s.buffers[p.TextDocument.URI]
+	if b == nil {
+		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "the document is not open")
+	}
+	home, u, here = s.nameAt(b, b.text.offset(p.Position))
+	if u == nil || u.kind == "file" {
+		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "no name stands here that can be changed")
+	}
+	defined := s.definitions(s.family(home), u.kind, u.name)
+	if strings.ContainsAny(u.name, "*?[") || len(defined) == 0 {
+		return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is defined in none of the files", u.name)
+	}
+	for _, d := range defined {
+		if u.kind == "parameter" && (agentOf(d) != agentOf(defined[0]) || agentOf(d) != "" && d.buffer != defined[0].buffer) {
+			return nil, nil, nil, jrpc2.Errorf(jrpc2.InvalidParams, "several agents have a parameter %s, and which of them is meant at each place cannot be told: change it by hand", u.name)
+		}
+	}
+	return home, u, here, nil
+}
+
+func (s *server) prepareRename(_ context.Context, p *atPosition) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _, here, err := s.renamable(p)
+	if err != nil {
+		return nil, err
+	}
+	return here.buffer.text.span(here.from, here.to), nil
+}
+
+// newIdentifier is a name that may stand behind a dot of an expression.
+var newIdentifier = lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+var (
+	newName      = lazily(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	newParameter = lazily(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+)
+
+// maxName bounds the length of a name, as the compiler does.
+const maxName = 64
+
+func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
+	paths := s.naming(ctx, p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, u, _, err := s.renamable(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.free(b, u, p.NewName); err != nil {
+		return nil, err
+	}
+	d := s.definitions(s.family(b), u.kind, u.name)[0]
+	if file := s.column(s.kin(paths, d), d); u.kind == "parameter" && file != "" {
+		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the dataset of %s gives %s by a column of that name: say so there first, dataset: {parameters: {%[2]s: \"${case.%[2]s}\"}}", file, u.name)
+	}
+	if n := d.node; u.kind == "tool" && n.get("type") == nil && n.get("use") == nil {
+		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is a builtin by its name: give the entry use: %s first", u.name, u.name)
+	}
+	changes := map[string][]textEdit{}
+	for _, x := range s.everywhere(b, u, paths) {
+		from, text := x.renamed(p.NewName)
+		if text == "" {
+			line := x.buffer.text.position(x.from).Line + 1
+			return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s:%d writes %s without quotes between braces, where %q cannot stand: put that expression in quotes first", rel(d.buffer, x.buffer.path), line, u.name, p.NewName)
+		}
+		changes[x.buffer.uri] = append(changes[x.buffer.uri], textEdit{x.buffer.text.span(from, x.to), text})
+	}
+	return workspaceEdit{changes}, nil
+}
+
+// free says why a name cannot be given: it is none, or another has it.
+func (s *server) free(b *buffer, u *use, name string) error {
+	usable, what := newName(), "names are letters, digits, _ and -, and begin with a letter"
+	if u.kind == "parameter" {
+		usable, what = newParameter(), "names of parameters are letters, digits, _, - and single dots, and begin with a letter"
+	}
+	family := s.family(b)
+	switch {
+	case !usable.MatchString(name) || len(name) > maxName:
+		return jrpc2.Errorf(jrpc2.InvalidParams, "%q is no usable name: %s", name, what)
+	case name != u.name && len(s.definitions(family, u.kind, name)) > 0:
+		return jrpc2.Errorf(jrpc2.InvalidParams, "there is a %s %s already", u.kind, name)
+	}
+	if owner := s.path(family, u, name); owner != "" {
+		return jrpc2.Errorf(jrpc2.InvalidParams, "templates write %s for a part of %s: choose another name", name, owner)
+	}
+	return nil
+}
