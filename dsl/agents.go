@@ -42,7 +42,7 @@ func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 // agentOf compiles the spec that a value names: a file, an agent in a file
 // (team.yaml#writer), or one in this file (#writer). nil = reported.
 func (c *compiler) agentOf(v *value) *Spec {
-	name, agent := cutAgent(v.text)
+	name, agent := c.loader.files.cutAgent(v)
 	if name == "" && v.text != "" {
 		return c.compileInner(agent, v.place)
 	}
@@ -57,6 +57,19 @@ func (c *compiler) agentOf(v *value) *Spec {
 	s := sub.loadSource(src)
 	c.loader.read = append(c.loader.read, sub.read...)
 	return s
+}
+
+// cutAgent parts what a value names from the agent in it; a file that is there
+// with a # in its name, or a folder with its spec.yaml, is meant as a whole.
+func (f *files) cutAgent(v *value) (file, agent string) {
+	file, agent = cutAgent(v.text)
+	if file == "" || agent == "" {
+		return file, agent
+	}
+	if abs, no := f.resolve(v.place.src, v.text); no == nil && (f.has(abs) || f.has(filepath.Join(abs, defaultFile))) {
+		return v.text, ""
+	}
+	return file, agent
 }
 
 // below is a loader for a spec that another one calls. Overrides are the outer

@@ -25,6 +25,8 @@ type Pass struct {
 	Tools  []Tool
 	report *report
 	files  *files
+	trials []*value // what Tried looks at, once tried is true
+	tried  bool
 }
 
 // Tool is an entry of tools as the compiler came to know it. Nothing was opened
@@ -89,6 +91,9 @@ func (l *loader) analyze(c *compiler, s *Spec) {
 	}
 	tools := c.knownTools()
 	for i := range l.options.Analyzers {
+		if l.options.left() {
+			return
+		}
 		a := &l.options.Analyzers[i]
 		a.Run(&Pass{
 			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Uses: s.uses, Tools: tools, report: l.report, files: l.files,

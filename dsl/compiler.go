@@ -88,16 +88,15 @@ func (c *compiler) compile() *engine.Program {
 			Durability: c.doc.Memory.Durability, History: c.doc.Memory.History,
 		},
 	}
-	c.datetime()
-	c.parameters()
-	c.llms()
-	c.toolSection()
-	c.checkPins()
-	c.limits()
-	c.guards()
-	c.output()
-	c.nodes()
-	c.innerAgents()
+	phases := []func(){
+		c.datetime, c.parameters, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.output, c.nodes, c.innerAgents,
+	}
+	for _, phase := range phases {
+		if c.loader.options.left() {
+			return nil
+		}
+		phase()
+	}
 	c.secrets(c.tree, "") // once more: the texts of files stand in it now
 	c.program.Parameters, c.program.Models, c.program.Tools = c.params, c.models, c.tools
 	c.foreign()

@@ -155,8 +155,12 @@ func (c *compiler) unwritten(f field, path string) {
 }
 
 func (c *compiler) showDefaults(v reflect.Value, path string) {
-	if s := defaultText(v); s != "" {
-		c.defaults = append(c.defaults, Origin{Path: path, Value: s, Origin: "default"})
+	if s := wholeDefault(v); s != "" {
+		o := Origin{Path: path, Value: brief(s), Origin: "default"}
+		if o.Value != s {
+			o.Whole = s
+		}
+		c.defaults = append(c.defaults, o)
 		return
 	}
 	if v.Kind() != reflect.Struct || knownByName(v.Type()) {

@@ -155,12 +155,12 @@ func (c *compiler) number(v *value, path string, tag reflect.StructTag, to refle
 		to.SetFloat(f)
 		c.bounds(v, path, tag, func(limit string) float64 { l, _ := strconv.ParseFloat(limit, 64); return f - l })
 	default:
+		if t := strings.TrimLeft(v.text, "0"); v.kind == text && v.style == plain && intForm.MatchString(t) {
+			v.kind, v.text = integer, t // 010 is ten in YAML 1.2, and text where nothing says that it is a number
+		}
 		n, err := strconv.ParseInt(string(v.jsonNumberIf(integer)), 10, 64)
 		if err != nil || to.OverflowInt(n) {
-			d := c.wrongType(v, path, "a whole number")
-			if t := strings.TrimLeft(v.text, "0"); v.kind == text && v.style == plain && intForm.MatchString(t) {
-				d.Hint = "a leading zero makes it text; write " + t
-			}
+			c.wrongType(v, path, "a whole number")
 			return
 		}
 		to.SetInt(n)

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // calledElsewhere are keys that people bring along from other tools, most of
@@ -27,8 +29,42 @@ var calledElsewhere = map[string]string{
 	"env_vars":                    "the environment of a command stands under env",
 }
 
+// synonyms are keys that are right in another type or another product, and the
+// words for the same among the keys of an entry: the first that it has is meant.
+// What is spelled nearly alike needs no row.
+var synonyms = map[string][]string{
+	"api_base":          {"base_url"},
+	"api_key":           {"api_key_env"},
+	"api_url":           {"base_url", "url"},
+	"cmd":               {"argv", "command"},
+	"command":           {"argv"},
+	"directory":         {"cwd", "root"},
+	"endpoint":          {"base_url", "url"},
+	"exec":              {"argv", "command"},
+	"input":             {"input_schema", "stdin"},
+	"max_output_tokens": {"max_tokens"},
+	"max_retries":       {"retry"},
+	"max_tokens":        {"max_output_tokens"},
+	"model_name":        {"model"},
+	"parameters":        {"input_schema"},
+	"run":               {"argv", "command"},
+	"schema":            {"input_schema"},
+	"server_url":        {"url"},
+	"stop_sequences":    {"stop"},
+	"uri":               {"url"},
+	"working_directory": {"cwd"},
+	"workdir":           {"cwd"},
+}
+
 // instead is what is written for a key that another tool has, or "".
 func instead(key string, all []string) string {
+	if diag.Nearest(key, all) == "" {
+		for _, word := range synonyms[key] {
+			if slices.Contains(all, word) {
+				return "did you mean " + word + "?"
+			}
+		}
+	}
 	hint := calledElsewhere[key]
 	if (key == "condition" || key == "if") && !slices.Contains(all, "when") || key == "action" && !slices.Contains(all, "do") {
 		return ""

@@ -16,6 +16,8 @@ type Origin struct {
 	Path   string `json:"path"`   // limits.max_steps
 	Value  string `json:"value"`  // in short
 	Origin string `json:"origin"` // spec.yaml:12:5, include lib.yaml:3:1, --set, PEX_SET_X or default
+	// Whole is all of a default of which Value shows only a part; else "".
+	Whole string `json:"-"`
 }
 
 // Explain lists every value of a spec with its origin, sorted by path.
@@ -46,7 +48,7 @@ func (v *value) explain(path string, out []Origin) []Origin {
 	case v.src == nil:
 		return out
 	}
-	return append(out, Origin{path, brief(v.brief()), v.origin()})
+	return append(out, Origin{Path: path, Value: brief(v.brief()), Origin: v.origin()})
 }
 
 func (v *value) brief() string {
@@ -79,8 +81,11 @@ func brief(s string) string {
 	return s
 }
 
-// defaultText shows a default; "" = there is none worth showing.
-func defaultText(v reflect.Value) string {
+// defaultText shows a default in short; "" = there is none worth showing.
+func defaultText(v reflect.Value) string { return brief(wholeDefault(v)) }
+
+// wholeDefault is all of a default; "" = there is none worth showing.
+func wholeDefault(v reflect.Value) string {
 	if v.IsZero() {
 		return ""
 	}
@@ -88,18 +93,18 @@ func defaultText(v reflect.Value) string {
 	case time.Duration:
 		return x.String()
 	case component.PromptRef:
-		return brief(x.Text)
+		return x.Text
 	case component.Template:
-		return brief(x.Text)
+		return x.Text
 	case component.GuardRef:
-		return brief(x.Source)
+		return x.Source
 	case component.FilterRef:
-		return brief(x.Source)
+		return x.Source
 	}
 	switch v.Kind() {
 	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func:
 		return ""
 	default:
-		return brief(fmt.Sprint(v.Interface()))
+		return fmt.Sprint(v.Interface())
 	}
 }

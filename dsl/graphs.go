@@ -114,6 +114,9 @@ func (c *compiler) graphNode(v *value, i int, top, before []built) (built, bool)
 	case !namePattern.MatchString(k.ID) || k.ID == engine.End:
 		c.report.error(diag.BadName, id.val.place, "%s cannot be the id of a node", quoted(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
 		return built{}, false
+	case slices.Contains(roles, k.ID) && k.Type != k.ID:
+		c.report.error(diag.BadName, id.val.place, "%s is the %s of every run, in the graph or beside it; this node is of the type %s", quoted(k.ID), k.ID, k.Type).Hint = "give the node another id"
+		return built{}, false
 	case slices.ContainsFunc(before, func(b built) bool { return b.id == k.ID }):
 		c.report.error(diag.BadGraph, id.val.place, "two nodes have the id %s", k.ID)
 		return built{}, false

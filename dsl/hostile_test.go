@@ -80,6 +80,9 @@ func nested(levels int) string {
 }
 
 func TestBombsAreRefusedCheaply(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at work: left to the runs without -short")
+	}
 	// generous: the machine of a test may be shared, and the race detector is slow
 	const most, memory = 5 * time.Second, 64 << 20
 	for name, src := range bombs() {

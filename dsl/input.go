@@ -13,7 +13,8 @@ import (
 // object of a file, over it name=value flags, over all the question ("" = none
 // was given). A flag of a string parameter is taken as it is, any other is
 // read as YAML. Every value is checked by its declaration; the error names all
-// that are wrong, one a line. Numbers are float64.
+// that are wrong, one a line. Numbers are float64, but for whole ones that a
+// float64 would round, which are int.
 func Inputs(p *engine.Program, question string, flags []string, file []byte) (map[string]any, error) {
 	in := inputs{program: p, values: map[string]any{}, exact: map[string]any{}}
 	for i := range p.Parameters {

@@ -97,8 +97,14 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 		}
 	}
 	l.files = newFiles(root, dir, filepath.Dir(shown), l.options)
+	if l.options.left() {
+		return nil
+	}
 	src, no := l.files.open(abs, shown)
 	if no != nil {
+		if no.hint == "" && no.code == diag.Unreadable && filepath.Base(abs) == defaultFile {
+			no.hint = specsIn(dir, filepath.Dir(shown))
+		}
 		l.refuse(nowhere, no)
 		return nil
 	}
@@ -108,6 +114,22 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 		l.files.foreign.add(l.files.relative(abs), src)
 	}
 	return src
+}
+
+// specsIn is the way out where a folder has no spec.yaml: what of ours it has.
+func specsIn(dir, shown string) string {
+	const most = 5
+	found, _ := filepath.Glob(filepath.Join(globbed(dir), "*.y*ml"))
+	var names []string
+	for _, file := range found {
+		if kind, _ := Kind(file); kind == kindAgent && len(names) < most {
+			names = append(names, filepath.ToSlash(filepath.Join(shown, filepath.Base(file))))
+		}
+	}
+	if len(names) == 0 {
+		return "a folder means its spec.yaml; pexctl init " + filepath.ToSlash(shown) + " makes one"
+	}
+	return "a folder means its spec.yaml; this one has " + strings.Join(names, ", ")
 }
 
 func (l *loader) refuse(at place, no *refusal) {
@@ -137,7 +159,7 @@ func (l *loader) loadSource(src *source) *Spec {
 
 // finish decodes, checks and lowers a whole tree.
 func (l *loader) finish(tree *value, src *source) *Spec {
-	s := &Spec{File: src.path, Agent: src.agent, Dir: src.dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, pinOf: l.pinOf}
+	s := &Spec{File: src.path, Agent: src.agent, Dir: src.dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, files: l.files, pinOf: l.pinOf}
 	l.chain = append(l.chain, src.whole())
 	defer func() { l.chain = l.chain[:len(l.chain)-1] }()
 	before := len(l.report.list)

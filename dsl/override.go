@@ -56,12 +56,12 @@ func (l *loader) set(tree *value, src *source, path, text string, at int) {
 		return
 	}
 	into := tree
-	for i, s := range segments[:len(segments)-1] {
-		if into = l.step(into, s, segments[i+1], src); into == nil {
+	for segments = into.joined(segments, src.kind); len(segments) > 1; segments = into.joined(segments[1:], src.kind) {
+		if into = l.step(into, segments[0], segments[1], src); into == nil {
 			return
 		}
 	}
-	l.put(into, segments[len(segments)-1], val)
+	l.put(into, segments[0], val)
 }
 
 // splitPath reads a.b.0 and a.b[0]. A key of an environment variable finds
@@ -103,6 +103,25 @@ func newSegment(key string, at place) segment {
 		n = -1
 	}
 	return segment{key: key, index: n, place: at}
+}
+
+// joined takes the first segments as one where a mapping has a key of their
+// spelling: an exact dotted name beats a path.
+func (v *value) joined(segments []segment, from sourceKind) []segment {
+	if v.kind != dict {
+		return segments
+	}
+	keys := make([]string, len(segments))
+	for i, s := range segments {
+		keys[i] = s.key
+	}
+	for n := len(segments); n > 1; n-- {
+		name := strings.Join(keys[:n], ".")
+		if v.meant(name, from) != nil {
+			return append([]segment{{key: name, index: -1, place: segments[0].place}}, segments[n:]...)
+		}
+	}
+	return segments
 }
 
 // parseSetting reads the value of an override as YAML. Text that YAML would

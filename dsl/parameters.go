@@ -13,7 +13,14 @@ import (
 // question is the parameter that is always there.
 const question = "question"
 
+// maxName bounds the length of a name.
+const maxName = 64
+
 var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// parameterPattern is what a parameter may be called: dots too, as in OpenSearch's
+// prompt.prefix. Such a name goes before a path of the same spelling.
+var parameterPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
 // parameters reads the declared inputs. Templates and expressions need them,
 // so they come first.
@@ -52,7 +59,7 @@ func (c *compiler) section(path string, v *value) *value {
 func (c *compiler) parameter(e *entry) (engine.Parameter, bool) {
 	path := "parameters." + e.key
 	p := engine.Parameter{Name: e.key}
-	if !c.usable(e, "a parameter") {
+	if !c.fits(e, "a parameter", parameterPattern, "names are letters, digits, _, - and single dots, and begin with a letter") {
 		return p, false
 	}
 	if e.val.kind == null {
@@ -141,10 +148,13 @@ func (c *compiler) shadowed(e *entry) {
 
 // usable checks the name of an entry.
 func (c *compiler) usable(e *entry, what string) bool {
-	if namePattern.MatchString(e.key) && len(e.key) <= 64 {
+	return c.fits(e, what, namePattern, "names are letters, digits, _ and -, and begin with a letter")
+}
+
+func (c *compiler) fits(e *entry, what string, pattern *regexp.Regexp, hint string) bool {
+	if pattern.MatchString(e.key) && len(e.key) <= maxName {
 		return true
 	}
-	c.report.error(diag.BadName, e.place, "%s cannot be the name of %s", quoted(e.key), what).
-		Hint = "names are letters, digits, _ and -, and begin with a letter"
+	c.report.error(diag.BadName, e.place, "%s cannot be the name of %s", quoted(e.key), what).Hint = hint
 	return false
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // The plain scalars of YAML 1.2's core schema, less what JSON cannot say. A
-// leading zero is no number: 007 and 012 are text, as is any date.
+// leading zero is text that keeps it: 007 and 012, as is any date. Where a key
+// holds a whole number it is one, in tens.
 var (
 	intForm   = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	baseForm  = regexp.MustCompile(`^0(o[0-7]+|x[0-9a-fA-F]+)$`)
@@ -64,10 +65,14 @@ func (v *value) isTrue() bool { return strings.EqualFold(v.text, "true") }
 // exact is the value as JSON would decode it with numbers as json.Number.
 func (v *value) exact() any { return v.plain(func(n json.Number) any { return n }) }
 
-// loose is the value as JSON decodes it: numbers are float64.
+// loose is the value as JSON decodes it: numbers are float64, but for whole ones
+// that a float64 would round, which are int.
 func (v *value) loose() any {
 	return v.plain(func(n json.Number) any {
 		f, _ := n.Float64()
+		if i, err := n.Int64(); err == nil && int64(f) != i {
+			return int(i)
+		}
 		return f
 	})
 }

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"reflect"
+	"regexp"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -10,7 +11,7 @@ import (
 // sections fills in what components decode, and what holds named entries.
 func (s *schemer) sections(properties *value) {
 	section := func(key string, v *value) { put(properties, key, v) }
-	section("parameters", named(parameterSchema()))
+	section("parameters", keyed(parameterPattern, parameterSchema()))
 	section("prompts", named(s.of(reflect.ValueOf(&component.PromptRef{}).Elem(), "")))
 	s.defs.set("llm", place{}, s.llms())
 	section("llms", named(refTo("llm")))
@@ -58,13 +59,18 @@ func opened(v *value) *value {
 }
 
 // named is a section of entries whose names other parts refer to.
-func named(entry *value) *value {
-	return object("type", texts("object", "null"), "propertyNames", usableName(), "additionalProperties", entry)
+func named(entry *value) *value { return keyed(namePattern, entry) }
+
+func keyed(names *regexp.Regexp, entry *value) *value {
+	return object("type", texts("object", "null"), "propertyNames", nameOf(names), "additionalProperties", entry)
 }
 
 // usableName is the schema of what compiler.usable takes.
-func usableName() *value {
-	return object("pattern", word(namePattern.String()), "maxLength", number("64"))
+func usableName() *value { return nameOf(namePattern) }
+
+// nameOf is the schema of what compiler.fits takes.
+func nameOf(pattern *regexp.Regexp) *value {
+	return object("pattern", word(pattern.String()), "maxLength", number(itoa(maxName)))
 }
 
 // when is an if/then on the value of a key.

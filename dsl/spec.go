@@ -1,6 +1,8 @@
 package dsl
 
 import (
+	"context"
+	"errors"
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
@@ -42,10 +44,16 @@ type Options struct {
 	// what an editor has not saved, the files of another commit. With an error of
 	// ErrOnDisk the disk is asked; nil = always. The bounds of the root hold.
 	Read func(path string) ([]byte, error)
+	// Context ends work that nobody waits for any more: what is found then is not
+	// all, and says nothing. nil = it is always waited for.
+	Context context.Context
 	// Programs are the specs that tests and suites are of, compiled; nil = each
 	// call compiles its own.
 	Programs *Programs
 }
+
+// left says that nobody waits for what is found.
+func (o *Options) left() bool { return o.Context != nil && o.Context.Err() != nil }
 
 // Spec is a spec as its author wrote it, with the overrides applied. It is
 // only for reading.
@@ -62,6 +70,7 @@ type Spec struct {
 	Foreign *Foreign
 
 	tree     *value
+	files    *files
 	pinOf    func(file, entry string) *pin.Entry
 	defaults []Origin
 	program  *engine.Program
@@ -80,6 +89,16 @@ func (s *Spec) fragment() string {
 		return ""
 	}
 	return "#" + s.Agent
+}
+
+// Read gives a file below Root, by its absolute path, as Load saw it: where
+// Options.Read has it, that. Of a larger file the first most bytes are given.
+func (s *Spec) Read(path string, most int64) ([]byte, error) {
+	rel, no := s.files.confine(path, path)
+	if no != nil {
+		return nil, errors.New(no.message)
+	}
+	return s.files.first(rel, most)
 }
 
 // FileOf is a path without the agent that it means: of team.yaml#writer,

@@ -168,6 +168,9 @@ func (t *tester) list(v *value) {
 		t.report.error(diag.TooLarge, v.place, "%d cases are more than the %d of a file", len(v.items), maxCases).Hint = "put some into files of their own"
 	}
 	for i, it := range v.items[:min(len(v.items), maxCases)] {
+		if t.options.left() {
+			return
+		}
 		t.one(it, "tests["+itoa(i)+"]", nil)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (c *compiler) toolSection() {
 	v := c.section("tools", c.doc.Tools)
 	for _, e := range v.entries {
-		if c.usable(e, "a tool") {
+		if !c.loader.options.left() && c.usable(e, "a tool") {
 			c.tool(e)
 		}
 	}

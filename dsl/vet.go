@@ -13,6 +13,8 @@ import (
 // suites that a spec names (a folder means its spec.yaml, else its case.yaml or
 // suite.yaml). It returns the file's values with their origins, sorted by path.
 //
+// Once Options.Context has ended it returns as soon as it can, with nothing found.
+//
 // Where Options.Analyzers is not nil it also warns about comments of the file
 // that ignore nothing: only then everything was asked that could report.
 func Vet(path string, o Options) ([]Origin, diag.List) {
@@ -97,7 +99,7 @@ func (v *vetter) tests(path string) []Origin {
 
 // end is all that was found.
 func (v *vetter) end() diag.List {
-	if v.report == nil {
+	if v.report == nil || v.options.left() {
 		return nil
 	}
 	if !v.found.Failed() && v.whole() {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"cmp"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +40,24 @@ func effect(methods ...string) engine.Effect {
 		return engine.WriteEffect
 	}
 	return engine.ReadEffect
+}
+
+// certificates are those that a tool's environment names (PEX_CA_FILE and the
+// like), as for models; where a model chooses the host, it is not shown the
+// process's own. Who is offline needs none.
+func certificates(s engine.ToolSettings, chosen bool) (*tls.Config, error) {
+	if s.Offline {
+		return nil, nil
+	}
+	env := s.Env
+	if env == nil {
+		env = os.Getenv
+	}
+	files := wire.CertificatesOf(env)
+	if chosen {
+		files.ClientCert, files.ClientKey = "", ""
+	}
+	return files.TLS()
 }
 
 // guarded is a client behind the guard. It follows redirects of what reads; a

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -45,6 +46,7 @@ type httpTool struct {
 	body    *jsontemplate.Template // nil = none
 	env     func(string) string
 	agent   string
+	tls     *tls.Config // nil = the machine's own certificates
 	offline bool
 }
 
@@ -58,6 +60,10 @@ func newHTTP(c *HTTPConfig, s engine.ToolSettings) (engine.Tool, error) {
 		}
 	}
 	if err := t.settle().Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.tls, err = certificates(s, false); err != nil {
 		return nil, err
 	}
 	input := string(c.InputSchema.JSON)
@@ -153,7 +159,7 @@ func (t *httpTool) client(u *url.URL) *http.Client {
 	host := net.JoinHostPort(strings.TrimSuffix(u.Hostname(), "."), port)
 	return guarded(wire.GuardSettings{
 		AllowHosts: append([]string{host}, t.config.AllowHosts...), AllowPrivate: t.config.AllowPrivate,
-		MaxBody: t.config.MaxBytes, UserAgent: t.agent,
+		MaxBody: t.config.MaxBytes, UserAgent: t.agent, TLS: t.tls,
 	})
 }
 

@@ -48,8 +48,12 @@ func newHTTPGet(c *HTTPGetConfig, s engine.ToolSettings) (engine.Tool, error) {
 	if err := checkHeaders(c.Headers).Err(); err != nil {
 		return nil, err
 	}
+	tls, err := certificates(s, open(c.AllowHosts))
+	if err != nil {
+		return nil, err
+	}
 	t := &httpGet{headers: c.Headers, env: s.Env, offline: s.Offline, client: guarded(wire.GuardSettings{
-		AllowHosts: c.AllowHosts, MaxBody: c.MaxBytes, UserAgent: s.UserAgent,
+		AllowHosts: c.AllowHosts, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})}
 	t.info = about(s, "http_get", "Fetches a web page, JSON or other text by its address and gives it as readable text. "+reach(c.AllowHosts), httpGetInput, engine.ReadEffect)
 	return t, nil

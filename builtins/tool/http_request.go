@@ -63,8 +63,12 @@ func newHTTPRequest(c *HTTPRequestConfig, s engine.ToolSettings) (engine.Tool, e
 	for _, name := range c.AllowHeaders {
 		t.allowed = append(t.allowed, http.CanonicalHeaderKey(name))
 	}
+	tls, err := certificates(s, open(c.AllowHosts))
+	if err != nil {
+		return nil, err
+	}
 	t.client = guarded(wire.GuardSettings{
-		AllowHosts: c.AllowHosts, AllowPrivate: c.AllowPrivate, MaxBody: c.MaxBytes, UserAgent: s.UserAgent,
+		AllowHosts: c.AllowHosts, AllowPrivate: c.AllowPrivate, MaxBody: c.MaxBytes, UserAgent: s.UserAgent, TLS: tls,
 	})
 	t.info = about(s, "http_request", "Sends an HTTP request to a web service and gives its answer as JSON or text. "+reach(c.AllowHosts), c.input(), effect(c.Methods...))
 	return t, nil

@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 )
@@ -57,19 +59,56 @@ func (s *session) answer(q engine.Question, g reply) error {
 // reply is an answer as the caller wrote it.
 type reply struct{ path, value string }
 
-func givenAnswers(args []string) ([]reply, error) {
+// effectPath is what the path of a question looks like.
+var effectPath = regexp.MustCompile(`^[\w./-]+$`)
+
+// replyOf reads PATH=VALUE, or a VALUE alone.
+func replyOf(arg string) reply {
+	if path, value, ok := strings.Cut(arg, "="); ok && effectPath.MatchString(path) {
+		return reply{path, value}
+	}
+	return reply{value: arg}
+}
+
+// givenAnswers are the answers of a call, each with the question it is for.
+func (s *session) givenAnswers(p *past, res *engine.Result) ([]reply, error) {
 	var out []reply
-	for _, arg := range args {
-		path, value, ok := strings.Cut(arg, "=")
-		if !ok || path == "" {
-			return nil, usage("--answer %s: write PATH=VALUE, as in step.s1/turn.1/tool.0.approval=approve", arg)
+	for _, arg := range s.c.StringSlice("answer") {
+		g := replyOf(arg)
+		switch {
+		case ended(p.records) && g.path == "":
+			return nil, usage("run %s has ended (%s): no question is open", res.RunID, res.StopReason.Code)
+		case ended(p.records):
+			return nil, usage("run %s has ended (%s): %s", res.RunID, res.StopReason.Code, decided(p.records, g.path))
+		case g.path != "":
+		case len(res.Interrupts) == 1:
+			g.path = res.Interrupts[0].Path
+		default:
+			return nil, s.whichQuestion(res, g.value)
 		}
-		if slices.ContainsFunc(out, func(g reply) bool { return g.path == path }) {
-			return nil, usage("--answer %s is given twice: a question takes one decision", path)
+		if slices.ContainsFunc(out, func(o reply) bool { return o.path == g.path }) {
+			return nil, usage("--answer %s is given twice: a question takes one decision", g.path)
 		}
-		out = append(out, reply{path, value})
+		out = append(out, g)
 	}
 	return out, nil
+}
+
+// whichQuestion refuses an answer that says not which question it is for, with
+// the commands that do.
+func (s *session) whichQuestion(res *engine.Result, value string) error {
+	if len(res.Interrupts) == 0 {
+		return usage("--answer %s: run %s asks nothing", value, res.RunID)
+	}
+	lines := []string{fmt.Sprintf("--answer %s: %d questions are open, say which is meant:", value, len(res.Interrupts))}
+	for _, q := range res.Interrupts {
+		answer := value
+		if q.Kind == engine.AskReview {
+			answer = sampleAnswer(q.Kind)
+		}
+		lines = append(lines, fmt.Sprintf("  %s --answer %s   # %s", toTry(s.c, "resume", res.RunID), quoted(q.Path+"="+answer), tty.OneLine(tty.Safe(q.Question), 60)))
+	}
+	return usage("%s", strings.Join(lines, "\n"))
 }
 
 // decided says what became of a question that is not open.

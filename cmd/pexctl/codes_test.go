@@ -59,6 +59,7 @@ func vetExample(t *testing.T, e diag.Example) []string {
 // Who reads of a code copies its examples: the wrong one has that mistake, the
 // right one none at all.
 func TestExamplesOfCodes(t *testing.T) {
+	oneGoroutine(t)
 	for _, m := range diag.Codes() {
 		if why, ok := withoutExample[m.Code]; ok {
 			if len(m.Wrong.Files) > 0 {

@@ -86,14 +86,18 @@ func expressionsPage() []byte {
 	for _, place := range guard.Places() {
 		fmt.Fprintf(&b, "| %s | `%s` |\n", places[place], strings.Join(namesAt(place), "`, `"))
 	}
-	b.WriteString("\n## Names\n\n| name | value |\n| --- | --- |\n")
+	b.WriteString("\n## Names\n\n| name | value | |\n| --- | --- | --- |\n")
 	for _, r := range roots {
 		fieldRows(&b, r.name, reflect.TypeOf(r.value), "expr")
 	}
-	b.WriteString("| `baseline` | the same fields as `stats`, of the baseline |\n| `output` | the validated answer |\n" +
-		"| `case` in checks | the row of the dataset |\n| `case` in `gates[].each` | what the trials of a case under a variant come to: |\n")
+	b.WriteString("| `baseline` | object | The same fields as `stats`, of the baseline. |\n| `output` | any value | The validated answer. |\n" +
+		"| `case` in checks | object | The row of the dataset. |\n| `case` in `gates[].each` | object | What the trials of a case under a variant come to: |\n")
 	fieldRows(&b, "case", caseEnv, "expr")
-	fmt.Fprintf(&b, "\n## Functions\n\n`%s`\n", strings.Join(guard.Functions(), "`, `"))
+	b.WriteString("\n## Functions\n\n| function | what it gives |\n| --- | --- |\n")
+	for _, name := range guard.Functions() {
+		f, _ := guard.Function(name)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Type, f.Doc)
+	}
 	return b.Bytes()
 }
 
@@ -124,11 +128,24 @@ func fieldRows(b *bytes.Buffer, path string, t reflect.Type, tag string) {
 		if path != "" {
 			name = path + "." + name
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", name, word(f.Type))
+		fmt.Fprintf(b, "| `%s` | %s |%s\n", name, word(f.Type), meaning(f, tag))
 		if inner, suffix := element(f.Type); inner != stepEnv && inner.Kind() == reflect.Struct && inner.PkgPath() != "time" && strings.Count(name, ".") < 2 {
 			fieldRows(b, name+suffix, inner, tag)
 		}
 	}
+}
+
+// meaning is the column of what a field of an expression says; other tables have
+// none.
+func meaning(f reflect.StructField, tag string) string {
+	if tag != "expr" {
+		return ""
+	}
+	text := f.Tag.Get("doc")
+	if enum := f.Tag.Get("enum"); enum != "" {
+		text += " One of `" + strings.ReplaceAll(enum, "|", "`, `") + "`."
+	}
+	return " " + text + " |"
 }
 
 // stepEnv has rows of its own, as step.

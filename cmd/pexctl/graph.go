@@ -20,8 +20,8 @@ func graphCommand() *cli.Command {
 			"pexctl graph spec.yaml",
 			"pexctl graph spec.yaml -o svg > graph.svg",
 			"pexctl graph --run RUN -o svg > run.svg    # the nodes it visited, the edges it took, where it ended",
-			"pexctl graph spec.yaml --run RUN           # the same way on the spec as it is now",
-		),
+			"pexctl graph spec.yaml --run last          # the same way on the spec as it is now",
+		) + "\n\n" + runNames,
 		Flags: append(
 			specFlags(),
 			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
@@ -63,7 +63,7 @@ func drawn(c *cli.Context) (name string, d *graph.Drawing, err error) {
 		}
 		return p.Name, p.Graph.Draw(nil), nil
 	}
-	own, w, err := walked(c)
+	run, own, w, err := walked(c)
 	if err != nil {
 		return "", nil, err
 	}
@@ -77,27 +77,26 @@ func drawn(c *cli.Context) (name string, d *graph.Drawing, err error) {
 	for _, way := range d.Missing() {
 		fmt.Fprintf(c.App.ErrWriter, "not in the graph of this spec: %s\n", way)
 	}
-	return p.Name + " · run " + c.String("run"), d, nil
+	return p.Name + " · run " + run, d, nil
 }
 
-// walked is a run's own program and the way it took, as its journal has it: the
+// walked is a run, its own program and the way it took, as its journal has it: the
 // journal is run again, and nothing is performed.
-func walked(c *cli.Context) (*engine.Program, *graph.Walk, error) {
-	t := target{run: c.String("run")}
-	var err error
-	if t.dir, t.home, err = homeOfRuns(c); err != nil {
-		return nil, nil, err
+func walked(c *cli.Context) (run string, own *engine.Program, way *graph.Walk, err error) {
+	t, err := targetNamed(c, c.String("run"))
+	if err != nil {
+		return "", nil, nil, err
 	}
 	p, err := t.past(c)
 	if err != nil {
-		return nil, nil, err
+		return "", nil, nil, err
 	}
 	heard := &engine.Walker{}
 	res := p.trace(c.Context, heard)
 	if _, held := t.home.Holder(t.run); held && !ended(p.records) {
 		underWay(res)
 	}
-	return p.program, heard.Walk(res), nil
+	return t.run, p.program, heard.Walk(res), nil
 }
 
 // trace is the run as its journal has it; t hears which ways it took.

@@ -36,12 +36,14 @@ func importOpenSearchCommand() *cli.Command {
 			"pexctl import opensearch agent.json                              # the body of POST /_plugins/_ml/agents/_register",
 			"pexctl import opensearch agent.json --connector model.json       # with the connector of its model",
 			"pexctl import opensearch agent.json --connector planner.json --connector executor.json --connector mcp.json",
+			"pexctl import opensearch agent.json --agent LTAUCJkB_DaNGdnFk4KF=executor.json   # with the agent that carries out its steps",
 			"curl -s $OPENSEARCH_URL/_plugins/_ml/agents/$ID | pexctl import opensearch - --name triage --out agents/triage",
 		),
 		Flags: append(importFlags(),
+			&cli.StringSliceFlag{Name: "agent", Usage: "the agent that executor_agent_id names, as it was registered: `ID=FILE`, or FILE where it is the only one"},
 			&cli.StringSliceFlag{Name: "connector", Usage: "the body of a connector, or of a model with one in it: `FILE`; the first model's is the planner's, the second the executor's, and those of tool servers are told by their protocol"}),
 		Action: func(c *cli.Context) error {
-			return importFrom(c, c.StringSlice("connector"), convert.OpenSearch)
+			return importFrom(c, convert.OpenSearch, more{c.StringSlice("connector"), ""}, more{c.StringSlice("agent"), "*"})
 		},
 	}
 }
@@ -56,7 +58,7 @@ func importAuriteCommand() *cli.Command {
 		),
 		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file of the project, with components that the first one names: `FILE`"}),
 		Action: func(c *cli.Context) error {
-			return importFrom(c, c.StringSlice("with"), convert.Aurite)
+			return importFrom(c, convert.Aurite, more{c.StringSlice("with"), ""})
 		},
 	}
 }
@@ -70,9 +72,16 @@ func importFlags() []cli.Flag {
 	}
 }
 
+// more is files that belong to the first: agents say by which id, others by
+// themselves what they are.
+type more struct {
+	paths []string
+	agent string // what an agent is called by that has no id; "" = they are no agents
+}
+
 // importFrom converts a file with those that belong to it, writes what comes of
 // them, and looks at the result.
-func importFrom(c *cli.Context, more []string, with func(convert.Input, ...convert.Input) (convert.Result, error)) error {
+func importFrom(c *cli.Context, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
 	wantJSON, err := asJSON(c)
 	if err != nil {
 		return err
@@ -83,7 +92,7 @@ func importFrom(c *cli.Context, more []string, with func(convert.Input, ...conve
 	if err := atMost(c, 1); err != nil {
 		return err
 	}
-	sources, err := foreignFiles(c, append([]string{c.Args().First()}, more...))
+	sources, err := foreignFiles(c, append([]more{{[]string{c.Args().First()}, ""}}, all...))
 	if err != nil {
 		return err
 	}
@@ -118,13 +127,20 @@ func vetImport(c *cli.Context, paths []string) (all diag.List) {
 }
 
 // foreignFiles reads files to convert.
-func foreignFiles(c *cli.Context, paths []string) (out []convert.Input, err error) {
-	for _, path := range paths {
-		in, err := foreignFile(c, path)
-		if err != nil {
-			return nil, err
+func foreignFiles(c *cli.Context, all []more) (out []convert.Input, err error) {
+	for _, m := range all {
+		for _, path := range m.paths {
+			id := m.agent
+			if before, after, ok := strings.Cut(path, "="); ok && id != "" {
+				id, path = before, after
+			}
+			in, err := foreignFile(c, path)
+			if err != nil {
+				return nil, err
+			}
+			in.Agent = id
+			out = append(out, in)
 		}
-		out = append(out, in)
 	}
 	return out, nil
 }

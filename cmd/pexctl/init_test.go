@@ -84,6 +84,7 @@ func subsets(names []string) []string {
 
 // TestEveryProjectIsGood makes a project of every choice of tools with one
 // provider, and two of each other provider, which the tools do not depend on.
+// With -short there are a few: no two projects take another way through the code.
 func TestEveryProjectIsGood(t *testing.T) {
 	var answer, others []string
 	for _, tool := range starter.Tools() {
@@ -102,6 +103,9 @@ func TestEveryProjectIsGood(t *testing.T) {
 	sets[first] = append(some, all)
 	for _, more := range subsets(others)[1:] {
 		sets[first] = append(sets[first], answer[0]+","+more)
+	}
+	if testing.Short() {
+		sets = map[string][]string{first: {all, some[0]}}
 	}
 	for _, p := range starter.ProviderNames() {
 		for _, tools := range sets[p] {
@@ -139,6 +143,7 @@ func TestProjectsAnswerAndAreGraded(t *testing.T) {
 // TestAnswersThatYAMLCouldMisread have names and texts that are something else
 // in YAML, in templates or in Markdown.
 func TestAnswersThatYAMLCouldMisread(t *testing.T) {
+	oneGoroutine(t)
 	for _, c := range []struct{ name, flag, text string }{
 		{"a colon and a hash", "description", "Note: it answers # questions"},
 		{"quotes", "description", `It says "yes" and it's 'no' {never} [x]`},

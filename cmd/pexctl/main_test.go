@@ -22,6 +22,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"pexctl": main, "toolserver": toolserver})
 }
 
+// oneGoroutine leaves a test that has one goroutine to the runs without -short: the
+// race detector finds nothing in it.
+func oneGoroutine(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine at work: left to the runs without -short")
+	}
+}
+
 // pexctlEnv is the environment that makes os.Executable a pexctl.
 func pexctlEnv() []string {
 	return []string{asPexctl + "=1", noSleep}

@@ -27,7 +27,7 @@ func modelsCommand() *cli.Command {
 
 // use is what a spec does with one of its llms.
 type use struct {
-	by     []string // roles, nodes of the graph, "fallback of X"
+	by     []string // roles, nodes of the graph, "fallback of X", agents within the spec
 	tools  bool     // its replies call tools
 	schema bool     // its replies are JSON of a schema
 }

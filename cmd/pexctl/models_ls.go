@@ -17,7 +17,7 @@ import (
 
 func modelsLsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list the llms of a spec, with what roles override; asks nobody", ArgsUsage: "SPEC",
+		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
 		Description: examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
 		Flags:       append(specFlags(), outputFlag()),
 		Action:      modelsLs,
@@ -27,7 +27,8 @@ func modelsLsCommand() *cli.Command {
 // listedModel is an llm as it is listed.
 type listedModel struct {
 	Name     string        `json:"name"`
-	Path     string        `json:"path"` // in the spec
+	Agent    string        `json:"agent,omitempty"` // the file of the agent within the spec that has it
+	Path     string        `json:"path"`            // in its spec
 	Provider string        `json:"provider"`
 	Model    string        `json:"model,omitempty"`
 	UsedBy   []string      `json:"used_by"`
@@ -64,11 +65,9 @@ func modelsLs(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	uses := usesOf(p, spec)
-	all := make([]listedModel, len(p.Models))
-	for i := range p.Models {
-		all[i] = listedOf(&p.Models[i], uses, hostSettings{env: environment, parameters: defaults(p)})
-		all[i].CostFrom, all[i].known = costFrom(spec, &p.Models[i])
+	all := []listedModel{}
+	for _, m := range placedModels(p, spec, hostSettings{env: environment}, nil) {
+		all = append(all, listedOf(&m))
 	}
 	if wantJSON {
 		return printJSON(c, struct {
@@ -80,10 +79,10 @@ func modelsLs(c *cli.Context) error {
 }
 
 func printModels(c *cli.Context, all []listedModel) {
-	rows := [][]string{{"LLM", "PROVIDER", "MODEL", "USED BY", "KEY", "$/M IN, OUT", "FALLBACK", "LIMITS", "BASE URL"}}
+	rows := [][]string{{"LLM", "PROVIDER", "MODEL", "USED BY", "AGENT", "KEY", "$/M IN, OUT", "FALLBACK", "LIMITS", "BASE URL"}}
 	for _, m := range all {
 		rows = append(rows, []string{
-			m.Name, m.Provider, cmp.Or(m.Model, "-"), joined(m.UsedBy), keyText(m.Key), m.priceText(), joined(m.Fallback),
+			m.Name, m.Provider, cmp.Or(m.Model, "-"), joined(m.UsedBy), cmp.Or(m.Agent, "-"), keyText(m.Key), m.priceText(), joined(m.Fallback),
 			limitsText(m.Limits), addressText(m),
 		})
 	}
@@ -104,17 +103,19 @@ func withoutEmpty(rows [][]string) [][]string {
 	return out
 }
 
-func listedOf(m *engine.ModelSpec, uses map[string]use, s hostSettings) listedModel {
+func listedOf(p *placedModel) listedModel {
+	m := p.spec
 	out := listedModel{
-		Name: m.Name, Path: pathOf(m), Provider: m.Provider, Model: m.Params.Model, Key: keyOf(m),
-		UsedBy: append([]string{}, uses[m.Name].by...), Fallback: append([]string{}, m.Fallback...),
+		Name: m.Name, Agent: p.agent, Path: pathOf(m), Provider: m.Provider, Model: m.Params.Model, Key: keyOf(m),
+		UsedBy: append([]string{}, p.use.by...), Fallback: append([]string{}, m.Fallback...),
 		BaseURL: addressOf(m), Params: m.Params, Cost: m.Cost,
 		Limits: listedLimits{
 			m.RateLimit.RequestsPerMinute, m.RateLimit.TokensPerMinute, m.RateLimit.MaxConcurrent,
 			m.Timeout.Milliseconds(), m.Retry.MaxAttempts,
 		},
 	}
-	m.BaseURL.Render(s.address(&out.Unset))
+	out.CostFrom, out.known = costFrom(p.of, m)
+	m.BaseURL.Render(p.host.address(&out.Unset))
 	return out
 }
 

@@ -12,15 +12,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/probe"
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/secret"
 )
 
 func modelsPingCommand() *cli.Command {
 	return &cli.Command{
-		Name: "ping", Usage: "ask each llm for text, a stream, tool calls, JSON of a schema; for less than a cent", ArgsUsage: "SPEC",
+		Name: "ping", Usage: "ask each llm of a spec and its agents for text, a stream, tool calls, JSON of a schema; for less than a cent", ArgsUsage: "SPEC",
 		Description: examples(
 			"pexctl models ping spec.yaml",
 			"pexctl models ping spec.yaml --llm main --timeout 2m     # one that has to be loaded first",
@@ -41,8 +41,6 @@ func modelsPingCommand() *cli.Command {
 // ping is one go at asking the llms of a spec.
 type ping struct {
 	c       *cli.Context
-	program *engine.Program
-	host    hostSettings
 	secrets *secret.Values
 	asked   []pinged
 	watch   *pingWatch
@@ -50,8 +48,8 @@ type ping struct {
 
 // pinged is an llm and what was found.
 type pinged struct {
-	spec  *engine.ModelSpec
-	use   use
+	placedModel
+
 	needs []probe.Check
 	found []probe.Finding // none where nobody is to be asked
 	note  string
@@ -100,47 +98,83 @@ func newPing(c *cli.Context) (*ping, error) {
 	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
 		return nil, err
 	}
-	host, err := pingHost(c, program, spec)
+	given, err := pingParameters(c, program)
 	if err != nil {
 		return nil, err
 	}
-	p := &ping{c: c, program: program, host: host, secrets: hidden(program, host.env), watch: newPingWatch(c)}
-	uses, names := usesOf(program, spec), c.StringSlice("llm")
+	host := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: environment}
+	p := &ping{c: c, secrets: hidden(program, host.env), watch: newPingWatch(c)}
+	all, names := placedModels(program, spec, host, given), c.StringSlice("llm")
 	for _, name := range names {
-		if model(program, name) == nil {
-			return nil, unknownModel(program, name)
+		if !slices.ContainsFunc(all, func(m placedModel) bool { return m.named(name) }) {
+			return nil, unknownModel(all, name)
 		}
 	}
-	for i := range program.Models {
-		m := &program.Models[i]
-		if len(names) == 0 || slices.Contains(names, m.Name) {
-			p.asked = append(p.asked, pinged{spec: m, use: uses[m.Name], needs: needsOf(uses[m.Name], slices.Contains(names, m.Name))})
+	for _, m := range all {
+		named := slices.ContainsFunc(names, m.named)
+		if len(names) == 0 && p.twin(&m) || len(names) > 0 && !named {
+			continue
 		}
+		p.asked = append(p.asked, pinged{placedModel: m, needs: needsOf(m.use, named)})
 	}
 	return p, nil
 }
 
-// pingHost is where models are built for. Parameters need be given only as far
-// as addresses refer to them.
-func pingHost(c *cli.Context, p *engine.Program, spec *dsl.Spec) (hostSettings, error) {
-	params := defaults(p)
+// twin adds what an agent within the spec needs to what is asked of an llm that
+// is the same but for its name, fallbacks, price and limits; false = there is none.
+func (p *ping) twin(m *placedModel) bool {
+	if m.agent == "" {
+		return false
+	}
+	i := slices.IndexFunc(p.asked, func(a pinged) bool { return sameServer(&a.placedModel, m) })
+	if i < 0 {
+		return false
+	}
+	a := &p.asked[i]
+	a.use.join(m)
+	a.needs = needsOf(a.use, false)
+	return true
+}
+
+// sameServer says whether two llms are one model, asked in the same way.
+func sameServer(a, b *placedModel) bool {
+	bare := func(m *placedModel) engine.ModelSpec {
+		s := *m.spec
+		var missing []string
+		s.BaseURL = component.Template{Text: s.BaseURL.Render(m.host.address(&missing))}
+		s.Name, s.Fallback, s.Cost, s.RateLimit = "", nil, nil, engine.RateLimit{}
+		return s
+	}
+	return same(bare(a), bare(b))
+}
+
+// pingParameters are those of the flags. They need be given only as far as
+// addresses refer to them.
+func pingParameters(c *cli.Context, p *engine.Program) (map[string]any, error) {
+	given := map[string]any{}
 	for _, flag := range c.StringSlice("param") {
 		name, value, ok := strings.Cut(flag, "=")
 		if !ok {
-			return hostSettings{}, usage("-p %s: write NAME=VALUE", flag)
+			return nil, usage("-p %s: write NAME=VALUE", flag)
 		}
-		if !slices.ContainsFunc(p.Parameters, func(known engine.Parameter) bool { return known.Name == name }) {
-			return hostSettings{}, usage("-p %s: the spec has no parameter %q", flag, name)
+		if !takes(p, name) {
+			return nil, usage("-p %s: the spec has no parameter %q", flag, name)
 		}
-		params[name] = value
+		given[name] = value
 	}
-	return hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: environment, parameters: params}, nil
+	return given, nil
 }
 
-func unknownModel(p *engine.Program, name string) error {
-	var names []string
-	for i := range p.Models {
-		names = append(names, p.Models[i].Name)
+// takes says whether a spec, or an agent within it, has a parameter.
+func takes(p *engine.Program, name string) bool {
+	return slices.ContainsFunc(p.Parameters, func(known engine.Parameter) bool { return known.Name == name }) ||
+		slices.ContainsFunc(p.Agents, func(inner *engine.Program) bool { return takes(inner, name) })
+}
+
+func unknownModel(all []placedModel, name string) error {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].name()
 	}
 	if near := nearest(name, names); near != "" {
 		return usage("--llm %s: did you mean %s?", name, near)
@@ -185,18 +219,18 @@ func (p *ping) ask(ctx context.Context, a *pinged) {
 		a.note = a.spec.Provider + ": needs nobody"
 		return
 	}
-	m, err := newModel(a.spec, p.host)
+	m, err := newModel(a.spec, a.host)
 	if err != nil {
 		m = misbuilt{err}
 	}
 	key := keyOf(a.spec)
 	a.found = probe.Ask(ctx, probe.Target{
 		Model: m, Params: a.spec.Params, Cost: a.spec.Cost, RateLimit: a.spec.RateLimit,
-		Path: pathOf(a.spec), Address: addressPath(a.spec), KeyEnvs: key.Env, KeySet: key.Set,
+		Path: a.path(), Address: a.address(), KeyEnvs: key.Env, KeySet: key.Set,
 	}, probe.Options{
 		Timeout: p.c.Duration("timeout"),
-		Began:   func(c probe.Check) { p.watch.began(a.spec.Name, c) },
-		Ended:   func(f probe.Finding) { p.watch.ended(a.spec.Name, f) },
+		Began:   func(c probe.Check) { p.watch.began(a.name(), c) },
+		Ended:   func(f probe.Finding) { p.watch.ended(a.name(), f) },
 	})
 	for i := range a.found {
 		p.conceal(&a.found[i])
@@ -239,7 +273,7 @@ func (p *ping) verdict() error {
 	var bad []string
 	for i := range p.asked {
 		if lacks := p.asked[i].lacks(); len(lacks) > 0 {
-			bad = append(bad, p.asked[i].spec.Name+" ("+strings.Join(lacks, ", ")+")")
+			bad = append(bad, p.asked[i].name()+" ("+strings.Join(lacks, ", ")+")")
 		}
 	}
 	if len(bad) == 0 {

@@ -27,10 +27,10 @@ func (p *ping) print() {
 
 func (a *pinged) rows() (out [][]string) {
 	if a.found == nil {
-		return [][]string{{a.spec.Name, "-", "-", "-", "-", "-", "-", a.note}}
+		return [][]string{{a.name(), "-", "-", "-", "-", "-", "-", a.note}}
 	}
 	for _, f := range a.found[:a.told()] {
-		row := []string{a.spec.Name, words(f.Check), string(f.Works), "-", "-", "-", "-", briefly(f)}
+		row := []string{a.name(), words(f.Check), string(f.Works), "-", "-", "-", "-", briefly(f)}
 		if f.Attempts > 0 {
 			row[3] = tty.Span(f.Latency)
 		}
@@ -86,7 +86,7 @@ func (a *pinged) troubles(room int) (out []string) {
 		if f.Works == probe.Yes || f.Error == nil && f.WayOut == "" && tty.Width(briefly(f)) <= room {
 			continue
 		}
-		name := a.spec.Name
+		name := a.name()
 		if a.needs == nil {
 			name += " (which no role uses)"
 		}
@@ -113,6 +113,7 @@ func detail(f probe.Finding) string {
 // pingedJSON is an llm and what was found, as -o json has it.
 type pingedJSON struct {
 	Name     string        `json:"name"`
+	Agent    string        `json:"agent,omitempty"`
 	Path     string        `json:"path"`
 	Provider string        `json:"provider"`
 	Model    string        `json:"model,omitempty"`
@@ -156,7 +157,7 @@ func (p *ping) json() error {
 
 func (a *pinged) json() pingedJSON {
 	out := pingedJSON{
-		Name: a.spec.Name, Path: pathOf(a.spec), Provider: a.spec.Provider, Model: a.spec.Params.Model,
+		Name: a.spec.Name, Agent: a.agent, Path: pathOf(a.spec), Provider: a.spec.Provider, Model: a.spec.Params.Model,
 		UsedBy: append([]string{}, a.use.by...), Needs: append([]probe.Check{}, a.needs...),
 		OK: len(a.lacks()) == 0, Note: a.note, Checks: []checkJSON{},
 	}

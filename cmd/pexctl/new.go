@@ -1,12 +1,14 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl"
 	samples "github.com/pexctl/pex/specs"
 )
 
@@ -59,7 +61,12 @@ func copySample(c *cli.Context) error {
 		dir = sample.Name
 	}
 	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + quoted(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
-	return place(c, project{Name: sample.Name, Dir: dir, Next: newNext(dir, files), Live: live}, files, wantJSON)
+	root := dsl.ProjectRoot(dir)
+	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "pex.lock" }) {
+		root = dir // it is the mark of one
+	}
+	home := homeArgument(c, homeDir(c, &dsl.Spec{Root: root}))
+	return place(c, project{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, wantJSON)
 }
 
 func listSamples(c *cli.Context, wantJSON bool) error {
@@ -89,15 +96,25 @@ func unknownSample(name string) error {
 	return usage("there is no sample %q; there are %s", tty.Flat(name), listed(known))
 }
 
-// newNext are the commands to go on with; a sample may have no suite.
-func newNext(dir string, files []starter.File) []nextCommand {
+// newNext are the commands to go on with, home being the flag that finds runs
+// again; a sample may have no suite, and ask nobody.
+func newNext(dir, home string, files []starter.File) []nextCommand {
 	dir = quoted(dir)
-	next := []nextCommand{
-		{"pexctl run " + dir, "asks the agent its question; needs no key"},
-		{"pexctl test " + dir, "holds its prompts and runs against their goldens"},
+	next := []nextCommand{{"pexctl run " + dir, "asks the agent its question; needs no key"}}
+	if slices.ContainsFunc(files, asksPeople) {
+		next = append(next, nextCommand{
+			"pexctl resume last --answer approve" + home,
+			"says yes, where no terminal was there to ask at: run waits then (exit code 5)",
+		})
 	}
+	next = append(next, nextCommand{"pexctl test " + dir, "holds its prompts and runs against their goldens"})
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "suite.yaml" }) {
 		next = append(next, nextCommand{"pexctl eval " + dir, "grades its answers"})
 	}
 	return next
 }
+
+// approvals are those of a tool that a run may wait for, in a spec's own file.
+var approvals = regexp.MustCompile(`(?m)^ +approval: +[^n#]`)
+
+func asksPeople(f starter.File) bool { return f.Path == "spec.yaml" && approvals.Match(f.Content) }

@@ -49,10 +49,20 @@ type target struct {
 
 // oneTarget is the run that a command was given, in the home it works in.
 func oneTarget(c *cli.Context) (t target, err error) {
-	if t.run, err = oneRun(c); err != nil {
+	word, err := oneRun(c)
+	if err != nil {
 		return t, err
 	}
-	t.dir, t.home, err = homeOfRuns(c)
+	return targetNamed(c, word)
+}
+
+// targetNamed is the run that a word stands for, in the home that a command
+// works in.
+func targetNamed(c *cli.Context, word string) (t target, err error) {
+	if t.dir, t.home, err = homeOfRuns(c); err != nil {
+		return t, err
+	}
+	t.run, err = runNamed(c, t.dir, t.home, word)
 	return t, err
 }
 
@@ -60,7 +70,7 @@ func oneTarget(c *cli.Context) (t target, err error) {
 func oneRun(c *cli.Context) (string, error) {
 	run := c.Args().First()
 	if run == "" {
-		return "", usage("no run given: pexctl %s RUN (pexctl runs ls lists them)", c.Command.HelpName)
+		return "", usage("no run given: pexctl %[1]s RUN (pexctl runs ls lists them; pexctl %[1]s last takes the latest)", c.Command.HelpName)
 	}
 	return run, atMost(c, 1)
 }

@@ -26,13 +26,14 @@ var replayLayers = map[string][]string{"llm": {engine.LayerLLM}, "tools": {engin
 func replayFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "replay", Usage: "take the answers of `WHAT` from a recording: llm, tools or all"},
-		&cli.StringFlag{Name: "from", Usage: "the recording: a `RUN` of this home, or a cassette file"},
+		&cli.StringFlag{Name: "from", Usage: "the recording: a `RUN` of this home (its id, the beginning of it, or last), or a cassette file"},
 		driftFlag(),
 	}
 }
 
-// sourceOf is the recording that a run was asked to replay, or nil.
-func sourceOf(c *cli.Context) (*engine.Source, error) {
+// sourceOf is the recording that a run was asked to replay, or nil; a RUN is one
+// of the home dir.
+func sourceOf(c *cli.Context, dir string) (*engine.Source, error) {
 	what, from := c.String("replay"), c.String("from")
 	how, err := onDrift(c)
 	if err != nil {
@@ -55,8 +56,12 @@ func sourceOf(c *cli.Context) (*engine.Source, error) {
 	}
 	src := &engine.Source{Layers: layers, OnDrift: how}
 	if !strings.ContainsAny(from, `/\`) && !exists(from) {
-		src.Run = from
-		return src, nil
+		home, err := journal.OpenHome(dir, journal.Exit)
+		if err != nil {
+			return nil, infra(err)
+		}
+		src.Run, err = runNamed(c, dir, home, from)
+		return src, err
 	}
 	if src.File, err = filepath.Abs(from); err != nil {
 		return nil, usage("--from: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 )
@@ -18,13 +19,14 @@ func resumeCommand() *cli.Command {
 		Name: "resume", Usage: "go on with a run: after a crash, with an answer, or with a higher limit", ArgsUsage: "RUN",
 		Description: examples(
 			`pexctl resume r-20260102-150405-1a2b3c4d`,
-			`pexctl resume RUN --answer step.s1/turn.1/tool.0.approval=approve`,
+			`pexctl resume last --answer approve       # the one question that is open`,
+			`pexctl resume RUN --answer step.s1/turn.1/tool.0.approval=approve   # one of several`,
 			`pexctl resume RUN --answer plan.1/approval='deny:look at March only'`,
 			`pexctl resume RUN --answer step.s2/turn.1/tool.0='done:"order 7 was sent"'   # a write in doubt; or redo, skip`,
 			`pexctl resume RUN --set limits.max_steps=40`,
-		),
+		) + "\n\n" + runNames,
 		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{Name: "answer", Usage: "answer a question: `PATH=VALUE`, approve, deny[:WHY], edit:JSON, TEXT; of a write in doubt: done:JSON, redo, skip"},
+			&cli.StringSliceFlag{Name: "answer", Usage: "answer a question: `[PATH=]VALUE`, approve, deny[:WHY], edit:JSON, TEXT; of a write in doubt: done:JSON, redo, skip; PATH says which, where several are open"},
 			&cli.StringSliceFlag{Name: "set", Usage: "raise a limit of the run: `limits.NAME=VALUE`"},
 			&cli.BoolFlag{Name: "keep-spec", Usage: "go on with the spec as it was when the run began, though its file has changed"},
 		}, sessionFlags()...),
@@ -90,12 +92,9 @@ func (s *session) reopen(t target) (*past, error) {
 func (s *session) prepare(p *past, res *engine.Result) (over bool, err error) {
 	ended := ended(p.records)
 	sets := s.c.StringSlice("set")
-	given, err := givenAnswers(s.c.StringSlice("answer"))
+	given, err := s.givenAnswers(p, res)
 	if err != nil {
 		return false, err
-	}
-	if ended && len(given) > 0 {
-		return false, usage("run %s has ended (%s): %s", res.RunID, res.StopReason.Code, decided(p.records, given[0].path))
 	}
 	if ended && len(sets) > 0 && !res.StopReason.Extendable() {
 		return false, usage("run %s was not stopped by a limit: it ended %s; pexctl runs fork goes on from anywhere in it", res.RunID, res.StopReason.Code)
@@ -150,7 +149,7 @@ func (s *session) raise(p *past, res *engine.Result, sets []string) error {
 	}
 	origin := p.start.Input.Origin
 	raised, found := dsl.Recompile(p.start.Program, origin.Dir, recompileOptions(origin, append(engine.Raises(p.records), sets...)...))
-	if err := show(s.c, found); err != nil {
+	if err := show(s.c, ofSettings(found)); err != nil {
 		return err
 	}
 	if stop := res.StopReason; ended(p.records) && !stop.Raised(engine.LimitsNow(p.program, p.records), raised.Limits) {
@@ -158,6 +157,15 @@ func (s *session) raise(p *past, res *engine.Result, sets []string) error {
 	}
 	s.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}
 	return nil
+}
+
+// ofSettings is what is wrong with a run's program that is made again, but for
+// warnings that it came with: those were told when it began, or ignored by a
+// comment, which the journal does not keep. Those of a --set are new.
+func ofSettings(found diag.List) diag.List {
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Warning && !strings.HasPrefix(d.File, "--set ")
+	})
 }
 
 // sameSpec refuses to go on with a run whose spec has changed since.

@@ -38,6 +38,7 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation to go on with"},
 			&cli.StringFlag{Name: "executor-memory-id", Usage: "`ID` of the steps that the executor goes on with (default: those of the conversation)"},
 			&cli.StringSliceFlag{Name: "file", Usage: "a `PATH` to show to the agent"},
+			&cli.StringFlag{Name: "messages", Usage: "what was said before: a JSON `FILE` of messages, [{\"role\": \"user\", \"content\": \"...\"}]; the last of a user is the question where none is given"},
 			tenantFlag(), detachFlag(), trustFlag(),
 		), append(replayFlags(), sessionFlags()...)...),
 		Action: runSpec,
@@ -56,7 +57,7 @@ func runSpec(c *cli.Context) error {
 	if err := checkParts(c); err != nil {
 		return err
 	}
-	from, err := sourceOf(c)
+	from, err := sourceOf(c, homeDir(c, spec))
 	if err != nil {
 		return err
 	}
@@ -137,14 +138,17 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 			return engine.Input{}, usage("--file: %w", err)
 		}
 	}
-	question := strings.Join(c.Args().Tail(), " ")
+	earlier, question, err := opening(c)
+	if err != nil {
+		return engine.Input{}, err
+	}
 	params, err := dsl.Inputs(p, question, c.StringSlice("param"), file)
 	if err != nil {
 		return engine.Input{}, usage("%w", err)
 	}
 	in := engine.Input{
 		RunID: c.String("run-id"), Parameters: params, MemoryID: c.String("memory-id"), Files: c.StringSlice("file"),
-		ExecutorMemoryID: c.String("executor-memory-id"),
+		ExecutorMemoryID: c.String("executor-memory-id"), Earlier: earlier,
 	}
 	if len(in.Files) > 0 {
 		if in.FilesDir, err = os.Getwd(); err != nil {

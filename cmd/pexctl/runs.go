@@ -10,9 +10,10 @@ func runsCommand() *cli.Command {
 		Description: examples(
 			"pexctl runs ls                      # the latest runs",
 			"pexctl runs show RUN                # what one did",
+			"pexctl runs show last               # what the latest did",
 			"pexctl runs show RUN --follow       # watch one that another process runs",
 			"pexctl runs diff RUN OTHER          # where two went apart",
-		),
+		) + "\n\n" + runNames,
 		Subcommands: []*cli.Command{
 			runsLsCommand(), runsShowCommand(), runsCancelCommand(), runsForkCommand(), runsDiffCommand(),
 			runsExportCommand(), runsRmCommand(),

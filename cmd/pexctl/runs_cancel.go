@@ -18,7 +18,7 @@ func runsCancelCommand() *cli.Command {
 		Description: examples(
 			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
 			`pexctl runs fork RUN   # goes on from a run that was cancelled`,
-		),
+		) + "\n\n" + runNames,
 		Flags:  []cli.Flag{outputFlag(), homeFlag()},
 		Action: cancelRun,
 	}

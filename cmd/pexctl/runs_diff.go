@@ -20,9 +20,10 @@ func runsDiffCommand() *cli.Command {
 		Name: "diff", Usage: "show where two runs went apart", ArgsUsage: "RUN OTHER",
 		Description: examples(
 			"pexctl runs diff RUN OTHER",
+			"pexctl runs diff RUN last                                  # and the latest run",
 			"pexctl runs diff RUN OTHER -o markdown > comment.md       # for a pull request",
 			"pexctl runs diff RUN OTHER -o json | jq -r .first.class   # prompt, parameters, tools, arguments, ...",
-		) + "\n\nExit code 0: they did the same; 1: they differ.",
+		) + "\n\n" + runNames + "\n\nExit code 0: they did the same; 1: they differ.",
 		Flags:  []cli.Flag{outputFlagOf("text", "json", "markdown"), homeFlag()},
 		Action: runsDiff,
 	}
@@ -45,7 +46,11 @@ func runsDiff(c *cli.Context) error {
 	}
 	var side [2]*past
 	for i := range side {
-		if side[i], err = (target{dir, home, c.Args().Get(i)}).past(c); err != nil {
+		run, err := runNamed(c, dir, home, c.Args().Get(i))
+		if err != nil {
+			return err
+		}
+		if side[i], err = (target{dir, home, run}).past(c); err != nil {
 			return err
 		}
 	}

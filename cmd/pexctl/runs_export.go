@@ -17,7 +17,7 @@ func runsExportCommand() *cli.Command {
 			"pexctl runs export RUN --to testdata/incident.jsonl",
 			"pexctl run spec.yaml \"question\" --replay all --from testdata/incident.jsonl",
 			"pexctl runs export --reseal testdata/incident.jsonl   # after it was edited by hand",
-		) + "\n\nThe values of the environment variables that the spec names are replaced; what still looks\nlike a key refuses the whole cassette.",
+		) + "\n\n" + runNames + "\n\nThe values of the environment variables that the spec names are replaced; what still looks\nlike a key refuses the whole cassette.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: stdout)"},
 			&cli.StringFlag{Name: "reseal", Usage: "seal a cassette `FILE` again that was edited by hand, in place"},

@@ -24,7 +24,7 @@ func runsForkCommand() *cli.Command {
 			`pexctl runs fork RUN --at reflect.1 --spec other.yaml`,
 			`pexctl runs fork RUN --set llms.strong.model=x --at step.s3/turn.2`,
 			`pexctl runs fork RUN                                 # from its end, or from the model call that failed`,
-		),
+		) + "\n\n" + runNames,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "effect `PATH`, or the beginning of one, that is the first to be live"},
 			&cli.StringFlag{Name: "spec", Usage: "go on with another `SPEC` (default: the run's own, as it was)"},
@@ -131,7 +131,7 @@ func (s *session) forkProgram(parent *past) error {
 	o := recompileOptions(&origin, append(engine.Raises(parent.records), sets...)...)
 	o.Prices = prices(s.c)
 	p, found := dsl.Recompile(parent.start.Program, origin.Dir, o)
-	if err := show(s.c, found); err != nil {
+	if err := show(s.c, ofSettings(found)); err != nil {
 		return err
 	}
 	s.program = p

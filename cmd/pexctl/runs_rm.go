@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -20,7 +18,7 @@ func runsRmCommand() *cli.Command {
 			"pexctl runs rm RUN OTHER",
 			"pexctl runs rm RUN --force       # also one that could still go on",
 			"pexctl runs ls --status failed --limit 0 -o json | jq -r '.[].run_id' | xargs pexctl runs rm --yes",
-		),
+		) + "\n\n" + runNames,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also runs that wait, can be resumed, or cannot be read"},
 			yesFlag(), outputFlag(), homeFlag(),
@@ -34,13 +32,14 @@ func runsRm(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	runs := slices.Clone(c.Args().Slice())
-	slices.Sort(runs)
-	runs = slices.Compact(runs)
-	if len(runs) == 0 {
+	if !c.Args().Present() {
 		return usage("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
 	}
 	dir, home, err := homeOfRuns(c)
+	if err != nil {
+		return err
+	}
+	runs, err := runsNamed(c, dir, home, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -71,15 +70,8 @@ func runsRm(c *cli.Context) error {
 
 // removable refuses runs that somebody may still want; all of them or none.
 func removable(l *look, runs []string, force bool) error {
-	known, err := l.home.List()
-	if err != nil {
-		return infra(err)
-	}
 	var refused []string
 	for _, run := range runs {
-		if !slices.Contains(known, run) {
-			return unread(l.home, l.dir, run, fs.ErrNotExist)
-		}
 		s := l.standing(run)
 		l.verify(&s)
 		if pid, held := l.home.Holder(run); held {

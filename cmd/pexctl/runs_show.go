@@ -19,7 +19,8 @@ func runsShowCommand() *cli.Command {
 			"pexctl runs show RUN --follow              # watch a run of another process to its end",
 			"pexctl runs show RUN --conversation        # with every prompt and reply",
 			"pexctl runs show RUN -o json | jq .steps   # the result object, as run gives it",
-		),
+			"pexctl runs show last                      # the latest run",
+		) + "\n\n" + runNames,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "watch until the run ends, waits or is suspended; then as run: its answer, its exit code"},
 			&cli.BoolFlag{Name: "conversation", Usage: "add the prompt and the reply of every model call"},

@@ -23,8 +23,11 @@ git:REF, the same path as that commit has it, or git:REF:PATH, both from the fol
 spec it is held against git:HEAD. All that the spec includes, extends, calls and reads comes from that commit too;
 nothing is checked out. --set and PEX_SET_ variables apply to both sides.
 
-What is written otherwise and means the same is no difference: formatting, the order of keys, defaults
-written out, a text that moved into a file, a library or a base. Tests and suites are not looked at.
+What is written otherwise and runs the same is no difference: formatting, the order of keys, defaults
+written out, default prompts too, a text that moved into a file, a library or a base, an agent that moved
+into a file of its own. Recordings, databases and programs that a spec names by their files are compared by
+what they hold; of the folders that tools read in, one line says that they were not. Tests and suites are
+not looked at.
 
   looser    a run may do more, or with less asking: a write without approval, a limit or guard that is
             gone, another program, host or variable of the environment
@@ -32,7 +35,8 @@ written out, a text that moved into a file, a library or a base. Tests and suite
   breaking  callers have to give more, or readers of the answer find less
 
 -o json: {old, new, state: same|changed|new|gone, effects: [changes that are looser, breaking, safer],
-sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd}}; a
+sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd},
+not_compared: [{path, folder}]}; a
 change is {path, what: added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff}.
 
 Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
@@ -240,7 +244,11 @@ type shownSpecDiff struct {
 	Sections []diff.Section `json:"sections"`
 	Agents   []diff.Agent   `json:"agents"`
 	Worst    *diff.Worst    `json:"worst_case,omitempty"`
+	Unread   []diff.Unread  `json:"not_compared,omitempty"`
 }
+
+// folders are those that were not compared, each once.
+func (d *shownSpecDiff) folders() []diff.Unread { return (&diff.Report{Unread: d.Unread}).Folders() }
 
 func specDiffOf(old, now *diffSide, context int) *shownSpecDiff {
 	r := diff.Compare(old.spec, now.spec, diff.Options{Context: context, Unified: func(before, after string) string {
@@ -248,7 +256,7 @@ func specDiffOf(old, now *diffSide, context int) *shownSpecDiff {
 	}})
 	d := &shownSpecDiff{
 		Old: old.name(), New: now.name(), State: "changed",
-		Effects: append([]diff.Change{}, r.Effects()...), Sections: r.Sections, Agents: r.Agents, Worst: r.Worst,
+		Effects: append([]diff.Change{}, r.Effects()...), Sections: r.Sections, Agents: r.Agents, Worst: r.Worst, Unread: r.Unread,
 	}
 	switch {
 	case old.missing:

@@ -13,22 +13,35 @@ const (
 	commentMost    = 65000 // characters; GitHub takes 65,536 of a comment
 	commentEffects = 30    // lines of what is looser, breaking or safer
 	commentChanges = 60    // lines of a section
+	commentOpen    = 25    // changes that are shown without opening anything
+	commentShort   = 16    // lines of a diff that is
 )
 
 // markdown is how the specs differ for a pull request: what is looser, breaking
 // and safer, a table of the rest, and what opens below.
 func (d *shownSpecDiff) markdown() string {
 	if d.State == "same" {
-		return fmt.Sprintf("%s and %s: no difference in meaning.\n", markdown.Code(d.Old, 120), markdown.Code(d.New, 120))
+		return fmt.Sprintf("%s and %s: no difference in what runs.\n%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.unreadNote())
 	}
-	m := &comment{}
+	r := diff.Report{Sections: d.Sections, Agents: d.Agents}
+	m := &comment{open: r.Count() <= commentOpen}
 	m.add("### " + markdown.Prose(d.headline(), 240) + "\n")
 	m.add(effectList(d.Effects))
 	if d.Worst != nil {
 		m.add(worstTable(d.Worst))
 	}
 	m.sections("", d.Sections, d.Agents)
+	m.add(d.unreadNote())
 	return m.text()
+}
+
+// unreadNote says which folders were not compared.
+func (d *shownSpecDiff) unreadNote() string {
+	var b strings.Builder
+	for _, u := range d.folders() {
+		fmt.Fprintf(&b, "\nNot compared: the files in %s (%s).\n", markdown.Code(u.Folder, 120), markdown.Prose(u.Path, 200))
+	}
+	return b.String()
 }
 
 // comment is a text with a bound. Parts that do not fit are left out as a whole.
@@ -36,6 +49,7 @@ type comment struct {
 	b       strings.Builder
 	runes   int
 	omitted int
+	open    bool // it is short: what changed stands there without opening
 }
 
 // noteRoom is what is kept for the line about what was left out.
@@ -103,7 +117,7 @@ func worstTable(w *diff.Worst) string {
 // sections are a table of what changed, and the changes themselves, which open;
 // then the same of the agents within.
 func (m *comment) sections(within string, sections []diff.Section, agents []diff.Agent) {
-	if len(sections) > 0 {
+	if len(sections) > 0 && !m.open {
 		m.add(sectionTable(within, sections))
 	}
 	for _, s := range sections {
@@ -138,7 +152,11 @@ func sectionTable(within string, sections []diff.Section) string {
 // of its own.
 func (m *comment) section(within string, s diff.Section) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", markdown.Summary(within+s.Title, 160))
+	if m.open {
+		fmt.Fprintf(&b, "\n**%s**\n\n", markdown.Prose(within+s.Title, 160))
+	} else {
+		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", markdown.Summary(within+s.Title, 160))
+	}
 	for i, x := range s.Changes {
 		if i == commentChanges {
 			fmt.Fprintf(&b, "- … %d more\n", len(s.Changes)-i)
@@ -150,12 +168,24 @@ func (m *comment) section(within string, s diff.Section) {
 		}
 		b.WriteString("\n")
 	}
-	m.add(b.String() + "\n</details>\n")
-	for _, x := range s.Changes {
-		if x.Diff != "" {
-			var part strings.Builder
-			folded(&part, within+x.Path, x.Diff)
-			m.add(part.String())
-		}
+	if !m.open {
+		b.WriteString("\n</details>\n")
 	}
+	m.add(b.String())
+	for _, x := range s.Changes {
+		m.add(m.diff(within+x.Path, x.Diff))
+	}
+}
+
+// diff is the diff of a text: a short one as it is, a long one opens.
+func (m *comment) diff(title, text string) string {
+	var b strings.Builder
+	switch {
+	case text == "":
+	case m.open && strings.Count(text, "\n") <= commentShort:
+		fmt.Fprintf(&b, "\n%s\n\n%s", markdown.Code(title, 120), markdown.Block("diff", text, commentShort))
+	default:
+		folded(&b, title, text)
+	}
+	return b.String()
 }

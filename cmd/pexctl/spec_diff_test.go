@@ -92,6 +92,7 @@ func specsOfTheHouse(t *testing.T) []string {
 }
 
 func TestASpecDoesNotDifferFromItself(t *testing.T) {
+	oneGoroutine(t)
 	for _, path := range specsOfTheHouse(t) {
 		if got := stateOf(t, diffed(t, 0, path, path, "-o", "json")); got != "same" {
 			t.Errorf("%s: %s", path, got)
@@ -100,6 +101,7 @@ func TestASpecDoesNotDifferFromItself(t *testing.T) {
 }
 
 func TestFormattingIsNoDifference(t *testing.T) {
+	oneGoroutine(t)
 	specs, err := filepath.Glob("../../specs/*/spec.yaml")
 	if err != nil || len(specs) == 0 {
 		t.Fatal(specs, err)
@@ -204,8 +206,46 @@ inject_datetime: false
 	}
 }
 
+// TestADefaultPromptWrittenOut writes the planner's own prompt into a spec: that
+// is no difference, and of one word of it the word is told.
+func TestADefaultPromptWrittenOut(t *testing.T) {
+	text, err := os.ReadFile("../../builtins/node/prompt/planner_prompt.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	const head = "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: a}\nllms: {main: {provider: scripted}}\n"
+	const graph = "graph: {nodes: [{id: p, type: planner%s}, {id: e, type: executor}, {id: f, type: finalizer}], edges: [{from: p, to: e}, {from: e, to: f}, {from: f, to: end}]}\n"
+	for name, body := range map[string]string{
+		"bare.yaml":  head,
+		"full.yaml":  head + "planner: {planner_prompt: {file: plan.md}}\n",
+		"other.yaml": head + "planner: {planner_prompt: {file: other.md}}\n",
+		"role.yaml":  head + "planner: {planner_prompt: {file: other.md}}\n" + fmt.Sprintf(graph, ""),
+		"node.yaml":  head + "planner: {planner_prompt: {file: other.md}}\n" + fmt.Sprintf(graph, ", planner_prompt: {file: other.md}"),
+		"plan.md":    string(text),
+		"other.md":   strings.Replace(string(text), "plan", "scheme", 1),
+		"pex.lock":   "",
+	} {
+		if err := os.WriteFile(name, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, same := range [][2]string{{"bare.yaml", "full.yaml"}, {"full.yaml", "bare.yaml"}, {"role.yaml", "node.yaml"}, {"node.yaml", "role.yaml"}} {
+		if got := diffed(t, 0, same[0], same[1]); !strings.Contains(got, "no difference in what runs") {
+			t.Errorf("%v: %s", same, got)
+		}
+	}
+	for _, pair := range [][2]string{{"bare.yaml", "other.yaml"}, {"other.yaml", "bare.yaml"}} {
+		got := diffed(t, 0, pair[0], pair[1])
+		if strings.Count(got, "\n      -") != 1 || strings.Count(got, "\n      +") != 1 || !strings.Contains(got, "the default") {
+			t.Errorf("%v: one sentence changed, and this is told:\n%s", pair, got)
+		}
+	}
+}
+
 // TestACommentHasABound makes a difference that no comment could hold.
 func TestACommentHasABound(t *testing.T) {
+	oneGoroutine(t)
 	t.Chdir(t.TempDir())
 	spec := func(name, word string) {
 		var b strings.Builder

@@ -19,7 +19,8 @@ import (
 func (d *shownSpecDiff) print(c *cli.Context) {
 	w := c.App.Writer
 	if d.State == "same" {
-		fmt.Fprintf(c.App.ErrWriter, "%s and %s: no difference in meaning\n", d.Old, d.New)
+		fmt.Fprintf(c.App.ErrWriter, "%s and %s: no difference in what runs\n", d.Old, d.New)
+		d.printUnread(c.App.ErrWriter)
 		return
 	}
 	fmt.Fprintln(w, d.headline())
@@ -32,6 +33,17 @@ func (d *shownSpecDiff) print(c *cli.Context) {
 		for _, row := range worstRows(d.Worst) {
 			fmt.Fprintf(w, "  %-7s %s\n", row[0], strings.TrimSpace(fmt.Sprintf("%s → %s %s", row[1], row[2], row[3])))
 		}
+	}
+	if len(d.Unread) > 0 {
+		fmt.Fprintln(w)
+		d.printUnread(w)
+	}
+}
+
+// printUnread says which folders were not compared.
+func (d *shownSpecDiff) printUnread(w io.Writer) {
+	for _, u := range d.folders() {
+		fmt.Fprintln(w, fitFor(w, fmt.Sprintf("not compared: the files in %s (%s)", u.Folder, u.Path)))
 	}
 }
 

@@ -85,7 +85,7 @@ func cutShort(c *cli.Context, err error) error {
 func toTry(c *cli.Context, words ...string) string {
 	line := "pexctl " + strings.Join(words, " ")
 	if c.IsSet("home") {
-		line += " --home " + c.String("home")
+		line += " --home " + quoted(c.String("home"))
 	}
 	return line
 }

@@ -160,6 +160,10 @@ func repairRun(c *cli.Context, h *homed, run string, wantJSON bool) error {
 	if h.runs == nil {
 		return usage("run %s: there are no runs in %s", run, h.dir)
 	}
+	run, err := runNamed(c, h.dir, h.runs, run)
+	if err != nil {
+		return err
+	}
 	r, err := h.runs.Repair(run)
 	switch {
 	case errors.Is(err, journal.ErrCorrupt):

@@ -49,13 +49,20 @@ func reachedByModel(m *engine.ModelSpec) (lines, keys []string) {
 		return nil, nil
 	}
 	line := fmt.Sprintf("sends prompts to %s of %s", m.Params.Model, m.Provider)
+	if m.Params.Model == "" {
+		line = "sends prompts to " + m.Provider
+	}
 	if m.BaseURL.Text != "" {
 		line += " at " + m.BaseURL.Text
 	}
-	if m.APIKeyEnv != "" {
-		return []string{line}, nil // it stands in the entry
+	lines = []string{line}
+	if config, ok := m.Config.(engine.Reacher); ok {
+		lines = append(lines, config.Reaches()...)
 	}
-	return []string{line}, keyEnv(m)
+	if m.APIKeyEnv != "" {
+		return lines, nil // it stands in the entry
+	}
+	return lines, keyEnv(m)
 }
 
 // usedVariables names the variables of the environment that an entry names, and

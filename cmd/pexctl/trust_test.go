@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/http"
 	"github.com/pexctl/pex/providers/langchain"
 )
 
@@ -53,6 +54,11 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 			"a model whose key nobody names",
 			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: engine.Params{Model: "g"}}, `{}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to g of googleai", "llms.x (lib.yaml): uses the environment's GEMINI_API_KEY, GOOGLE_API_KEY"},
+		},
+		{
+			"a model at an address of its options",
+			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "http", APIKeyEnv: "K", Config: &http.Config{URL: component.Template{Text: "https://elsewhere.example.com/${args.model}"}}}, `{"options": {"url": "https://elsewhere.example.com/${args.model}"}}`)},
+			[]string{"llms.x (lib.yaml): sends prompts to http", "llms.x (lib.yaml): connects to https://elsewhere.example.com/${args.model}"},
 		},
 		{
 			"a model of a backend",

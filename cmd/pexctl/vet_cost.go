@@ -39,7 +39,9 @@ type worstCases struct {
 type specBounds struct {
 	File string `json:"file"`
 	worstcase.Estimate
-	Lines []heavyLine `json:"levers"` // with where they stand
+	Lines    []heavyLine `json:"levers"` // with where they stand
+	limits   string      // where the spec's own limits stand; "" = it has none
+	unpriced string      // an llm of it that is asked and has no price, or ""
 }
 
 // heavyLine is a lever with its value.
@@ -141,11 +143,20 @@ func (w *worstCases) look(p *dsl.Pass, shown string) {
 		}
 		b.Lines = append(b.Lines, line)
 	}
-	w.all = append(w.all, b)
+	for _, part := range b.Parts {
+		if m := model(p.Program, part.LLM); part.Agent == "" && m != nil && m.Cost == nil {
+			b.unpriced = m.Name
+			break
+		}
+	}
 	at := p.Spec.Tree().Get("limits")
+	if place := at.Place(); place.Line > 0 {
+		b.limits = fmt.Sprintf("%s:%d", place.File, place.Line)
+	}
 	if !at.Exists() {
 		at = p.Spec.Tree().Get("metadata")
 	}
+	w.all = append(w.all, b)
 	for _, g := range w.gates {
 		reaches, unbounded := g.exceeds(b.Limited)
 		switch {

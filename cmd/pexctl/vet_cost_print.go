@@ -31,6 +31,9 @@ func (b *specBounds) print(w io.Writer) {
 		fmt.Fprintln(w, why)
 	}
 	b.printLevers(w)
+	if ways := b.ways(); len(ways) > 0 {
+		fmt.Fprintf(w, "\nto get a bound: %s\n", strings.Join(ways, "; "))
+	}
 }
 
 func partRow(p *worstcase.Part) []string {
@@ -72,28 +75,24 @@ func amount(n worstcase.Count) string {
 	return tty.Amount(n.Most)
 }
 
-// reasons are why figures have no bound, with the way out.
+// reasons are why figures have no bound.
 func (b *specBounds) reasons() []string {
 	var out []string
-	add := func(what, why, way string) {
+	add := func(what, why string) {
 		if why != "" {
-			out = append(out, fmt.Sprintf("no bound on %s: %s%s", what, why, way))
+			out = append(out, fmt.Sprintf("no bound on %s: %s", what, why))
 		}
 	}
 	t := b.Limited
-	add("calls", t.Calls.Unbounded, "")
+	add("calls", t.Calls.Unbounded)
 	if t.Tokens.Unbounded != t.Calls.Unbounded {
-		way := "; limits.max_tokens bounds all tokens"
-		if b.Context == 0 && t.Input.Unbounded != "" {
-			way += ", and --context N says how many fit into a request"
-		}
-		add("input", t.Input.Unbounded, way)
+		add("input", t.Input.Unbounded)
 		if t.Output.Unbounded != t.Input.Unbounded {
-			add("output", t.Output.Unbounded, "")
+			add("output", t.Output.Unbounded)
 		}
 	}
 	if why := t.Cost.Unbounded; !slices.Contains([]string{t.Calls.Unbounded, t.Input.Unbounded, t.Output.Unbounded}, why) {
-		add("cost", why, "")
+		add("cost", why)
 	}
 	return out
 }

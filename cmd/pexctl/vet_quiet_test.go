@@ -24,6 +24,7 @@ var meantSo = map[string][]string{
 
 // A warning about what is right is worse than none: people stop reading them.
 func TestNoFalseAlarm(t *testing.T) {
+	oneGoroutine(t)
 	t.Setenv("PEX_HOME", t.TempDir())
 	t.Chdir("../..")
 	vetted := 0

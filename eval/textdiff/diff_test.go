@@ -235,6 +235,9 @@ func lineNoise(r *rand.Rand) string {
 // TestDiffOfTheWorstTextsEnds: nothing in common, nothing that stands once, all
 // on one line.
 func TestDiffOfTheWorstTextsEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at work: left to the runs without -short")
+	}
 	for _, c := range []struct{ name, before, after string }{
 		{"lines", strings.Repeat("a\nb\n", 50_000), strings.Repeat("b\nc\na\n", 40_000)},
 		{"one line", strings.Repeat("a b ", 100_000), strings.Repeat("b c a ", 80_000)},

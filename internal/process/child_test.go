@@ -90,7 +90,7 @@ func TestCloseOfAChildLeavesNothing(t *testing.T) {
 	alive.Close() // its writing end: now only the processes hold one
 	began := time.Now()
 	c.Close()
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 20*time.Second { // they would live for a minute
 		t.Errorf("closing took %s", took)
 	}
 	if err := reader.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {

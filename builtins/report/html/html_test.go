@@ -147,6 +147,9 @@ func TestLongRowsMakeShortChunks(t *testing.T) {
 }
 
 func TestMemoryDoesNotGrowWithRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at work: left to the runs without -short")
+	}
 	row := newWorld(1).row(0, "large", 1)
 	var early, late uint64
 	rows := func() iter.Seq2[*trial.Row, error] {

@@ -1,0 +1,101 @@
+package tool_test
+
+import (
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/tool"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+)
+
+// secured is a server whose certificate only the file ca names.
+func secured(t *testing.T) (base, ca string) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"results":[]}`)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	ca = filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s.URL, ca
+}
+
+// The tools that ask web services trust what the models trust: the process's own CA.
+func TestToolsTrustTheOwnAuthority(t *testing.T) {
+	base, ca := secured(t)
+	host := strings.TrimPrefix(base, "https://")
+	cases := []struct {
+		name  string
+		build func(engine.ToolSettings) (engine.Tool, error)
+		args  any
+	}{
+		{"http", func(s engine.ToolSettings) (engine.Tool, error) {
+			return try(tool.HTTP, s, func(c *tool.HTTPConfig) { c.URL, c.AllowPrivate = component.Template{Text: base}, true })
+		}, map[string]any{}},
+		{"http_get", func(s engine.ToolSettings) (engine.Tool, error) {
+			return try(tool.HTTPGet, s, func(c *tool.HTTPGetConfig) { c.AllowHosts = []string{host} })
+		}, map[string]any{"url": base}},
+		{"http_request", func(s engine.ToolSettings) (engine.Tool, error) {
+			return try(tool.HTTPRequest, s, func(c *tool.HTTPRequestConfig) { c.AllowHosts = []string{host} })
+		}, map[string]any{"url": base}},
+		{"web_search", func(s engine.ToolSettings) (engine.Tool, error) {
+			return try(tool.WebSearch, s, func(c *tool.WebSearchConfig) { c.URL = component.Template{Text: base} })
+		}, map[string]any{"query": "x"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			for file, want := range map[string]string{ca: "", "": "certificate"} {
+				made, err := c.build(engine.ToolSettings{Env: variable("PEX_CA_FILE", file)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err = call(t, made, c.args); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("with %q: %v", file, err)
+				}
+			}
+			if _, err := c.build(engine.ToolSettings{Env: variable("PEX_CA_FILE", "/nowhere.pem")}); err == nil || !strings.Contains(err.Error(), "PEX_CA_FILE") {
+				t.Errorf("a file that is not there: %v", err)
+			}
+			if _, err := c.build(engine.ToolSettings{Env: variable("PEX_CA_FILE", "/nowhere.pem"), Offline: true}); err != nil {
+				t.Errorf("offline nothing is trusted, nor read: %v", err)
+			}
+		})
+	}
+}
+
+// A host that a model chooses is not shown who this process is.
+func TestNoHostOfAModelsSeesTheProcessesCertificate(t *testing.T) {
+	env := func(name string) string {
+		return map[string]string{"PEX_CLIENT_CERT": "/nowhere.pem", "PEX_CLIENT_KEY": "/nowhere.pem"}[name]
+	}
+	for _, hosts := range [][]string{nil, {"*"}} {
+		if _, err := try(tool.HTTPGet, engine.ToolSettings{Env: env}, func(c *tool.HTTPGetConfig) { c.AllowHosts = hosts }); err != nil {
+			t.Errorf("of %v the certificate is read: %v", hosts, err)
+		}
+	}
+	if _, err := try(tool.HTTPGet, engine.ToolSettings{Env: env}, func(c *tool.HTTPGetConfig) { c.AllowHosts = []string{"example.com"} }); err == nil {
+		t.Error("hosts of the author's are not shown the certificate")
+	}
+}
+
+func variable(name, value string) func(string) string {
+	return func(n string) string {
+		if n == name {
+			return value
+		}
+		return ""
+	}
+}

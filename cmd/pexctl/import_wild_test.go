@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/internal/golden"
+)
+
+// wildReplies answer for every llm of an imported agent, by tool calls' absence
+// and by text alike.
+const wildReplies = `- {role: planner, text: '{"steps": ["Look"], "result": ""}'}
+- {role: executor, text: '{"thought": "I know", "final_answer": "Two indices."}'}
+- {role: reflector, when: 'prompt contains "Two indices"', text: '{"steps": [], "result": "Two."}'}
+`
+
+// TestBodiesFromTheWild imports registration bodies as people have them, vets
+// what comes of them without a word, and runs it on a script.
+func TestBodiesFromTheWild(t *testing.T) {
+	golden.Each(t, "../../testdata/import/opensearch/wild/*.txtar", func(t *testing.T, a *golden.Archive) {
+		t.Chdir(t.TempDir())
+		a.Extract(t, ".")
+		args := []string{"import", "opensearch", "agent.json", "--out", "made", "-o", "json"}
+		for _, name := range []string{"connector.json", "connector2.json", "connector3.json"} {
+			if _, err := os.Stat(name); err == nil {
+				args = append(args, "--connector", name)
+			}
+		}
+		if _, err := os.Stat("executor.json"); err == nil {
+			args = append(args, "--agent", "exec-1=executor.json")
+		}
+		var made struct {
+			Notes []struct{ What string }
+			Vet   struct{ Errors, Warnings int }
+		}
+		if err := json.Unmarshal([]byte(printed(t, 0, args...)), &made); err != nil {
+			t.Fatal(err)
+		}
+		if made.Vet.Errors+made.Vet.Warnings > 0 {
+			t.Errorf("vet: %+v\n%s", made.Vet, printed(t, 0, "vet", "made"))
+		}
+		for _, n := range made.Notes {
+			if strings.Contains(n.What, "nothing that is known of OpenSearch's agents reads it") {
+				t.Errorf("a key that people have is not known: %+v", n)
+			}
+		}
+		if err := os.WriteFile(filepath.Join("made", "replies.yaml"), []byte(wildReplies), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		spec, err := os.ReadFile("made/spec.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		out := &bytes.Buffer{}
+		if code := run(append([]string{"run", "made", "How many?", "-o", "json"}, onScript(string(spec))...), streams{strings.NewReader(""), out, &said}); code != 0 {
+			t.Fatalf("run: exit %d\n%s\n%s\n%s", code, said.String(), out, spec)
+		}
+		if !strings.Contains(out.String(), `"response": "Two."`) {
+			t.Errorf("the answer is another:\n%s", out)
+		}
+	})
+}
+
+// onScript are overrides that have a script answer for each llm of a spec, and a
+// clock stand for its tool servers.
+func onScript(spec string) (flags []string) {
+	section := ""
+	for line := range strings.Lines(spec) {
+		line = strings.TrimRight(line, "\n")
+		switch name, ok := strings.CutSuffix(line, ":"); {
+		case ok && !strings.HasPrefix(line, " "):
+			section = name
+		case ok && section == "llms" && strings.HasPrefix(line, "  ") && line[2] != ' ' && line[2] != '#':
+			flags = append(flags, "--set", "llms."+strings.TrimSpace(name)+"={provider: scripted, options: {file: replies.yaml}}")
+		case ok && section == "tools" && strings.HasPrefix(line, "  ") && line[2] != ' ' && strings.Contains(spec, line+"\n    type: mcp"):
+			flags = append(flags, "--set", "tools."+strings.TrimSpace(name)+"={type: builtin, use: clock}")
+		}
+	}
+	return flags
+}

@@ -1,0 +1,64 @@
+package dsl_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// leaving is a context that ends when it was asked for the nth time.
+type leaving struct {
+	context.Context
+	left, asked int
+}
+
+func (l *leaving) Err() error {
+	if l.asked++; l.asked > l.left {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestVetEndsWhenNobodyWaits: wherever it is given up, it finds nothing, opens
+// nothing more, and does not stumble over what is half done.
+func TestVetEndsWhenNobodyWaits(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"lib.yaml":    "apiVersion: pex/v1\nkind: Library\nprompts: {who: A planner.}\n",
+		"helper.yaml": "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: helper, description: helps}\nllms: {main: {provider: scripted}}\ntools: {clock: {}}\n",
+		"suite.yaml":  "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: x}\nspec: spec.yaml\ndataset: {rows: [{id: a, question: q}]}\nvariants: {a: {}, b: {spec: helper.yaml}}\n",
+		"spec.yaml": "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: x}\ninclude: [lib.yaml]\nllms: {main: {provider: scripted}}\n" +
+			"tools: {clock: {}, helper: {type: agent, ref: helper.yaml}}\nplanner: {system_prompt: {use: who}}\nevals: [suite.yaml]\n" +
+			"guards: [{name: g, at: after_step, when: run.tokens > 3, do: stop}]\ntests: [{name: a, render: planner}, {name: a, render: planner}]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := 0; ; n++ {
+		ctx := &leaving{Context: t.Context(), left: n}
+		late := 0
+		o := options()
+		o.Context = ctx
+		o.Analyzers = []dsl.Analyzer{{Name: "all", Run: func(*dsl.Pass) {}}}
+		o.Read = func(string) ([]byte, error) {
+			if ctx.asked > ctx.left {
+				late++
+			}
+			return nil, dsl.ErrOnDisk
+		}
+		_, found := dsl.Vet(filepath.Join(dir, "spec.yaml"), o)
+		if ctx.asked <= ctx.left {
+			if n < 30 || !found.Failed() {
+				t.Errorf("it was asked %d times, and %v was found", n, found)
+			}
+			return
+		}
+		if len(found) > 0 || late > 1 { // the file that is being read is read to its end
+			t.Errorf("given up at %d: %d files were opened, and it says %v", n, late, found)
+		}
+	}
+}

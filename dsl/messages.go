@@ -1,0 +1,77 @@
+package dsl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// Messages reads a conversation in the form that chat APIs share: a JSON list of
+// {"role": "user" or "assistant", "content": text}, or an object that holds it
+// under "messages". Content may be a list of {"type": "text", "text": ...}. Each
+// question and its answer is an interaction, oldest first; what nobody answered
+// at the end is the question ("" = there is none).
+func Messages(file []byte) (earlier []engine.Interaction, question string, err error) {
+	v, err := fromJSON(&source{name: "messages", text: file, kind: resolved})
+	if err != nil {
+		return nil, "", fmt.Errorf("the messages are not JSON: %w", err)
+	}
+	if within := v.get("messages"); within != nil {
+		v = within
+	}
+	if v.kind != list {
+		return nil, "", errors.New(`the messages are no list: write [{"role": "user", "content": "..."}]`)
+	}
+	var turn engine.Interaction
+	for i, m := range v.items {
+		text, err := content(m.get("content"))
+		if err != nil {
+			return nil, "", fmt.Errorf("message %d: %w", i+1, err)
+		}
+		switch role := textAt(m, "role"); role {
+		case "user":
+			if turn.Answer != "" {
+				earlier, turn = append(earlier, turn), engine.Interaction{}
+			}
+			turn.Question = paragraphs(turn.Question, text)
+		case "assistant":
+			turn.Answer = paragraphs(turn.Answer, text)
+		default:
+			return nil, "", fmt.Errorf("message %d: the role %s cannot be given: there are user and assistant; what is for the model alone stands in a system_prompt", i+1, quoted(role))
+		}
+	}
+	if turn.Answer != "" {
+		return append(earlier, turn), "", nil
+	}
+	return earlier, turn.Question, nil
+}
+
+// content is the text of a message, which may stand in parts.
+func content(v *value) (string, error) {
+	switch {
+	case v != nil && v.kind == text:
+		return v.text, nil
+	case v == nil || v.kind != list:
+		return "", errors.New("there is no content, which is text or a list of texts")
+	}
+	var out string
+	for _, part := range v.items {
+		if kind := textAt(part, "type"); kind != "text" {
+			return "", fmt.Errorf("content of the type %s cannot be given: there is text", quoted(kind))
+		}
+		out = paragraphs(out, textAt(part, "text"))
+	}
+	return out, nil
+}
+
+func paragraphs(texts ...string) string {
+	var kept []string
+	for _, t := range texts {
+		if t != "" {
+			kept = append(kept, t)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}

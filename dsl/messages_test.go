@@ -1,0 +1,78 @@
+package dsl_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+func TestMessages(t *testing.T) {
+	cases := []struct {
+		name, file string
+		earlier    []engine.Interaction
+		question   string
+	}{
+		{name: "none", file: `[]`},
+		{name: "a question", file: `[{"role": "user", "content": "why?"}]`, question: "why?"},
+		{
+			name:    "a question and its answer",
+			file:    `[{"role": "user", "content": "why?"}, {"role": "assistant", "content": "because"}]`,
+			earlier: []engine.Interaction{{Question: "why?", Answer: "because"}},
+		},
+		{
+			name:     "a question after an answer",
+			file:     `[{"role": "user", "content": "why?"}, {"role": "assistant", "content": "because"}, {"role": "user", "content": "and now?"}]`,
+			earlier:  []engine.Interaction{{Question: "why?", Answer: "because"}},
+			question: "and now?",
+		},
+		{
+			name:     "several of one role are one",
+			file:     `[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}, {"role": "assistant", "content": "d"}, {"role": "user", "content": "e"}]`,
+			earlier:  []engine.Interaction{{Question: "a\n\nb", Answer: "c\n\nd"}},
+			question: "e",
+		},
+		{
+			name:    "who greets first",
+			file:    `[{"role": "assistant", "content": "hello"}]`,
+			earlier: []engine.Interaction{{Answer: "hello"}},
+		},
+		{name: "in parts", file: `[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]`, question: "a\n\nb"},
+		{name: "within an object", file: `{"model": "m", "messages": [{"role": "user", "content": "${parameters.x}"}]}`, question: "${parameters.x}"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			earlier, question, err := dsl.Messages([]byte(c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.earlier, earlier); diff != "" || question != c.question {
+				t.Errorf("question %q, want %q; earlier (-want +got):\n%s", question, c.question, diff)
+			}
+		})
+	}
+}
+
+func TestMessagesRefused(t *testing.T) {
+	cases := []struct{ name, file, want string }{
+		{"no JSON", `[{`, "the messages are not JSON"},
+		{"no list", `"hi"`, "the messages are no list"},
+		{"empty", ``, "the messages are not JSON"},
+		{"a role of others", `[{"role": "user", "content": "a"}, {"role": "system", "content": "b"}]`, `message 2: the role "system" cannot be given`},
+		{"no role", `[{"content": "a"}]`, `message 1: the role "" cannot be given`},
+		{"no content", `[{"role": "user"}]`, "message 1: there is no content"},
+		{"a picture", `[{"role": "user", "content": [{"type": "image_url"}]}]`, `message 1: content of the type "image_url" cannot be given`},
+		{"no message", `["a"]`, "message 1: there is no content"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := dsl.Messages([]byte(c.file))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
