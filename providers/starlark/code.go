@@ -156,9 +156,13 @@ func executable() (string, error) {
 // overflow is what the Go runtime says on stderr when the stack is at its bound.
 const overflow = "stack overflow"
 
-// refusals are what stderr says when the system grants no more memory: two of
-// the Go runtime, one of its race detector, which asks first.
-var refusals = []string{"out of memory", "cannot allocate memory", "ThreadSanitizer failed to allocate"}
+// refusals are how stderr begins, or nearly, when the system grants no more
+// memory: four of the Go runtime, which may also stumble over what it was not
+// given, and one of its race detector, which asks first.
+var refusals = []string{
+	"fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory", "runtime/cgo: pthread_create failed",
+	"SIGSEGV: segmentation violation\n", "ThreadSanitizer failed to allocate",
+}
 
 // tooMuch tells whether a child ended for the memory it wanted.
 func tooMuch(res process.Result) bool {

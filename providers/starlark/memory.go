@@ -10,7 +10,7 @@ import (
 const (
 	exitMemory = 77                   // how a child ends that took too much memory
 	often      = 2 * time.Millisecond // between two looks at the heap
-	spare      = 256 << 20            // bytes the system grants beyond the bound: what the collector has not given back, and arenas are mapped by 64 MB
+	spare      = 1 << 30              // bytes the system grants beyond the bound
 )
 
 // watchMemory ends the process when its heap grows by more than most bytes, or
@@ -19,7 +19,8 @@ const (
 // The collector works harder towards the bound, so that what ends a program is
 // what it holds rather than what it dropped. A single value far beyond the
 // bound is refused by the system, where it can: while it is made no look at the
-// heap may come through.
+// heap may come through. So much is spare that the looks come first otherwise:
+// the runtime ends in many ways where it gets nothing.
 func watchMemory(most uint64) {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(heap)
