@@ -14,10 +14,10 @@ type box struct {
 	above, below []int   // boxes that lines lead to
 }
 
-// line is an edge in a layout. It leads downwards by its boxes, or back on a
+// line is a wire in a layout. It leads downwards by its boxes, or back on a
 // lane beside everything.
 type line struct {
-	edge int // in the drawing; -1 = that from start
+	wire int // -1 = that from start
 	via  []int
 	back bool
 	lane float64 // x of a line that leads back, of its middle
@@ -41,7 +41,7 @@ type sized struct{ w, h float64 }
 // arrange lays out a drawing. It is a layered layout: ranks by the longest way
 // from the start, an order with few crossings, then places; lines that lead back
 // go beside it.
-func arrange(d *Drawing, nodes, labels []sized) *layout {
+func arrange(d *Drawing, wires []wire, nodes, labels []sized) *layout {
 	l := &layout{boxes: make([]box, len(nodes)), nodes: len(nodes)}
 	for i, s := range nodes {
 		l.boxes[i].w, l.boxes[i].h = s.w, s.h
@@ -50,15 +50,15 @@ func arrange(d *Drawing, nodes, labels []sized) *layout {
 	for i, n := range d.nodes {
 		ids[n.ID] = i + 1
 	}
-	ends := make([][2]int, 0, len(d.edges)+1)
+	ends := make([][2]int, 0, len(wires)+1)
 	ends = append(ends, [2]int{0, ids[d.start]})
-	for _, e := range d.edges {
-		ends = append(ends, [2]int{ids[e.from], ids[e.to]})
+	for _, w := range wires {
+		ends = append(ends, [2]int{ids[w.from], ids[w.to]})
 	}
 	back := backward(len(nodes), ends)
 	l.rank(ends, back)
 	for i, e := range ends {
-		ln := line{edge: i - 1, back: back[i], via: []int{e[0]}}
+		ln := line{wire: i - 1, back: back[i], via: []int{e[0]}}
 		if i > 0 {
 			ln.w, ln.h = labels[i-1].w, labels[i-1].h
 		}

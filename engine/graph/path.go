@@ -122,8 +122,13 @@ func (l *layout) sidePort(ln *line, at int, leaves bool) float64 {
 	return b.y + (float64(mine)-float64(n-1)/2)*min(10, (b.h-10)/float64(max(n-1, 1)))
 }
 
-// labelPlace is the middle of a line's label.
+// labelPlace is the middle of a line's label. That of a line from a box to itself
+// stands above it: other lines may leave the box right beside it.
 func (l *layout) labelPlace(ln *line) (x, y float64) {
+	if ln.back && ln.via[0] == ln.via[1] {
+		b := l.boxes[ln.via[0]]
+		return ln.lane, b.y - b.h/2 - ln.h/2
+	}
 	if ln.back {
 		return ln.lane, (l.boxes[ln.via[0]].y + l.boxes[ln.via[1]].y) / 2
 	}

@@ -19,9 +19,9 @@ const (
 // SVG draws a picture that stands for itself: its style is inside, for light and
 // dark, and nothing in it runs. name is what the picture is of.
 func (d *Drawing) SVG(name string) string {
-	s := &svg{d: d}
+	s := &svg{d: d, wires: d.wires()}
 	s.measure()
-	s.l = arrange(d, s.nodeSizes, s.labelSizes)
+	s.l = arrange(d, s.wires, s.nodeSizes, s.labelSizes)
 	title := wrap(name, 60, 2)
 	caption := wrap(d.stands(), 60, 3)
 	s.head(name, title, caption)
@@ -45,8 +45,9 @@ type svg struct {
 	b          strings.Builder
 	nodeTexts  [][]string
 	nodeSizes  []sized // start, the nodes, end
-	labelTexts [][]string
-	labelSizes []sized // of the edges
+	wires      []wire
+	labelTexts [][]words
+	labelSizes []sized // of the wires
 }
 
 // measure wraps all texts and says how much room they take.
@@ -68,17 +69,15 @@ func (s *svg) measure() {
 		end = append(end, wrap(s.d.stands(), endColumns, 3)...)
 	}
 	add(end)
-	for _, e := range s.d.edges {
-		lines := wrap(e.label, labelColumns, maxLines)
-		if e.count > 0 {
-			lines = append(lines, times(e.count))
+	for i := range s.wires {
+		lines, wide, size := s.wires[i].label(), 0, sized{}
+		for _, line := range lines {
+			wide = max(wide, width(line.text))
 		}
-		s.labelTexts = append(s.labelTexts, lines)
-		size := sized{}
 		if len(lines) > 0 {
-			size = sized{widest(lines)*6.7 + 10, float64(len(lines))*15 + 6}
+			size = sized{float64(wide)*6.7 + 10, float64(len(lines))*15 + 6}
 		}
-		s.labelSizes = append(s.labelSizes, size)
+		s.labelTexts, s.labelSizes = append(s.labelTexts, lines), append(s.labelSizes, size)
 	}
 }
 
@@ -165,9 +164,9 @@ func (s *svg) class(ln *line, kind string) string {
 		return kind
 	}
 	taken := s.d.walk.At != "" // that from start
-	if ln.edge >= 0 {
-		taken = s.d.edges[ln.edge].count > 0
-		if s.d.edges[ln.edge].jump {
+	if ln.wire >= 0 {
+		taken = s.wires[ln.wire].taken
+		if s.wires[ln.wire].jump {
 			kind += " jump"
 		}
 	}
@@ -188,20 +187,15 @@ func (s *svg) line(ln *line) {
 
 // label writes the text of a line over it.
 func (s *svg) label(ln *line) {
-	if ln.edge < 0 || ln.h == 0 {
+	if ln.wire < 0 || ln.h == 0 {
 		return
 	}
 	x, y := s.l.labelPlace(ln)
-	e := s.d.edges[ln.edge]
 	fmt.Fprintf(&s.b, `<g class="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s" rx="4"/>`+"\n",
-		s.class(ln, "label"), escaped(clipped(e.text(), maxTip)), px(x-ln.w/2), px(y-ln.h/2), px(ln.w), px(ln.h))
-	lines := s.labelTexts[ln.edge]
+		s.class(ln, "label"), escaped(s.wires[ln.wire].tip()), px(x-ln.w/2), px(y-ln.h/2), px(ln.w), px(ln.h))
+	lines := s.labelTexts[ln.wire]
 	for k, t := range lines {
-		class := "guard"
-		if e.count > 0 && k == len(lines)-1 {
-			class = "times"
-		}
-		s.text(class, x, y-float64(len(lines)-1)*7.5+float64(k)*15+4, t)
+		s.text(t.class, x, y-float64(len(lines)-1)*7.5+float64(k)*15+4, t.text)
 	}
 	s.b.WriteString("</g>\n")
 }
