@@ -59,7 +59,7 @@ func TestCursorKnowsWhatIsWritten(t *testing.T) {
 			got := env.At(before+after, len(before))
 			said := "nothing"
 			switch {
-			case got.Text:
+			case got.Text && !got.Known:
 				said = "text beside " + got.Compared.Name
 			case got.Known:
 				said = fmt.Sprintf("%s: %s, %s", got.Is.Name, got.Path, got.Is.Type)

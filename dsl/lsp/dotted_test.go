@@ -117,6 +117,7 @@ func TestCompletionWritesDottedNamesAsIndexes(t *testing.T) {
 		{"in double quotes", strings.Replace(named, "'parameters.user.id == 3'", `"parameters.us‸"`, 1), `"parameters['user.name']"`},
 		{"in an index", strings.Replace(named, "'parameters.user.id == 3'", `'parameters["‸"]'`, 1), `'parameters["user.name"]'`},
 		{"in a template", strings.Replace(named, "$<parameters.user>", "${parameters.us‸}", 1), "${parameters.user.name}"},
+		{"in an unfinished condition before brackets", strings.Replace(named, "'parameters.user.id == 3'}", "\"parameters.us‸}", 1), "\"parameters['user.name']}"},
 		{"in an unfinished condition in double quotes", strings.Replace(named, "'parameters.user.id == 3'}", "\"parameters.us‸", 1), "\"parameters['user.name']"},
 	}
 	for _, c := range cases {

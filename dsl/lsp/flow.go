@@ -83,6 +83,8 @@ func (f *flow) word(n *node) {
 			f.at = n.to
 			return
 		}
+		f.unclosed(n, c)
+		return
 	}
 	end := f.at
 	for end < len(f.s) && strings.IndexByte(",{}[]\r\n", f.s[end]) < 0 && (f.s[end] != ':' || !f.endsWord(end+1) && f.s[end+1] != ',') {
@@ -93,6 +95,14 @@ func (f *flow) word(n *node) {
 	if f.at = end; end == n.from && f.at < len(f.s) {
 		f.at++ // a character that begins nothing
 	}
+}
+
+// unclosed is a text whose second quote is still to be typed: what stands on its
+// line, but for the brackets at its end, which editors write on their own.
+func (f *flow) unclosed(n *node, quote byte) {
+	line := strings.TrimRight(f.s[f.at+1:f.lineEnd(f.at)], " \t\r}]")
+	n.style, n.text, n.to = quote, line, f.at+1+len(line)
+	f.at = n.to
 }
 
 // space passes blanks, comments and lines, as long as they belong to the flow.

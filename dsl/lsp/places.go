@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/creachadair/jrpc2"
 )
 
 func (s *server) definition(_ context.Context, p *atPosition) (any, error) {
