@@ -71,6 +71,9 @@ func (c *compiler) compile() *engine.Program {
 		return nil
 	}
 	c.secrets(c.tree, "")
+	if !c.library() {
+		c.parameters() // expressions and templates of any section may ask for them
+	}
 	c.decode(c.tree, "", &c.doc)
 	if !c.library() && c.tree.find("metadata") == nil {
 		c.report.error(diag.MissingKey, c.tree.place, "the spec has no metadata").Hint = "write metadata: {name: what the agent is called}"
@@ -89,7 +92,7 @@ func (c *compiler) compile() *engine.Program {
 		},
 	}
 	phases := []func(){
-		c.datetime, c.parameters, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.output, c.nodes, c.innerAgents,
+		c.datetime, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.output, c.nodes, c.innerAgents,
 	}
 	for _, phase := range phases {
 		if c.loader.options.left() {

@@ -25,7 +25,7 @@ var parameterPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_
 // parameters reads the declared inputs. Templates and expressions need them,
 // so they come first.
 func (c *compiler) parameters() {
-	v := c.section("parameters", c.doc.Parameters)
+	v := c.section("parameters", c.tree.get("parameters"))
 	for _, e := range v.entries {
 		if p, ok := c.parameter(e); ok {
 			c.params = append(c.params, p)

@@ -26,6 +26,10 @@ func (s *Scope) Nth(name string) string {
 	return name + "." + strconv.Itoa(s.r.counts[name])
 }
 
+// Omits says that the run's journal goes on without any effect below a name: an
+// earlier version of this program, which wrote it, did not come there.
+func (s *Scope) Omits(name string) bool { return s.k.Omits(name) }
+
 // Path is the scope's effect path.
 func (s *Scope) Path() string { return s.k.Path() }
 

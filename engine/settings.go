@@ -63,10 +63,3 @@ type Catalog struct {
 	Tools  component.Set[ToolSettings, Tool]
 	Nodes  component.Set[NodeSettings, Node]
 }
-
-// List describes every component, by kind, in listing order.
-func (c Catalog) List() []component.Info {
-	out := c.Models.List("provider")
-	out = append(out, c.Tools.List("tool")...)
-	return append(out, c.Nodes.List("node")...)
-}

@@ -37,14 +37,15 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 	opening, defs := p.open(a.x.opening(v, a.st), tools)
 	d := newDialogue(opening, defs)
 	repeats := &repetition{max: v.Program.Limits.MaxConsecutiveToolCalls}
+	step := s
 	for turn := 1; turn <= v.Program.Limits.ExecutorMaxIterations; turn++ {
-		s := s.Child(turnName(turn))
+		s := step.Child(turnName(turn))
 		r, err := a.turn(s, d, defs)
 		if err != nil || r == nil {
 			s.Record(engine.Said{Messages: d.transcript()})
 			return err
 		}
-		got := a.judged(s, p.read(r, turn), r, turn)
+		got := a.judged(step, p.read(r, turn), r, turn)
 		calls := got.calls
 		switch {
 		case got.retry != "":
@@ -78,10 +79,12 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 }
 
 // judged asks for a report again that is to be the answer of the run, and that
-// its output does not take; not in the last turn.
+// its output does not take; not in the last turn, nor in a run that an earlier
+// version made, which went on without.
 func (a *attempt) judged(s *engine.Scope, got said, r *engine.Reply, turn int) said {
 	whole := !got.refused && (r.Stop == engine.EndTurn || r.Stop == engine.StopSequence || r.Stop == "")
-	if len(got.calls) == 0 && got.retry == "" && whole && turn < s.View().Program.Limits.ExecutorMaxIterations {
+	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
+	if len(got.calls) == 0 && got.retry == "" && whole && !last {
 		got.retry = a.unfit(s, got.answer)
 	}
 	return got

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine/failpoint"
@@ -54,6 +55,22 @@ func (s *Scope) Context() context.Context { return s.b.run.ctx }
 
 // Replaying says that the code runs on what earlier sessions recorded.
 func (s *Scope) Replaying() bool { return s.b.run.pos < len(s.b.run.replay) }
+
+// Omits says that the journal goes on, and without any effect below a name: the
+// code that wrote it did not come there. Of a journal that is at its end nothing
+// is known.
+func (s *Scope) Omits(name string) bool {
+	r, below := s.b.run, join(s.path, name)+"/"
+	goesOn := false
+	for i := r.pos; i < len(r.replay); i++ {
+		rec := &r.replay[i]
+		if rec.Kind == journal.Intent && strings.HasPrefix(rec.Path, below) {
+			return false
+		}
+		goesOn = goesOn || rec.Kind == journal.Intent || rec.Kind == journal.End
+	}
+	return goesOn
+}
 
 // Emit has f called once the records so far are durable: in the order of the
 // Emit calls, never two at once. While replaying f is dropped, for the earlier

@@ -147,6 +147,40 @@ func TestDriftIsNamedByClass(t *testing.T) {
 	})
 }
 
+func TestWhatAJournalOmits(t *testing.T) {
+	step := func(s *kernel.Scope, n string) {
+		_, _ = kernel.Do(s, kernel.Effect[int]{Name: n, Class: journal.Read, Digest: digest("1"), Perform: func(context.Context, string) (int, error) { return 1, nil }})
+	}
+	j := &journal.Memory{}
+	var live, again []bool
+	prog := func(told *[]bool) func(*kernel.Scope) error {
+		return func(s *kernel.Scope) error {
+			ask := func(names ...string) {
+				for _, n := range names {
+					*told = append(*told, s.Omits(n))
+				}
+			}
+			ask("turn.1", "turn.2", "turn.3")
+			step(s.Child("turn.1"), "model")
+			ask("turn.1", "turn.2", "turn.3")
+			step(s.Child("turn.2"), "model")
+			ask("turn.3")
+			return nil
+		}
+	}
+	for _, told := range []*[]bool{&live, &again} {
+		if _, err := run(j, prog(told)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := make([]bool, 7); !slices.Equal(live, want) {
+		t.Errorf("live: %v, want %v: nothing is known of a journal that is at its end", live, want)
+	}
+	if want := []bool{false, false, true, true, false, true, true}; !slices.Equal(again, want) {
+		t.Errorf("run again: %v, want %v", again, want)
+	}
+}
+
 func TestRequestsAreMadeWhenAppendedAndToldWhenRecorded(t *testing.T) {
 	j := &journal.Memory{Paranoid: true}
 	made, told := 0, []string{}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,6 +89,24 @@ func TestE2EReportSaysItsFigures(t *testing.T) {
 	equal(t, "passed trials in the histogram", bars, passed)
 	if f := b.faults(); f != "" {
 		t.Error(f)
+	}
+}
+
+// TestE2EChartsHaveTheReportsMedian: of graded trials, by nearest rank, as the
+// tile above the charts has it; also of an even number of them.
+func TestE2EChartsHaveTheReportsMedian(t *testing.T) {
+	for _, cases := range []int{1, 2, 3} {
+		b, w := startBrowser(t), newWorld(cases)
+		b.open(written(t, w.report, w.rows))
+		var all []float64
+		for row := range w.rows() {
+			if row.Outcome == trial.Passed || row.Outcome == trial.Failed {
+				all = append(all, row.Run.LatencyMS)
+			}
+		}
+		slices.Sort(all)
+		want := fmt.Sprintf("median %.2f s, ", all[(len(all)+1)/2-1]/1000)
+		equal(t, "latency", b.text("#spreads figure:first-child figcaption p")[0][:len(want)], want)
 	}
 }
 

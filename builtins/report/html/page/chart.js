@@ -47,12 +47,12 @@ function rateChart(title, parts, sorted) {
 
 // drawSpreads draws how figures are spread over trials.
 function drawSpreads() {
-  const graded = trials.filter((t) => t.outcome !== "skipped");
+  const ended = trials.filter((t) => t.outcome !== "skipped");
   place("spreads",
-    histogram("Latency", graded, (t) => t.ms, span),
-    priced && histogram("Cost of a trial", graded, (t) => t.cost, money),
-    histogram("Tokens of a trial", graded, (t) => t.tokens, amount),
-    histogram("Score", graded.filter((t) => t.outcome !== "error"), (t) => t.score, score, 1));
+    histogram("Latency", ended, (t) => t.ms, span),
+    priced && histogram("Cost of a trial", ended, (t) => t.cost, money),
+    histogram("Tokens of a trial", ended, (t) => t.tokens, amount),
+    histogram("Score", ended.filter((t) => t.outcome !== "error"), (t) => t.score, score, 1));
 }
 
 function histogram(title, of, value, write, most) {
@@ -61,7 +61,8 @@ function histogram(title, of, value, write, most) {
   const bins = binsOf(of, value, sorted, most);
   const highest = Math.max(...bins.map((b) => b.all));
   const width = 100 / bins.length, end = bins[bins.length - 1].to;
-  const at = (q) => write(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]);
+  const graded = of.filter((t) => t.outcome !== "error").map(value).sort((a, b) => a - b);
+  const at = (q) => write(quantile(graded.length ? graded : sorted, q));
   const said = `median ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)}`;
   return el("figure", null, el("figcaption", null, title, el("p", {class: "muted"}, said)),
     svg("svg", {class: "bars", height: 120, role: "img", "aria-label": `${title} of ${plural(of.length, "trial")}: ${said}`},
@@ -78,7 +79,7 @@ function scale(...marks) {
 // binsOf counts trials in steps of one width. A long tail goes into the last.
 function binsOf(of, value, sorted, most) {
   const last = sorted[sorted.length - 1];
-  const p95 = sorted[Math.floor(0.95 * (sorted.length - 1))];
+  const p95 = quantile(sorted, 0.95);
   const cut = !most && p95 > 0 && last > 3 * p95;
   const step = most ? most / 20 : roundStep((cut ? 1.5 * p95 : last) / 24);
   const n = most ? 20 : Math.floor((cut ? 1.5 * p95 : last) / step) + 1;

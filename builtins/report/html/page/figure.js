@@ -72,3 +72,9 @@ function short(digest) {
 function variantName(name) {
   return name || "(default)";
 }
+
+// quantile is a figure of a sorted list that came about, by nearest rank, as the
+// report's own quantiles are.
+function quantile(sorted, q) {
+  return sorted[Math.max(0, Math.ceil(q * sorted.length - 1e-9) - 1)];
+}

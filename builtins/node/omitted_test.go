@@ -1,0 +1,54 @@
+package node_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/pexctl/pex/builtins/node"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// TestAReportIsNotAskedForAgainInAnEndedRun: a run that ended before reports of
+// executors were held to the output is read to its end, and cut anywhere before
+// that goes on as a run of today.
+func TestAReportIsNotAskedForAgainInAnEndedRun(t *testing.T) {
+	p, host := loneProgram(t), perHost(3)
+	whole := &journal.Memory{Paranoid: true}
+	if res := engine.Run(context.Background(), p, perInput, host, engine.Options{Journal: whole, Virtual: true}); res.Status != engine.Completed {
+		t.Fatal(res.StopReason)
+	}
+	never := component.GuardRef{Source: "false"}
+	never.Bind(func(map[string]any) (bool, error) { return false, nil })
+	p.Output = &engine.Output{Ensures: []component.GuardRef{never}, MaxAttempts: 2}
+	for n := 1; n <= len(whole.Records); n++ {
+		j := &journal.Memory{Paranoid: true, Records: append([]journal.Record(nil), whole.Records[:n]...)}
+		res := engine.Run(context.Background(), p, perInput, host, engine.Options{Journal: j, Virtual: true})
+		calls := 4 // one with a tool, and three reports
+		if n == len(whole.Records) {
+			calls = 2
+		}
+		if res.StopReason.Code != engine.StopOutputInvalid || res.Usage.ModelCalls != calls {
+			t.Errorf("cut after record %d of %d: %d model calls, want %d: %v", n, len(whole.Records), res.Usage.ModelCalls, calls, res.StopReason)
+		}
+	}
+}
+
+// loneProgram is an executor, and the end behind it.
+func loneProgram(t *testing.T) *engine.Program {
+	t.Helper()
+	p := perProgram(t)
+	p.Graph = &graph.Graph[engine.Condition]{
+		Start: "executor",
+		Nodes: []graph.Node{{ID: "executor", Type: "executor"}},
+		Edges: []graph.Edge[engine.Condition]{{From: "executor", To: graph.End}},
+	}
+	f, err := node.Finalizer.Build(node.Finalizer.Config(), engine.NodeSettings{ID: "finalizer"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Nodes = map[string]engine.Node{"executor": p.Nodes["executor"], "finalizer": f}
+	return p
+}
