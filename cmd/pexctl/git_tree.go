@@ -78,7 +78,10 @@ func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
 		return known, true, nil
 	}
 	if !strings.ContainsAny(rel, "\n\x00") { // git would read two names
-		if o, err = g.ask(rel); err != nil {
+		if o, err = g.ask(rel); err == nil && o.kind == "" {
+			o, err = g.below(rel, path)
+		}
+		if err != nil {
 			return o, true, err
 		}
 	}
@@ -95,6 +98,38 @@ func (g *gitTree) ask(rel string) (o gitObject, err error) {
 	head, body, _ := bytes.Cut(out, []byte("\n"))
 	if f := bytes.Fields(head); len(f) == 3 && (string(f[1]) == "blob" || string(f[1]) == "tree") {
 		return gitObject{string(f[1]), bytes.TrimSuffix(body, []byte("\n"))}, nil
+	}
+	return o, nil
+}
+
+// below reads an object of a submodule, as the commit that this one names has it;
+// nothing = no submodule is on the way to it.
+func (g *gitTree) below(rel, path string) (o gitObject, err error) {
+	args := []string{"--literal-pathspecs", "ls-tree", "-z", g.commit, "--"}
+	for i, r := range rel {
+		if r == '/' {
+			args = append(args, rel[:i])
+		}
+	}
+	if args[len(args)-1] == "--" {
+		return o, nil
+	}
+	out, err := git(g.ctx, g.top, args...)
+	if err != nil {
+		return o, fmt.Errorf("git ls-tree: %w", err)
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		head, dir, _ := strings.Cut(entry, "\t")
+		id, isModule := strings.CutPrefix(head, "160000 commit ")
+		if !isModule {
+			continue
+		}
+		top := filepath.Join(g.top, filepath.FromSlash(dir))
+		if _, err := gitCommit(g.ctx, top, id); err != nil {
+			return o, usage("the submodule %s has no commit %.12s here: git submodule update --init, or git fetch in it", dir, id)
+		}
+		o, _, err = (&gitTree{g.ctx, top, id, map[string]gitObject{}}).object(path)
+		return o, err
 	}
 	return o, nil
 }

@@ -134,6 +134,9 @@ func foreignFiles(c *cli.Context, all []more) (out []convert.Input, err error) {
 			if before, after, ok := strings.Cut(path, "="); ok && id != "" {
 				id, path = before, after
 			}
+			if id != "" && id != "*" && slices.ContainsFunc(out, func(in convert.Input) bool { return in.Agent == id }) {
+				return nil, usage("--agent gives %s twice", id)
+			}
 			in, err := foreignFile(c, path)
 			if err != nil {
 				return nil, err

@@ -39,7 +39,8 @@ sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls
 not_compared: [{path, folder}]}; a
 change is {path, what: added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff}.
 
-Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
+A spec that git has and the disk does not is gone, one that git does not have is new; of a folder that was
+renamed name both paths. Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
 
 func diffCommand() *cli.Command {
 	return &cli.Command{
@@ -100,7 +101,8 @@ type diffSide struct {
 	ref     string // of git:REF; "" = it is on disk, or at an address
 	path    string // the spec's, as people wrote it
 	tree    *gitTree
-	missing bool // the commit has no such file
+	same    bool // git:REF alone: the path is the other side's
+	missing bool // there is no such file
 	spec    *dsl.Spec
 }
 
@@ -132,7 +134,24 @@ func twoSpecs(c *cli.Context) (old, now *diffSide, err error) {
 			return nil, nil, err
 		}
 	}
+	if !old.missing && !now.missing {
+		old.missing, now.missing = now.same && old.deleted(), old.same && now.deleted()
+	}
 	return old, now, nil
+}
+
+// deleted says that a side is on disk no more. Of the path that a commit has it
+// is a difference; of any other it is a slip.
+func (s *diffSide) deleted() bool {
+	file := dsl.FileOf(s.path)
+	if s.ref != "" || strings.Contains(file, "://") {
+		return false
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "spec.yaml")
+	}
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // diffSideOf reads a word: SPEC, git:REF or git:REF:PATH.
@@ -152,7 +171,7 @@ func diffSideOf(word string) (*diffSide, error) {
 func (s *diffSide) locate(c *cli.Context, paths ...string) error {
 	for _, path := range paths {
 		if s.path == "" {
-			s.path = path
+			s.path, s.same = path, true
 		}
 	}
 	if s.ref == "" {

@@ -16,7 +16,8 @@ import (
 // protocol mcp_sse and mcp_streamable_http are tool servers. An Input whose Agent
 // is set is the conversational agent that executor_agent_id names; what it says
 // becomes the executor. All may also stand in the agent's own file, as in a
-// console's history or in what a search for agents answers.
+// console's history, in what a search for agents answers, or in a template of the
+// flow framework.
 //
 // The error says what kind of file it is not. An agent of a kind without a plan,
 // flow or conversational_flow, is one, too.
@@ -107,7 +108,7 @@ func (m *importer) sort(in Input, found *item, first bool) error {
 		m.connectors = append(m.connectors, &connector{root: found, body: c})
 	case found.at("actions") != nil || found.at("protocol") != nil:
 		m.connectors = append(m.connectors, &connector{root: found, body: found})
-	case first && isAgent(found) && (m.agent == nil || m.isPlanner(found) && !m.isPlanner(m.agent)):
+	case first && isAgent(found) && (m.agent == nil || rank(found) > rank(m.agent)):
 		if m.agent != nil {
 			m.others = append(m.others, m.agent)
 		}
@@ -121,15 +122,24 @@ func (m *importer) sort(in Input, found *item, first bool) error {
 	return nil
 }
 
-// isPlanner says that an agent makes plans: of several in a file it is the one
-// that is imported, since the others can only be called.
-func (m *importer) isPlanner(it *item) bool {
-	return strings.EqualFold(it.at("type").peek(), planned)
+// rank is how much an agent is one to import: of several in a file the one that
+// makes plans is, since the others can only be called, and none without a model.
+func rank(it *item) int {
+	switch kind := strings.ToLower(it.at("type").peek()); {
+	case kind == planned:
+		return 2
+	case isChat(kind):
+		return 1
+	}
+	return 0
 }
 
-// hits are the bodies in what a search for them answers, with their ids; a body
-// that is none is itself.
+// hits are the bodies in what a search for them answers, or in a template, with
+// their ids; a body that is none is itself.
 func (m *importer) hits(body *item) (out []*item) {
+	if all := m.provisioned(body); all != nil {
+		return all
+	}
 	all := []*item{body}
 	if hits := body.at("hits", "hits"); hits != nil && len(hits.items) > 0 {
 		all = hits.items

@@ -10,6 +10,9 @@ func (m *importer) cast() {
 	if id == "" || !m.plans() {
 		return
 	}
+	if node := fromNode().FindStringSubmatch(id); node != nil {
+		id = node[1]
+	}
 	var only *item
 	for _, it := range m.others {
 		switch {
@@ -82,6 +85,9 @@ func (m *importer) executorPlayed() {
 		}
 		for _, key := range []string{"inject_datetime", "datetime_format"} {
 			m.note(at.at(key), Dropped, "whether prompts hold the time is said once, for all roles")
+		}
+		if it := at.at("prompt"); isQuestion(it.peek()) {
+			m.note(it, Dropped, "a step is what its executor is asked, here too")
 		}
 		m.note(at.at("response_filter"), Dropped, "the llm's provider finds the text of a reply")
 	}

@@ -82,8 +82,7 @@ func (c *comparison) report() Report {
 // add takes a change over. Of a spec that is new or gone nothing became safer
 // or breaks; what it may do is worth a look all the same.
 func (c *comparison) add(x Change) {
-	whole := c.old.spec == nil || c.now.spec == nil
-	if whole && (x.Effect != Looser || c.now.spec == nil) {
+	if c.whole() && (x.Effect != Looser || c.now.spec == nil) {
 		x.Effect = ""
 	}
 	if x.Diff == "" && x.Before != x.After && c.options.Unified != nil {
@@ -91,6 +90,9 @@ func (c *comparison) add(x Change) {
 	}
 	c.changes = append(c.changes, x)
 }
+
+// whole says that one of the two is no spec: all of the other is new, or gone.
+func (c *comparison) whole() bool { return c.old.spec == nil || c.now.spec == nil }
 
 // llmsBefore are the llms that there were, for a new agent in a file those of the
 // file.

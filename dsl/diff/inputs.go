@@ -80,7 +80,7 @@ func (c *comparison) question(path string, a, b dsl.Entry) {
 		c.add(Change{Path: path + ".type", What: Changed, Old: first(a.Value.Get("type").Text(), "string"), New: first(b.Value.Get("type").Text(), "string"), Effect: Breaking, At: placeOf(b.Place)})
 	}
 	was, is := !a.Value.Exists() || needed(a.Value), !b.Value.Exists() || needed(b.Value)
-	if was == is {
+	if was == is || c.whole() {
 		return
 	}
 	x := Change{Path: path, What: Changed, Old: needs(was), New: needs(is), At: placeOf(b.Place)}

@@ -9,10 +9,13 @@ import (
 // limits are the bounds of a run, with the direction in which they went.
 func (c *comparison) limits() {
 	c.walk("limits", c.old.tree.Get("limits"), c.now.tree.Get("limits"))
+	if c.whole() {
+		return
+	}
 	for i := range c.changes {
 		x := &c.changes[i]
 		bound := strings.HasSuffix(x.Path, "max_iterations") || strings.HasPrefix(x.Path, "limits.max_")
-		if x.Note = direction(x.Old, x.New); !bound || c.old.spec == nil || c.now.spec == nil {
+		if x.Note = direction(x.Old, x.New); !bound {
 			continue
 		}
 		switch x.Note {

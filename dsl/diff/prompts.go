@@ -178,7 +178,7 @@ func (c *comparison) wholeEntry(path string) bool {
 	rest, ok := strings.CutPrefix(path, "llms.")
 	name, _, _ := strings.Cut(rest, ".")
 	both := c.old.tree.Get("llms", name).Exists() && c.now.tree.Get("llms", name).Exists()
-	return ok && !both && c.old.spec != nil && c.now.spec != nil
+	return ok && !both && !c.whole()
 }
 
 // prompt compares the prompts at a path.
@@ -224,8 +224,10 @@ func (c *comparison) told(x *Change, a, b written) {
 	x.Old, x.New = lines(x.Before), lines(x.After)
 	x.Before, x.After = sentences(x.Before), sentences(x.After)
 	switch {
-	case c.old.spec == nil || c.now.spec == nil: // all of it is new, or gone
+	case c.whole():
 		x.Before, x.After = "", ""
+	case x.Before != x.After && unixed(x.Before) == unixed(x.After):
+		x.Before, x.After, x.Note = "", "", "only the ends of its lines: a model is told "+lineEnds(b.text)+" now"
 	case a.builtIn:
 		x.Old = "the default"
 	case b.builtIn:
@@ -245,6 +247,19 @@ func differs(a, b string) int {
 		n--
 	}
 	return strings.LastIndexByte(b[:n], '\n') + 1
+}
+
+// unixed is a text with the ends of lines that most files have.
+func unixed(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+func lineEnds(text string) string {
+	switch crlf := strings.Count(text, "\r\n"); crlf {
+	case 0:
+		return "LF"
+	case strings.Count(text, "\n"):
+		return "CRLF"
+	}
+	return "CRLF and LF"
 }
 
 func lines(text string) string {
