@@ -61,7 +61,11 @@ func content(v *value) (string, error) {
 		if kind := textAt(part, "type"); kind != "text" {
 			return "", fmt.Errorf("content of the type %s cannot be given: there is text", quoted(kind))
 		}
-		out = paragraphs(out, textAt(part, "text"))
+		said := part.get("text")
+		if said == nil || said.kind != text {
+			return "", errors.New(`a part of the content has no text: write {"type": "text", "text": "..."}`)
+		}
+		out = paragraphs(out, said.text)
 	}
 	return out, nil
 }

@@ -65,6 +65,8 @@ func TestMessagesRefused(t *testing.T) {
 		{"no role", `[{"content": "a"}]`, `message 1: the role "" cannot be given`},
 		{"no content", `[{"role": "user"}]`, "message 1: there is no content"},
 		{"a picture", `[{"role": "user", "content": [{"type": "image_url"}]}]`, `message 1: content of the type "image_url" cannot be given`},
+		{"a part without text", `[{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text"}]}]`, "message 1: a part of the content has no text"},
+		{"a part that is a number", `[{"role": "user", "content": [{"type": "text", "text": 5}]}]`, "message 1: a part of the content has no text"},
 		{"no message", `["a"]`, "message 1: there is no content"},
 	}
 	for _, c := range cases {

@@ -64,48 +64,63 @@ func table(b *strings.Builder, title, about string, config any) {
 	if about != "" {
 		fmt.Fprintf(b, "\n%s\n", about)
 	}
-	var rows []string
-	rows = addRows(rows, "", target(config))
-	if len(rows) == 0 {
+	keys := Keys(config)
+	if len(keys) == 0 {
 		b.WriteString("\nNo keys of its own.\n")
 		return
 	}
 	b.WriteString("\n| key | value | default | |\n| --- | --- | --- | --- |\n")
-	for _, r := range rows {
-		b.WriteString(r)
-	}
-}
-
-func addRows(rows []string, path string, v reflect.Value) []string {
-	fields, _ := fieldsOf([]reflect.Value{v})
-	for _, f := range fields {
-		key := join(path, f.key)
-		def := defaultText(f.value)
-		if f.tag.Get("required") != "" {
+	for _, k := range keys {
+		def := k.Default
+		if k.Required {
 			def = "*required*"
 		} else if def != "" {
 			def = "`" + strings.ReplaceAll(def, "|", `\|`) + "`"
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |\n", key, kindOf(f), def, strings.ReplaceAll(f.tag.Get("doc"), "|", `\|`)))
-		rows = addRowsBelow(rows, key, f.value)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Key, k.Value, def, strings.ReplaceAll(k.Doc, "|", `\|`))
 	}
-	return rows
 }
 
-// addRowsBelow writes the keys of a struct behind a pointer or in a list, too.
-func addRowsBelow(rows []string, path string, v reflect.Value) []string {
+// Key is one key that a Config takes: its dotted path, what it takes in a few
+// words of Markdown, its default ("" = none), and what it is for.
+type Key struct {
+	Key      string `json:"key"`
+	Value    string `json:"value"`
+	Default  string `json:"default,omitempty"`
+	Required bool   `json:"required,omitempty"`
+	Doc      string `json:"doc"`
+}
+
+// Keys lists the keys of a Config, given as a pointer to its defaults, those of
+// structs in it too, in the order of its fields.
+func Keys(config any) []Key { return addKeys(nil, "", target(config)) }
+
+func addKeys(keys []Key, path string, v reflect.Value) []Key {
+	fields, _ := fieldsOf([]reflect.Value{v})
+	for _, f := range fields {
+		k := Key{Key: join(path, f.key), Value: kindOf(f), Required: f.tag.Get("required") != "", Doc: f.tag.Get("doc")}
+		if !k.Required {
+			k.Default = defaultText(f.value)
+		}
+		keys = addKeysBelow(append(keys, k), k.Key, f.value)
+	}
+	return keys
+}
+
+// addKeysBelow lists the keys of a struct behind a pointer or in a list, too.
+func addKeysBelow(keys []Key, path string, v reflect.Value) []Key {
 	t := v.Type()
 	switch {
 	case knownByName(t):
-		return rows
+		return keys
 	case t.Kind() == reflect.Struct:
-		return addRows(rows, path, v)
+		return addKeys(keys, path, v)
 	case t.Kind() == reflect.Pointer:
-		return addRowsBelow(rows, path, fresh(t.Elem()).Elem())
+		return addKeysBelow(keys, path, fresh(t.Elem()).Elem())
 	case t.Kind() == reflect.Slice:
-		return addRowsBelow(rows, path+"[]", reflect.New(t.Elem()).Elem())
+		return addKeysBelow(keys, path+"[]", reflect.New(t.Elem()).Elem())
 	}
-	return rows
+	return keys
 }
 
 // knownByName says that the decoder knows a type by name.

@@ -16,7 +16,7 @@ func newApp(io streams) *cli.App {
 		Reader: io.in, Writer: io.out, ErrWriter: io.err,
 		DisableSliceFlagSeparator: true, // a value may hold commas
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usage("%w", err) },
+		OnUsageError:              func(c *cli.Context, err error, _ bool) error { return wrongValue(c.Command, err) },
 		CommandNotFound:           func(*cli.Context, string) {},
 		Action:                    func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 		Commands: []*cli.Command{
@@ -59,7 +59,11 @@ func formatOf(c *cli.Context, formats ...string) (string, error) {
 		return formats[0], nil
 	}
 	if !slices.Contains(formats, format) {
-		return "", usage("-o %s: there are %s", format, listed(formats))
+		more := ""
+		if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), format) }) {
+			more = fmt.Sprintf("; --%s FILE writes that format to a file", format)
+		}
+		return "", usage("-o %s: there are %s%s", format, listed(formats), more)
 	}
 	return format, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,4 +103,29 @@ func unknownFlag(cmd *cli.Command, name string) error {
 		dashes = "-"
 	}
 	return usage("unknown flag %s%s%s (see pexctl %s --help)", dashes, name, meant, cmd.HelpName)
+}
+
+// refusedValue is how the flag parser refuses a value.
+var refusedValue = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
+
+// wrongValue says which value a flag does not take, and what it takes.
+func wrongValue(cmd *cli.Command, err error) error {
+	said := refusedValue.FindStringSubmatch(err.Error())
+	if said == nil || cmd == nil {
+		return usage("%w", err)
+	}
+	takes := ""
+	switch flagOf(cmd, said[2]).(type) {
+	case *cli.IntFlag, *cli.Int64Flag:
+		takes = "a whole number"
+	case *cli.Float64Flag:
+		takes = "a number"
+	case *cli.DurationFlag:
+		takes = "a time such as 90s or 2h"
+	case *cli.BoolFlag:
+		takes = "true or false, or nothing"
+	default:
+		return usage("%w", err)
+	}
+	return usage("--%s takes %s, and %s is none (see pexctl %s --help)", said[2], takes, said[1], cmd.HelpName)
 }

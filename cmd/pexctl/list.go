@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -14,51 +17,107 @@ import (
 
 func listCommand() *cli.Command {
 	return &cli.Command{
-		Name: "list", Usage: "list the components there are, by kind", ArgsUsage: "[KIND]",
-		Description: examples("pexctl list", "pexctl list tool", "pexctl list -o json"),
+		Name: "list", Usage: "list the components there are, by kind, or one with its keys", ArgsUsage: "[KIND [TYPE]]",
+		Description: examples("pexctl list", "pexctl list tool", "pexctl list tool clock      # the keys it takes", "pexctl list -o json"),
 		Flags:       []cli.Flag{outputFlag()},
-		Action: func(c *cli.Context) error {
-			wantJSON, err := asJSON(c)
-			if err != nil {
-				return err
-			}
-			if err := atMost(c, 1); err != nil {
-				return err
-			}
-			found := []component.Info{}
-			kind := c.Args().First()
-			for _, info := range components() {
-				if kind == "" || info.Kind == kind {
-					found = append(found, info)
-				}
-			}
-			if len(found) == 0 {
-				return usage("there is no kind %q; there are %s", kind, listed(kinds()))
-			}
-			if wantJSON {
-				return printJSON(c, struct {
-					Components []component.Info `json:"components"`
-				}{found})
-			}
-			w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
-			for _, info := range found {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", info.Kind, info.Type, info.Doc)
-			}
-			return w.Flush()
-		},
+		Action:      list,
 	}
 }
 
+func list(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 2); err != nil {
+		return err
+	}
+	found := components()
+	if kind := c.Args().First(); kind != "" {
+		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
+		if len(found) == 0 {
+			return usage("there is no kind %q; there are %s", kind, listed(kinds()))
+		}
+	}
+	if typ := c.Args().Get(1); typ != "" {
+		return listOne(c, found, typ, wantJSON)
+	}
+	if wantJSON {
+		return printJSON(c, struct {
+			Components []component.Info `json:"components"`
+		}{infos(found)})
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
+	for _, info := range infos(found) {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", info.Kind, info.Type, info.Doc)
+	}
+	return w.Flush()
+}
+
+// listOne prints a component of one kind with the keys that it takes.
+func listOne(c *cli.Context, of component.Blueprints, typ string, wantJSON bool) error {
+	b, ok := of.Find(typ)
+	if !ok {
+		hint := ""
+		if near := nearest(typ, of.Types()); near != "" {
+			hint = ": did you mean " + near + "?"
+		}
+		return usage("there is no %s %q%s (pexctl list %[1]s lists them)", of[0].Kind, typ, hint)
+	}
+	keys := []dsl.Key{}
+	if b.Config != nil { // reports have none
+		keys = append(keys, dsl.Keys(b.Config())...)
+	}
+	if wantJSON {
+		return printJSON(c, struct {
+			component.Info
+			Keys []dsl.Key `json:"keys"`
+		}{b.Info, keys})
+	}
+	fmt.Fprintf(c.App.Writer, "%s %s (%s): %s\n", b.Kind, b.Type, b.Stability, b.Doc)
+	if len(keys) == 0 {
+		return nil
+	}
+	return printKeys(c.App.Writer, keys)
+}
+
+func printKeys(to io.Writer, keys []dsl.Key) error {
+	fmt.Fprintln(to)
+	w := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "KEY\tVALUE\tDEFAULT\t")
+	for _, k := range keys {
+		def := cmp.Or(k.Default, "-")
+		if k.Required {
+			def = "required"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Key, strings.ReplaceAll(k.Value, "`", ""), def, k.Doc)
+	}
+	return w.Flush()
+}
+
 // components is everything that specs, tests, suites and flags can name.
-func components() []component.Info {
-	return slices.Concat(catalog().List(), checkKinds().List("check"), report.All().List("report"))
+func components() component.Blueprints {
+	c := catalog()
+	out := slices.Concat(c.Models.Blueprints("provider"), c.Tools.Blueprints("tool"), c.Nodes.Blueprints("node"), checkKinds().Blueprints("check"))
+	for _, info := range report.All().List("report") {
+		out = append(out, component.Blueprint{Info: info})
+	}
+	return out
+}
+
+func infos(of component.Blueprints) []component.Info {
+	out := []component.Info{}
+	for _, b := range of {
+		out = append(out, b.Info)
+	}
+	return out
 }
 
 // kinds are the kinds of components, in the order they are listed.
 func kinds() []string {
 	var out []string
-	for _, info := range components() {
-		out = append(out, info.Kind)
+	for _, b := range components() {
+		out = append(out, b.Kind)
 	}
 	return slices.Compact(out)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,8 +13,8 @@ import (
 )
 
 // opening is the question of a run, and what was said before it: of --messages, of
-// the command line, or of both.
-func opening(c *cli.Context) (earlier []engine.Interaction, question string, err error) {
+// the command line, or of both. params is the parameters in JSON, or nil.
+func opening(c *cli.Context, params []byte) (earlier []engine.Interaction, question string, err error) {
 	question = strings.Join(c.Args().Tail(), " ")
 	name := c.String("messages")
 	if name == "" {
@@ -26,10 +28,19 @@ func opening(c *cli.Context) (earlier []engine.Interaction, question string, err
 	switch {
 	case err != nil:
 		return nil, "", usage("--messages %s: %w", name, err)
-	case question == "":
-		return earlier, last, nil
-	case last != "":
+	case last == "":
+		return earlier, question, nil
+	case question != "" || givesQuestion(c, params):
 		return nil, "", usage("--messages %s: its last message is a question that nobody answered; leave it out, or the one on the command line", name)
 	}
-	return earlier, question, nil
+	return earlier, last, nil
+}
+
+// givesQuestion says that the question is given as a parameter.
+func givesQuestion(c *cli.Context, params []byte) bool {
+	var file map[string]json.RawMessage
+	if json.Unmarshal(params, &file) == nil && file["question"] != nil {
+		return true
+	}
+	return slices.ContainsFunc(c.StringSlice("param"), func(p string) bool { return strings.HasPrefix(p, "question=") })
 }

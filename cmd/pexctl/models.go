@@ -101,7 +101,7 @@ type llmKey struct {
 }
 
 func keyOf(m *engine.ModelSpec) llmKey {
-	k := llmKey{Env: slices.Clone(keyEnv(m))}
+	k := llmKey{Env: append([]string{}, keyEnv(m)...)}
 	switch {
 	case m.APIKeyEnv != "":
 		k.Env = []string{m.APIKeyEnv}

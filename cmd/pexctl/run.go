@@ -138,7 +138,7 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 			return engine.Input{}, usage("--file: %w", err)
 		}
 	}
-	earlier, question, err := opening(c)
+	earlier, question, err := opening(c, file)
 	if err != nil {
 		return engine.Input{}, err
 	}

@@ -20,6 +20,11 @@ import (
 func storeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "store", Usage: "check, back up, restore and tidy up runs and memory",
+		Description: examples(
+			"pexctl store check                           # is every run whole?",
+			"pexctl store backup pex-backup.tar",
+			"pexctl store gc --older-than 30d --dry-run   # what would go",
+		),
 		Subcommands: []*cli.Command{
 			storeCheckCommand(), storeBackupCommand(), storeRestoreCommand(), storeGCCommand(), memoryCheckCommand(),
 		},

@@ -12,13 +12,14 @@ import (
 // Shadowed finds tools whose names say something else than what they are, and
 // arguments fixed by the author that the tool does not have.
 var Shadowed = dsl.Analyzer{Name: "shadowed", Codes: []diag.Code{diag.ShadowedTool, diag.NoEffect}, Run: func(p *dsl.Pass) {
+	plain := plainNames(p.Tools)
 	for i := range p.Tools {
 		t := &p.Tools[i]
 		if p.Own(t.Entry.Place) {
 			anotherType(p, t)
 			ofServer(p, t)
 		}
-		alike(p, t, p.Tools[:i])
+		alike(p, i, plain)
 		fixed(p, t)
 	}
 }}
@@ -54,13 +55,22 @@ func ofServer(p *dsl.Pass, t *dsl.Tool) {
 	}
 }
 
-// alike finds two names that people and models take for one.
-func alike(p *dsl.Pass, t *dsl.Tool, before []dsl.Tool) {
-	plain := func(name string) string {
-		return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+// plainNames are the names of tools as people and models tell them apart.
+func plainNames(tools []dsl.Tool) []string {
+	strokes := strings.NewReplacer("-", "", "_", "")
+	out := make([]string, len(tools))
+	for i := range tools {
+		out[i] = strings.ToLower(strokes.Replace(tools[i].Spec.Name))
 	}
-	for _, other := range before {
-		if plain(other.Spec.Name) == plain(t.Spec.Name) && (p.Own(t.Entry.Place) || p.Own(other.Entry.Place)) {
+	return out
+}
+
+// alike finds a tool before the i-th whose name people and models take for its.
+func alike(p *dsl.Pass, i int, plain []string) {
+	t := &p.Tools[i]
+	for j := range i {
+		other := &p.Tools[j]
+		if plain[j] == plain[i] && (p.Own(t.Entry.Place) || p.Own(other.Entry.Place)) {
 			p.Warn(diag.ShadowedTool, t.Entry.Place, "the tools %s and %s differ only in how the name is written", other.Spec.Name, t.Spec.Name).
 				Hint = "rename one of them: models mix them up"
 			return

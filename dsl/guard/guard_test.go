@@ -19,7 +19,9 @@ var parameters = map[string]any{
 	"user": map[string]any{"type": "object", "properties": map[string]any{
 		"name": map[string]any{"type": "string"},
 	}, "additionalProperties": false},
-	"free": map[string]any{"type": []any{"string", "null"}},
+	"prompt.prefix": map[string]any{"type": "string"},
+	"by-dash":       map[string]any{"type": "string"},
+	"free":          map[string]any{"type": []any{"string", "null"}},
 }
 
 // everything is a value for each name of every place.
@@ -202,6 +204,8 @@ func TestEvalErrors(t *testing.T) {
 		{"after_step", `step.output.n contains "x"`, `evaluate step.output.n contains "x": line 1, column 15: the value is a number, not text (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
 		{"after_step", `not step.output.missing`, `evaluate not step.output.missing: the value is nil, not true or false (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
 		{"after_step", `step.output.n[0] == 1`, `evaluate step.output.n[0] == 1: line 1, column 14: cannot fetch 0 from number (test what it is first, or write the condition on the text itself)`},
+		{"ensures", `output.answer.inty == 1`, `evaluate output.answer.inty == 1: line 1, column 15: text has no fields (test what it is first, or write the condition on the text itself)`},
+		{"after_step", `1 == 2 or 1 == int(step.goal)`, `evaluate 1 == 2 or 1 == int(step.goal): line 1, column 16: int takes a number, and text that is one (test it first: x matches "^[0-9]+$")`},
 		{"after_step", `step.output.score % 2 == 0`, `evaluate step.output.score % 2 == 0: line 1, column 13: % takes whole numbers, not 0.9`},
 		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: invalid operation: string > int (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
 	}

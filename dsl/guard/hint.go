@@ -60,10 +60,11 @@ func improve(p *Problem, root ast.Node, env Env) *Problem {
 	if m := memberAt(root, p); m != nil {
 		if name, ok := m.Property.(*ast.StringNode); ok && isField(p.Message) {
 			p.Message = "unknown field " + name.Value
-			if base := path(m.Node); base != "" {
+			base := path(m.Node)
+			if base != "" {
 				p.Message = base + " has no field " + name.Value
 			}
-			p.Hint = suggest(name.Value, fields(m.Node.Nature()))
+			p.Hint = fieldHint(base, name.Value, fields(m.Node.Nature()))
 		}
 	}
 	if m := neverIn.FindStringSubmatch(p.Message); m != nil {
@@ -135,6 +136,21 @@ func suggest(name string, candidates []string) string {
 		return ""
 	}
 	return "there are: " + strings.Join(candidates, ", ")
+}
+
+// identifier is a name that may stand behind a dot.
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// fieldHint proposes a field; one with a dot or a dash in its name is an index.
+func fieldHint(base, name string, fields []string) string {
+	near := diag.Nearest(name, fields)
+	if i := slices.IndexFunc(fields, func(f string) bool { return strings.HasPrefix(f, name+".") }); near == "" && i >= 0 {
+		near = fields[i]
+	}
+	if near != "" && base != "" && !identifier.MatchString(near) {
+		return "write " + base + `["` + near + `"]`
+	}
+	return suggest(name, fields)
 }
 
 // memberAt finds the member whose name stands where the problem is.

@@ -19,6 +19,8 @@ func TestProblems(t *testing.T) {
 		{"a misspelt field in a loop", "after_step", `all(plan.steps, .statsu == "ok")`, "1:18 unknown field statsu | did you mean status?"},
 		{"a misspelt field of a field", "after_step", `plan.steps[0].gaol == "x"`, "1:15 unknown field gaol | did you mean goal?"},
 		{"an unknown parameter", "after_step", `parameters.user.nam == "x"`, "1:17 parameters.user has no field nam | did you mean name?"},
+		{"a name with a dot, as a path", "after_step", `parameters.prompt.prefix == "x"`, `1:12 parameters has no field prompt | write parameters["prompt.prefix"]`},
+		{"a name with a dash, misspelt", "after_step", `parameters.bydash == "x"`, `1:12 parameters has no field bydash | write parameters["by-dash"]`},
 		{"a wrong type", "after_step", `parameters.n == "3"`, "1:14 invalid operation: == (mismatched types int and string) | both sides must have the same type; int(x), float(x) and string(x) convert"},
 		{"a text in a list", "after_step", `step.tools contains "x"`, "1:12 invalid operation: contains (mismatched types []string and string) | write value in list"},
 		{"not of a text", "after_step", `!step.error`, `1:1 invalid operation: ! (mismatched type string) | compare it: == "" for a text, == 0 for a number, == nil for what may be missing`},

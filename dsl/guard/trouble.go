@@ -16,6 +16,9 @@ func runProblem(src string, err error) error {
 		return err
 	}
 	message, hint := inWords(fe.Message)
+	if m := noNumber.FindStringSubmatch(fe.Message); m != nil && !calls(src, fe.From, m[1]) {
+		message, hint = "text has no fields", ofText
+	}
 	return problemAt(src, fe.From, message, hint)
 }
 
@@ -25,6 +28,17 @@ var (
 	noNumber = regexp.MustCompile(`^invalid operation: (int|float)\(`)
 	twoKinds = regexp.MustCompile(`^invalid operation: (.+) (?:[-+*/%<>]|[<>]=|\*\*) (.+)$`)
 )
+
+// calls says that a function is called at an offset of an expression: of text, a
+// field is not found in the words of an int that fails.
+func calls(src string, from int, function string) bool {
+	chars := []rune(src)
+	rest, ok := strings.CutPrefix(string(chars[min(from, len(chars)):]), function)
+	return ok && strings.HasPrefix(strings.TrimSpace(rest), "(")
+}
+
+// ofText is the way out where a part of a text is asked for.
+const ofText = "test what it is first, or write the condition on the text itself"
 
 // convert is the way out where a value is of another kind than is wanted.
 const convert = "int(x), float(x) and string(x) convert; compare with nil what may be missing"
@@ -50,7 +64,7 @@ func inWords(message string) (said, hint string) {
 	case strings.HasPrefix(message, "index out of range"):
 		said, hint = message, "test len(list) first"
 	case strings.HasPrefix(message, "cannot fetch "):
-		said, hint = message, "test what it is first, or write the condition on the text itself"
+		said, hint = message, ofText
 	case twoKinds.MatchString(message):
 		said, hint = message, convert
 	default:

@@ -45,8 +45,8 @@ func (b *buffer) kind() string { return b.outline().get("kind").string() }
 var (
 	kinds = []string{"Agent", "Library", "Tests", "Suite", "Prices"}
 	files = []string{"spec.yaml", "case.yaml", "suite.yaml"}
-	ours  = lazily(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
-	other = lazily(`(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
+	ours  = lazily(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
+	other = lazily(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
 )
 
 // spec says whether a document is a file of the language, by its top or, while

@@ -3,6 +3,7 @@ package lsp_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,9 +37,7 @@ type edits map[string][]struct {
 // applied is a text after changes, from its last to its first.
 func applied(text string, changes edits, uri string) string {
 	lines := strings.Split(text, "\n")
-	all := changes[uri]
-	for i := len(all) - 1; i >= 0; i-- {
-		e := all[i]
+	for _, e := range slices.Backward(changes[uri]) {
 		line := lines[e.Range.Start.Line]
 		lines[e.Range.Start.Line] = line[:e.Range.Start.Character] + e.NewText + line[e.Range.End.Character:]
 	}
@@ -116,6 +115,7 @@ func TestCompletionWritesDottedNamesAsIndexes(t *testing.T) {
 		{"behind the beginning", strings.Replace(named, "'parameters.user.id == 3'", "'parameters.us‸'", 1), `'parameters["user.name"]'`},
 		{"in double quotes", strings.Replace(named, "'parameters.user.id == 3'", `"parameters.us‸"`, 1), `"parameters['user.name']"`},
 		{"in an index", strings.Replace(named, "'parameters.user.id == 3'", `'parameters["‸"]'`, 1), `'parameters["user.name"]'`},
+		{"in a list between brackets", named + "output: {ensures: [‸]}\n", "[parameters]"},
 		{"in a template", strings.Replace(named, "$<parameters.user>", "${parameters.us‸}", 1), "${parameters.user.name}"},
 		{"in an unfinished condition before brackets", strings.Replace(named, "'parameters.user.id == 3'}", "\"parameters.us‸}", 1), "\"parameters['user.name']}"},
 		{"in an unfinished condition in double quotes", strings.Replace(named, "'parameters.user.id == 3'}", "\"parameters.us‸", 1), "\"parameters['user.name']"},
@@ -138,7 +138,7 @@ func TestCompletionWritesDottedNamesAsIndexes(t *testing.T) {
 			}
 			cl.ask("textDocument/completion", at(uri, line, character), &r)
 			for _, it := range r.Items {
-				if it.Label == "user.name" {
+				if it.Label == "user.name" || it.Label == strings.Trim(c.want, "[]") {
 					got := applied(text, edits{uri: {it.TextEdit}}, uri)
 					if !strings.Contains(got, c.want) {
 						t.Errorf("it becomes %s", strings.Split(got, "\n")[line])

@@ -24,7 +24,10 @@ type expression struct {
 // behind with nothing but blanks between; nil = it is in none.
 func (s *server) expressionAt(b *buffer, family []*buffer, at int) *expression {
 	n := b.outline().find(at)
-	if n == nil || n.kind != scalar || n.onKey(at) {
+	switch {
+	case n != nil && n.kind == sequence && n.style == '[' && n.from < at && at < n.to:
+		n = &node{parent: n, from: at, to: at} // an item that is still to be written
+	case n == nil || n.kind != scalar || n.onKey(at):
 		n = lastBefore(b, at)
 	}
 	if n == nil {

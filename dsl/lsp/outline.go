@@ -16,8 +16,8 @@ const (
 func outline(s string) *node {
 	o := &outliner{s: s}
 	root := &node{kind: mapping, to: len(s)}
-	if strings.HasPrefix(s, "\ufeff") {
-		o.at = len("\ufeff")
+	if strings.HasPrefix(s, byteOrder) {
+		o.at = len(byteOrder)
 	}
 	if o.next(); o.at < len(s) {
 		o.value(root, -1, o.column(o.at), 0)
@@ -37,8 +37,17 @@ type outliner struct {
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// column is how far a byte is from the begin of its line.
-func (o *outliner) column(at int) int { return at - (strings.LastIndexByte(o.s[:at], '\n') + 1) }
+// byteOrder is the mark that some editors put before a text.
+const byteOrder = "\ufeff"
+
+// column is how far a byte is from the begin of its line, or from the mark there.
+func (o *outliner) column(at int) int {
+	start := strings.LastIndexByte(o.s[:at], '\n') + 1
+	if start == 0 && strings.HasPrefix(o.s, byteOrder) {
+		start = len(byteOrder)
+	}
+	return at - start
+}
 
 // lineEnd is the end of the line that a byte is in, before what ends it.
 func (o *outliner) lineEnd(at int) int {

@@ -237,3 +237,26 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+// TestByteOrderMarkIsNoText: a file that begins with one is a spec like others.
+func TestByteOrderMarkIsNoText(t *testing.T) {
+	uri := project(t, nil)("spec.yaml")
+	cl := connect(t, dsl.Options{})
+	cl.begin(object{})
+	cl.open(uri, "\ufeff"+spec+"planner: {system_prompt: \"${parameters.teir}\"}\n", 1)
+	if p := cl.diagnostics(uri, 1); len(p.Diagnostics) != 1 || p.Diagnostics[0].Range.Start.Line != 6 {
+		t.Errorf("%+v", p)
+	}
+	var found []struct {
+		Range struct{ Start struct{ Line int } }
+	}
+	cl.ask("textDocument/definition", at(uri, 6, 40), &found)
+	if len(found) != 0 { // teir is defined nowhere
+		t.Errorf("%+v", found)
+	}
+	p := at(uri, 3, 15)
+	p["context"] = object{"includeDeclaration": true}
+	if cl.ask("textDocument/references", p, &found); len(found) != 1 || found[0].Range.Start.Line != 3 {
+		t.Errorf("%+v", found)
+	}
+}

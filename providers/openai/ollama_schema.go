@@ -124,7 +124,7 @@ func (g *grammar) follow(at, ref string) {
 	}
 	g.followed[ref] = true
 	to := g.root
-	for _, key := range strings.Split(ref[len("#/"):], "/") {
+	for key := range strings.SplitSeq(ref[len("#/"):], "/") {
 		s, _ := to.(map[string]any)
 		if to = s[key]; to == nil {
 			return // into a list, or nowhere

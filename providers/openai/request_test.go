@@ -180,15 +180,17 @@ func TestStrictModeIsUsedOnlyWhereItsRulesHold(t *testing.T) {
 		name, schema string
 		want         bool
 	}{
-		{"closed", `{"type":"object","properties":{"a":{}},"required":["a"],"additionalProperties":false}`, true},
+		{"closed", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, true},
 		{"nested", `{"type":"object","properties":{"a":{"type":"array","items":{"$ref":"#/$defs/s"}}},"required":["a"],"additionalProperties":false,"$defs":{"s":{"type":["object","null"],"properties":{},"additionalProperties":false}}}`, true},
 		{"union", `{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["a"],"additionalProperties":false}`, true},
-		{"open", `{"type":"object","properties":{"a":{}},"required":["a"]}`, false},
-		{"optional property", `{"type":"object","properties":{"a":{},"b":{}},"required":["a"],"additionalProperties":false}`, false},
+		{"open", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, false},
+		{"optional property", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"],"additionalProperties":false}`, false},
 		{"open inside", `{"type":"object","properties":{"a":{"type":"object"}},"required":["a"],"additionalProperties":false}`, false},
 		{"open in a list", `{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}}},"required":["a"],"additionalProperties":false}`, false},
 		{"open in a union", `{"type":"object","properties":{"a":{"anyOf":[{"type":"object"}]}},"required":["a"],"additionalProperties":false}`, false},
 		{"keyword", `{"type":"object","properties":{"a":{"oneOf":[]}},"required":["a"],"additionalProperties":false}`, false},
+		{"a format", `{"type":"object","properties":{"a":{"type":"string","format":"uri"}},"required":["a"],"additionalProperties":false}`, false},
+		{"no type", `{"type":"object","properties":{"a":{}},"required":["a"],"additionalProperties":false}`, false},
 		{"a list", `{"type":"array","items":{"type":"string"}}`, false},
 		{"true", `true`, false},
 	}

@@ -40,9 +40,16 @@ func (c *AzureConfig) Unheld(_ engine.ModelSettings, schema json.RawMessage) com
 	return unheld(schema)
 }
 
+// formats are those of texts that the strict mode knows: it refuses others.
+var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+
 // unheld is what of a schema breaks the rules of the strict mode: the root is an
-// object, every object closes its properties and requires all of them, and no
-// keyword is used that the mode refuses.
+// object and no choice, every object closes its properties and requires all of
+// them, every value has a type, a reference stands alone, and no keyword and no
+// format is used that the mode refuses.
+//
+// The rules: platform.openai.com/docs/guides/structured-outputs, under "Supported
+// schemas"; the API's own refusals name those of references, types and lists.
 func unheld(schema json.RawMessage) component.Faults {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
@@ -51,6 +58,9 @@ func unheld(schema json.RawMessage) component.Faults {
 	l := &lookout{}
 	if top, ok := root.(map[string]any); !ok || top["type"] != "object" {
 		l.add("", "its root is no object", "wrap it: {type: object, properties: {answer: ...}, required: [answer], additionalProperties: false}")
+	}
+	if top, ok := root.(map[string]any); ok && top["anyOf"] != nil {
+		l.add("/anyOf", "its root is a choice", "wrap it: {type: object, properties: {answer: {anyOf: ...}}, required: [answer], additionalProperties: false}")
 	}
 	l.value("", root)
 	return l.found
@@ -74,6 +84,7 @@ func (l *lookout) value(at string, v any) {
 			l.add(at+"/"+word, word+" is not known there", "leave it out, and check it by output.ensures")
 		}
 	}
+	l.typed(at, s)
 	if isObject(s) {
 		l.object(at, s)
 	}
@@ -92,6 +103,23 @@ func (l *lookout) value(at string, v any) {
 	}
 }
 
+// typed looks whether a schema says what a value is, in the mode's words.
+func (l *lookout) typed(at string, s map[string]any) {
+	has := func(word string) bool { _, ok := s[word]; return ok }
+	format, formatted := s["format"].(string)
+	switch {
+	case has("$ref") && len(s) > 1:
+		l.add(at+"/$ref", "other keywords stand beside the reference", "leave them out, or write out what it leads to")
+	case has("$ref"), has("anyOf"), has("enum"), has("const"), has("properties"), has("oneOf"), has("allOf"): // the last are told
+	case !has("type") && at != "":
+		l.add(at, "it says nothing of a value", "give it a type")
+	case is(s, "array") && !has("items") && !has("prefixItems"):
+		l.add(at, "a list may hold anything", "write items: {type: ...}")
+	case formatted && !slices.Contains(formats, format):
+		l.add(at+"/format", "format "+format+" is not known there", "leave it out, and check it by output.ensures")
+	}
+}
+
 // object looks at what an object says of its properties.
 func (l *lookout) object(at string, s map[string]any) {
 	if s["additionalProperties"] != false {
@@ -99,19 +127,35 @@ func (l *lookout) object(at string, s map[string]any) {
 	}
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
+	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if !slices.Contains(required, any(name)) {
-			l.add(at+"/properties/"+escape(name), name+" may be missing", "name it in required, and let its type be [..., \"null\"]")
+			missing = append(missing, name)
+		}
+	}
+	switch len(missing) {
+	case 0:
+	case 1:
+		l.add(at+"/properties/"+escape(missing[0]), missing[0]+" may be missing", "name it in required, and let its type be [..., \"null\"]")
+	default:
+		l.add(at, strings.Join(missing, ", ")+" may be missing", "name them in required, and let their types be [..., \"null\"]")
+	}
+	for _, name := range required {
+		if text, ok := name.(string); ok && properties[text] == nil {
+			l.add(at+"/required", text+" is required and no property", "name it in properties, or leave it out of required")
 		}
 	}
 }
 
 func isObject(s map[string]any) bool {
-	if list, ok := s["type"].([]any); ok {
-		return slices.Contains(list, any("object"))
-	}
 	_, has := s["properties"]
-	return s["type"] == "object" || has
+	return has || is(s, "object")
+}
+
+// is says whether a value may be of a type.
+func is(s map[string]any, kind string) bool {
+	list, ok := s["type"].([]any)
+	return s["type"] == kind || ok && slices.Contains(list, any(kind))
 }
 
 // escape writes a name for a JSON pointer.

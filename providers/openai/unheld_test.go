@@ -48,6 +48,43 @@ func TestMistralHoldsAModelToObjectsThatAreClosed(t *testing.T) {
 	}
 }
 
+// TestOpenAIsStrictModeHasRules: what breaks one of them the API refuses, and
+// the call with it, so such a schema is asked for without that mode.
+func TestOpenAIsStrictModeHasRules(t *testing.T) {
+	in := func(s string) string {
+		return `{"type":"object","properties":{"a":` + s + `},"required":["a"],"additionalProperties":false,"$defs":{"d":{"type":"string"}}}`
+	}
+	tests := []struct{ name, schema, want string }{
+		{"a text", in(`{"type":"string","format":"date-time","pattern":"^a","description":"D"}`), ""},
+		{"a value of an enum, without a type", in(`{"enum":["a"]}`), ""},
+		{"a reference", in(`{"$ref":"#/$defs/d"}`), ""},
+		{"a list or nothing", in(`{"type":["array","null"],"items":{"type":"string"}}`), ""},
+		{"a format that it does not know", in(`{"type":["string","null"],"format":"uri"}`), "/properties/a/format: format uri is not known there"},
+		{"keywords beside a reference", in(`{"$ref":"#/$defs/d","description":"D"}`), "/properties/a/$ref: other keywords stand beside the reference"},
+		{"no type", in(`{"description":"D"}`), "/properties/a: it says nothing of a value"},
+		{"no type in a list", in(`{"type":"array","items":{}}`), "/properties/a/items: it says nothing of a value"},
+		{"any list", in(`{"type":"array"}`), "/properties/a: a list may hold anything"},
+		{"a tuple, told once", in(`{"type":"array","prefixItems":[{"type":"string"}]}`), "/properties/a/prefixItems: prefixItems is not known there"},
+		{"a choice at the root", `{"type":"object","properties":{},"anyOf":[{"type":"object","additionalProperties":false}],"additionalProperties":false}`, "/anyOf: its root is a choice"},
+		{"required and no property", `{"type":"object","properties":{},"required":["b"],"additionalProperties":false}`, "/required: b is required and no property"},
+		{"one may be missing", `{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, "/properties/a: a may be missing"},
+		{
+			"several may be missing, told once for each object",
+			`{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"object","properties":{"d":{"type":"null"},"c":{"type":"null"}},"additionalProperties":false}},"additionalProperties":false}`,
+			": a, b may be missing\n/properties/a: c, d may be missing",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := openai.Config{StructuredOutput: "json_schema"}
+			got := told(t, c.Unheld(engine.ModelSettings{}, json.RawMessage(tt.schema)))
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestOllamaRefusesSomeSchemas(t *testing.T) {
 	const (
 		pattern = ": its server refuses a pattern that is not of the whole text, and the call with it"
