@@ -27,6 +27,7 @@ type Pass struct {
 	files  *files
 	trials []*value // what Tried looks at, once tried is true
 	tried  bool
+	unread bool // one of them cannot be read
 }
 
 // Tool is an entry of tools as the compiler came to know it. Nothing was opened

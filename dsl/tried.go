@@ -9,18 +9,19 @@ import (
 // Tried says whether tests of the spec, or a suite of it, hold a text: a case or
 // a variant may choose an llm, a prompt or a tool that the spec itself leaves
 // alone, and a suite may have one of its llms judge. They are read when it is
-// asked for the first time.
+// asked for the first time; of one that cannot be read nobody knows what it holds.
 func (p *Pass) Tried(name string) bool {
 	if !p.tried {
-		p.trials, p.tried = p.findTrials(), true
+		p.tried = true
+		p.findTrials()
 	}
-	return slices.ContainsFunc(p.trials, func(v *value) bool { return v.holds(name) })
+	return p.unread || slices.ContainsFunc(p.trials, func(v *value) bool { return v.holds(name) })
 }
 
 // findTrials are the tests in the spec, those that FindTests finds beside it,
 // the suites that it names, and those beside it that are of it.
-func (p *Pass) findTrials() []*value {
-	out := []*value{p.Spec.tree.get("tests")}
+func (p *Pass) findTrials() {
+	p.trials = []*value{p.Spec.tree.get("tests")}
 	var paths []string
 	if suites := p.Spec.tree.get("evals"); suites != nil {
 		for _, it := range suites.items {
@@ -38,11 +39,13 @@ func (p *Pass) findTrials() []*value {
 		if path == p.Spec.File {
 			continue
 		}
-		if src, no := p.files.open(path, path); no == nil {
-			out = append(out, parse(src, &report{}))
+		wrong := &report{}
+		src, no := p.files.open(path, path)
+		if no == nil {
+			p.trials = append(p.trials, parse(src, wrong))
 		}
+		p.unread = p.unread || no != nil || wrong.failedSince(0)
 	}
-	return out
 }
 
 // suitesBeside are the suites in the folder of a spec, and in evals/ and tests/

@@ -102,7 +102,7 @@ func TestReferenceIsWhole(t *testing.T) {
 		"components.md":          {"### `planner`", "`provider: scripted`", "### `calculator`"},
 		"diagnostics.md":         {"## PEX012\n"},
 		"events.md":              {"| `run.started` |", "| `totals.by_model.<name>.cost_usd` | number |"},
-		"expressions.md":         {"| `run.steps_executed` | whole number |", "`hasPrefix`"},
+		"expressions.md":         {"| `run.steps_executed` | whole number |", "`hasPrefix(text, prefix)`"},
 		"graphs/sales-report.md": {"```mermaid\nflowchart TD\n"},
 		"language.md":            {"`limits.max_steps`", "## `llms.<name>`"},
 	}
