@@ -143,7 +143,7 @@ func (l *lookout) follow(ref, at string, within []string) {
 		return
 	}
 	to := l.root
-	for _, key := range strings.Split(ref[2:], "/") {
+	for key := range strings.SplitSeq(ref[2:], "/") {
 		fields, _ := members(to)
 		if to = valueOf(fields, strings.NewReplacer("~1", "/", "~0", "~").Replace(key)); to == nil {
 			return
