@@ -83,7 +83,7 @@ func (s *svg) measure() {
 
 func (s *svg) head(name string, title, caption []string) {
 	top := 16.0
-	width := max(s.l.width, (widest(title)*8.4)+2*margin, (widest(caption)*7)+2*margin)
+	width := max(s.l.width, widest(title)*9.8+2*margin, (widest(caption)*7)+2*margin)
 	height := top + float64(len(title))*20 + float64(len(caption))*17 + s.l.height
 	fmt.Fprintf(&s.b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="pex-title pex-desc" class="pex">`+"\n",
 		px(width), px(height), px(width), px(height))
