@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/members"
 )
 
 // formats are those of strings that the API knows.
@@ -31,7 +32,7 @@ func (n *narrowing) add(at, message, hint string) {
 
 // node writes a schema.
 func (n *narrowing) node(raw json.RawMessage, at string, depth int) json.RawMessage {
-	fields, ok := members(raw)
+	fields, ok := members.Of(raw)
 	switch n.nodes++; {
 	case !ok:
 		n.add(at, "it says nothing of a value", "give it a type")
@@ -40,25 +41,25 @@ func (n *narrowing) node(raw json.RawMessage, at string, depth int) json.RawMess
 		n.add("", "it is too large or too deeply nested", "make it smaller")
 		return nil
 	}
-	if ref := find(fields, "$ref"); ref != nil && depth > 0 {
+	if ref := fields.Get("$ref"); ref != nil && depth > 0 {
 		n.follow(ref, at+"/$ref", depth)
-		return write([]member{{"$ref", ref}})
+		return members.Object{{Name: "$ref", Value: ref}}.JSON()
 	}
 	types := n.shape(fields, at)
-	var out []member
+	var out members.Object
 	for _, m := range fields {
-		value, keep := n.field(m, at+"/"+m.key, depth)
-		if m.key == "oneOf" {
-			m.key = "anyOf"
+		value, keep := n.field(m, at+"/"+m.Name, depth)
+		if m.Name == "oneOf" {
+			m.Name = "anyOf"
 		}
 		if keep {
-			out = append(out, member{m.key, value})
+			out = append(out, members.Member{Name: m.Name, Value: value})
 		}
 	}
 	if slices.Contains(types, "object") {
-		out = append(out, member{"additionalProperties", json.RawMessage("false")})
+		out = append(out, members.Member{Name: "additionalProperties", Value: json.RawMessage("false")})
 	}
-	return write(out)
+	return out.JSON()
 }
 
 // follow looks at the definition that a reference names.
@@ -79,24 +80,24 @@ func (n *narrowing) follow(ref json.RawMessage, at string, depth int) {
 }
 
 // shape finds the types of a schema, and whether it says enough to be held to.
-func (n *narrowing) shape(fields []member, at string) (types []string) {
-	raw := find(fields, "type")
+func (n *narrowing) shape(fields members.Object, at string) (types []string) {
+	raw := fields.Get("type")
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
 		types = []string{one}
 	} else {
 		_ = json.Unmarshal(raw, &types) // neither: it has no type
 	}
-	anyOf, oneOf := find(fields, "anyOf"), find(fields, "oneOf")
+	anyOf, oneOf := fields.Get("anyOf"), fields.Get("oneOf")
 	switch {
 	case anyOf != nil && oneOf != nil:
 		n.add(at+"/oneOf", "anyOf and oneOf stand side by side", "leave one of them out")
 	case anyOf != nil || oneOf != nil || len(types) > 1:
 		n.unions++
-	case len(types) == 0 && find(fields, "enum") == nil && find(fields, "const") == nil:
+	case len(types) == 0 && fields.Get("enum") == nil && fields.Get("const") == nil:
 		n.add(at, "it says nothing of a value", "give it a type")
 	}
-	if slices.Contains(types, "array") && find(fields, "items") == nil {
+	if slices.Contains(types, "array") && fields.Get("items") == nil {
 		n.add(at, "a list may hold anything", "write items: {type: ...}")
 	}
 	if slices.Contains(types, "object") {
@@ -107,9 +108,9 @@ func (n *narrowing) shape(fields []member, at string) (types []string) {
 
 // closed looks whether an object can be closed: it names its properties, and no
 // others are meant.
-func (n *narrowing) closed(fields []member, at string) {
-	extra := string(find(fields, "additionalProperties"))
-	properties, _ := members(find(fields, "properties"))
+func (n *narrowing) closed(fields members.Object, at string) {
+	extra := string(fields.Get("additionalProperties"))
+	properties, _ := members.Of(fields.Get("properties"))
 	switch {
 	case extra == "false":
 	case extra != "":
@@ -118,57 +119,57 @@ func (n *narrowing) closed(fields []member, at string) {
 		n.add(at, "an object may hold anything", "name its properties; of a dictionary make a list of keys and values")
 	}
 	var required []string
-	_ = json.Unmarshal(find(fields, "required"), &required) // of another kind: none is
+	_ = json.Unmarshal(fields.Get("required"), &required) // of another kind: none is
 	for _, p := range properties {
-		if !slices.Contains(required, p.key) {
+		if !slices.Contains(required, p.Name) {
 			n.optional++
 		}
 	}
 }
 
 // field writes one keyword of a schema; keep is false for what only bounds.
-func (n *narrowing) field(m member, at string, depth int) (value json.RawMessage, keep bool) {
-	switch m.key {
+func (n *narrowing) field(m members.Member, at string, depth int) (value json.RawMessage, keep bool) {
+	switch m.Name {
 	case "type", "required", "description", "title":
-		return m.value, true
+		return m.Value, true
 	case "enum":
-		n.scalars(m.value, at, "enum")
-		return m.value, true
+		n.scalars(m.Value, at, "enum")
+		return m.Value, true
 	case "const":
-		n.scalars(append(append([]byte{'['}, m.value...), ']'), at, "const")
-		return m.value, true
+		n.scalars(append(append([]byte{'['}, m.Value...), ']'), at, "const")
+		return m.Value, true
 	case "items":
-		return n.node(m.value, at, depth+1), true
+		return n.node(m.Value, at, depth+1), true
 	case "properties":
-		return n.each(m.value, at, depth), true
+		return n.each(m.Value, at, depth), true
 	case "$defs", "definitions":
 		if depth > 0 {
 			n.add(at, "definitions stand at the top only", "move them there")
 			return nil, false
 		}
-		return n.each(m.value, at, depth), true
+		return n.each(m.Value, at, depth), true
 	case "anyOf", "oneOf":
-		return n.list(m.value, at, depth), true
+		return n.list(m.Value, at, depth), true
 	case "format":
-		return m.value, slices.Contains(formats, strings.Trim(string(m.value), `"`))
+		return m.Value, slices.Contains(formats, strings.Trim(string(m.Value), `"`))
 	case "minItems":
-		return m.value, string(m.value) == "0" || string(m.value) == "1"
+		return m.Value, string(m.Value) == "0" || string(m.Value) == "1"
 	case "allOf", "patternProperties", "prefixItems", "$ref":
-		n.add(at, m.key+" is not known there", "write out what it comes to, or leave it out and check it by output.ensures")
+		n.add(at, m.Name+" is not known there", "write out what it comes to, or leave it out and check it by output.ensures")
 	}
 	return nil, false
 }
 
 // each writes the schemas of an object by name.
 func (n *narrowing) each(raw json.RawMessage, at string, depth int) json.RawMessage {
-	fields, ok := members(raw)
+	fields, ok := members.Of(raw)
 	if !ok {
 		n.add(at, "there are no schemas by name", "write a mapping")
 	}
 	for i := range fields {
-		fields[i].value = n.node(fields[i].value, at+"/"+escape(fields[i].key), depth+1)
+		fields[i].Value = n.node(fields[i].Value, at+"/"+escape(fields[i].Name), depth+1)
 	}
-	return write(fields)
+	return fields.JSON()
 }
 
 // list writes the schemas of a list.

@@ -1,12 +1,12 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/members"
 )
 
 // The bounds of a schema that the API holds a model to.
@@ -41,14 +41,14 @@ func (c *Config) Unheld(s engine.ModelSettings, schema json.RawMessage) componen
 // under "JSON Schema limitations" and "Schema complexity limits".
 func native(schema json.RawMessage) (json.RawMessage, component.Faults) {
 	n := narrowing{definitions: map[string]json.RawMessage{}}
-	top, _ := members(schema)
-	if string(find(top, "type")) != `"object"` {
+	top, _ := members.Of(schema)
+	if string(top.Get("type")) != `"object"` {
 		n.add("", "its root is no object", "wrap it: {type: object, properties: {answer: ...}, required: [answer]}")
 	}
 	for _, key := range []string{"$defs", "definitions"} {
-		defs, _ := members(find(top, key))
+		defs, _ := members.Of(top.Get(key))
 		for _, d := range defs {
-			n.definitions["#/"+key+"/"+d.key] = d.value
+			n.definitions["#/"+key+"/"+d.Name] = d.Value
 		}
 	}
 	out := n.node(schema, "", 0)
@@ -62,56 +62,4 @@ func native(schema json.RawMessage) (json.RawMessage, component.Faults) {
 		return nil, n.found
 	}
 	return out, nil
-}
-
-// member is a field of a JSON object, which keeps its place.
-type member struct {
-	key   string
-	value json.RawMessage
-}
-
-// members are the fields of a JSON object in their order; ok is false for
-// anything else.
-func members(raw json.RawMessage) (out []member, ok bool) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, false
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, false
-		}
-		m := member{key: key.(string)} // keys of objects are
-		if dec.Decode(&m.value) != nil {
-			return nil, false
-		}
-		out = append(out, m)
-	}
-	return out, true
-}
-
-func find(fields []member, key string) json.RawMessage {
-	for _, m := range fields {
-		if m.key == key {
-			return m.value
-		}
-	}
-	return nil
-}
-
-// write writes fields in their order.
-func write(fields []member) json.RawMessage {
-	out := []byte{'{'}
-	for i, m := range fields {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		key, err := json.Marshal(m.key)
-		if err != nil {
-			return nil
-		}
-		out = append(append(append(out, key...), ':'), m.value...)
-	}
-	return append(out, '}')
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/members"
 )
 
 // unsayable are keywords that Bedrock's schemas have no means for, and without
@@ -39,9 +40,9 @@ func (n *narrowing) add(at, message, hint string) {
 
 // closed writes a schema with every object closed and without its bounds.
 func (n *narrowing) closed(text json.RawMessage, at string) json.RawMessage {
-	node, err := parse(text)
+	node, ok := members.Of(text)
 	switch {
-	case err != nil:
+	case !ok:
 		n.add(at, "it says nothing of a value", "give it a type")
 		return nil
 	case strings.Count(at, "/") > 2*maxDepth:
@@ -50,72 +51,64 @@ func (n *narrowing) closed(text json.RawMessage, at string) json.RawMessage {
 	}
 	told := false
 	for _, k := range node {
-		if slices.Contains(unsayable, k.name) {
-			told = told || slices.Contains(shapes, k.name)
-			n.add(at+"/"+k.name, k.name+" is not known there", "write out what it comes to, or leave it out and check it by output.ensures")
+		if slices.Contains(unsayable, k.Name) {
+			told = told || slices.Contains(shapes, k.Name)
+			n.add(at+"/"+k.Name, k.Name+" is not known there", "write out what it comes to, or leave it out and check it by output.ensures")
 		}
 	}
-	node = slices.DeleteFunc(node, func(k keyword) bool {
-		return slices.Contains(needless, k.name) || slices.Contains(unsayable, k.name)
+	node = slices.DeleteFunc(node, func(k members.Member) bool {
+		return slices.Contains(needless, k.Name) || slices.Contains(unsayable, k.Name)
 	})
 	if !told {
 		node = n.shut(node, at)
 	}
 	for i, k := range node {
-		switch at := at + "/" + k.name; k.name {
+		switch at := at + "/" + k.Name; k.Name {
 		case "properties":
-			node[i].value = n.each(k.value, at)
+			node[i].Value = n.each(k.Value, at)
 		case "items":
-			node[i].value = n.closed(k.value, at)
+			node[i].Value = n.closed(k.Value, at)
 		case "anyOf":
-			node[i].value = n.list(k.value, at)
+			node[i].Value = n.list(k.Value, at)
 		}
 	}
-	out, err := json.Marshal(node)
-	if err != nil { // a part of it is none, which was told
-		return nil
-	}
-	return out
+	return node.JSON()
 }
 
 // shut closes the keys of an object; values must be of a type, and lists say
 // what they hold.
-func (n *narrowing) shut(node schemaNode, at string) schemaNode {
+func (n *narrowing) shut(node members.Object, at string) members.Object {
 	types := kinds(node)
-	if node.get("type") == nil && node.get("enum") == nil && node.get("const") == nil && node.get("anyOf") == nil {
+	if node.Get("type") == nil && node.Get("enum") == nil && node.Get("const") == nil && node.Get("anyOf") == nil {
 		n.add(at, "it says nothing of a value", "give it a type")
 	}
-	if slices.Contains(types, "array") && node.get("items") == nil {
+	if slices.Contains(types, "array") && node.Get("items") == nil {
 		n.add(at, "a list may hold anything", "write items: {type: ...}")
 	}
 	if !slices.Contains(types, "object") {
 		return node
 	}
-	switch open := node.get("additionalProperties"); {
+	switch open := node.Get("additionalProperties"); {
 	case open != nil && string(open) != "false":
 		n.add(at+"/additionalProperties", "the object takes other properties than its own", "write additionalProperties: false; of a dictionary make a list of keys and values")
-	case node.get("properties") == nil:
+	case node.Get("properties") == nil:
 		n.add(at, "an object may hold anything", "name its properties; of a dictionary make a list of keys and values")
 	case open == nil:
-		node = append(node, keyword{"additionalProperties", json.RawMessage("false")})
+		node = append(node, members.Member{Name: "additionalProperties", Value: json.RawMessage("false")})
 	}
 	return node
 }
 
 // each closes the schemas of an object by name.
 func (n *narrowing) each(text json.RawMessage, at string) json.RawMessage {
-	node, err := parse(text)
-	if err != nil {
+	node, ok := members.Of(text)
+	if !ok {
 		n.add(at, "there are no schemas by name", "write a mapping")
 	}
 	for i, k := range node {
-		node[i].value = n.closed(k.value, at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(k.name))
+		node[i].Value = n.closed(k.Value, at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(k.Name))
 	}
-	out, err := json.Marshal(node)
-	if err != nil {
-		return nil
-	}
-	return out
+	return node.JSON()
 }
 
 // list closes the schemas of a list.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/members"
 )
 
 // writer writes one request in the SDK's terms. What is unset is not sent.
@@ -126,11 +127,14 @@ func argumentsSchema(schema json.RawMessage) (json.RawMessage, error) {
 	if len(schema) == 0 {
 		return anyObject, nil
 	}
-	n, err := parse(schema)
-	if err != nil || n.get("type") != nil {
-		return schema, err
+	n, ok := members.Of(schema)
+	if !ok {
+		return nil, errors.New("a tool's schema is no JSON object")
 	}
-	return json.Marshal(append(n, keyword{"type", json.RawMessage(`"object"`)}))
+	if n.Get("type") != nil {
+		return schema, nil
+	}
+	return append(n, members.Member{Name: "type", Value: json.RawMessage(`"object"`)}).JSON(), nil
 }
 
 func tool(name, description string, input json.RawMessage) types.Tool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/members"
 )
 
 var _ engine.SchemaHolder = (*Config)(nil)
@@ -32,12 +33,12 @@ func unheld(schema json.RawMessage) component.Faults {
 	l := &lookout{root: schema}
 	l.value(schema, "", maxNesting)
 	l.required(schema, "", []string{"#"})
-	top, _ := members(schema)
+	top, _ := members.Of(schema)
 	for _, key := range []string{"$defs", "definitions"} {
-		defs, _ := members(valueOf(top, key))
+		defs, _ := members.Of(top.Get(key))
 		for _, d := range defs {
-			at := "/" + key + "/" + escape(d.key)
-			l.required(d.value, at, []string{"#" + at})
+			at := "/" + key + "/" + escape(d.Name)
+			l.required(d.Value, at, []string{"#" + at})
 		}
 	}
 	return l.found
@@ -61,37 +62,37 @@ func (l *lookout) add(at, message, hint string) {
 
 // value looks at the keywords of a schema and of those in it.
 func (l *lookout) value(raw json.RawMessage, at string, depth int) {
-	fields, _ := members(raw)
+	fields, _ := members.Of(raw)
 	if depth == 0 {
 		return
 	}
 	for _, m := range fields {
-		at := at + "/" + m.key
-		switch m.key {
+		at := at + "/" + m.Name
+		switch m.Name {
 		case "patternProperties", "$dynamicRef":
-			l.unknown(at, m.key)
+			l.unknown(at, m.Name)
 		case "allOf":
-			if list := listOf(m.value); len(list) == 1 {
+			if list := listOf(m.Value); len(list) == 1 {
 				l.value(list[0], at+"/0", depth-1)
 			} else {
-				l.unknown(at, m.key)
+				l.unknown(at, m.Name)
 			}
 		case "const":
 			if _, ok := keyword(m, depth); !ok {
 				l.add(at, "const is a text or a number there", "write type: boolean or null, and check the value by output.ensures")
 			}
 		case "$ref":
-			if !strings.HasPrefix(textOf(m.value), "#") {
+			if !strings.HasPrefix(textOf(m.Value), "#") {
 				l.add(at, "the reference leads out of the schema", "define it under $defs")
 			}
 		case "properties", "$defs", "definitions":
-			inner, _ := members(m.value)
+			inner, _ := members.Of(m.Value)
 			for _, p := range inner {
-				l.value(p.value, at+"/"+escape(p.key), depth-1)
+				l.value(p.Value, at+"/"+escape(p.Name), depth-1)
 			}
 		case "items", "prefixItems", "anyOf", "oneOf", "additionalProperties":
-			l.value(m.value, at, depth-1)
-			for i, v := range listOf(m.value) {
+			l.value(m.Value, at, depth-1)
+			for i, v := range listOf(m.Value) {
 				l.value(v, at+"/"+strconv.Itoa(i), depth-1)
 			}
 		}
@@ -105,24 +106,24 @@ func (l *lookout) unknown(at, word string) {
 // required follows what every value of a schema has, back to a schema it is
 // within: such a value never ends.
 func (l *lookout) required(raw json.RawMessage, at string, within []string) {
-	fields, _ := members(raw)
+	fields, _ := members.Of(raw)
 	if l.visits++; l.visits > maxVisits {
 		return
 	}
-	if ref := textOf(valueOf(fields, "$ref")); ref != "" {
+	if ref := textOf(fields.Get("$ref")); ref != "" {
 		l.follow(ref, at+"/$ref", within)
 		return
 	}
 	var names []string
-	_ = json.Unmarshal(valueOf(fields, "required"), &names) // of another kind: none is
-	properties, _ := members(valueOf(fields, "properties"))
+	_ = json.Unmarshal(fields.Get("required"), &names) // of another kind: none is
+	properties, _ := members.Of(fields.Get("properties"))
 	for _, p := range properties {
-		if slices.Contains(names, p.key) {
-			l.required(p.value, at+"/properties/"+escape(p.key), within)
+		if slices.Contains(names, p.Name) {
+			l.required(p.Value, at+"/properties/"+escape(p.Name), within)
 		}
 	}
 	for _, key := range []string{"items", "prefixItems", "anyOf", "oneOf", "allOf"} {
-		v := valueOf(fields, key)
+		v := fields.Get(key)
 		if v == nil {
 			continue
 		}
@@ -144,21 +145,12 @@ func (l *lookout) follow(ref, at string, within []string) {
 	}
 	to := l.root
 	for key := range strings.SplitSeq(ref[2:], "/") {
-		fields, _ := members(to)
-		if to = valueOf(fields, strings.NewReplacer("~1", "/", "~0", "~").Replace(key)); to == nil {
+		fields, _ := members.Of(to)
+		if to = fields.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(key)); to == nil {
 			return
 		}
 	}
 	l.required(to, ref[1:], append(slices.Clone(within), ref))
-}
-
-func valueOf(fields []member, key string) json.RawMessage {
-	for _, m := range fields {
-		if m.key == key {
-			return m.value
-		}
-	}
-	return nil
 }
 
 func listOf(raw json.RawMessage) (list []json.RawMessage) {
