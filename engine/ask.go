@@ -13,6 +13,7 @@ type Decision struct {
 	Reason string          `json:"reason,omitempty"`
 	Edit   json.RawMessage `json:"edit,omitempty"` // edit: the arguments or plan to use instead
 	Text   string          `json:"text,omitempty"`
+	Typed  string          `json:"typed,omitempty"` // approve, deny: the words of it
 }
 
 // Approved says whether what was asked may happen, as it is or as edited.
@@ -25,10 +26,10 @@ func ParseDecision(s string) Decision {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "approve", "yes", "y":
 		if rest == "" {
-			return Decision{Do: "approve"}
+			return Decision{Do: "approve", Typed: s}
 		}
 	case "deny", "no", "n":
-		return Decision{Do: "deny", Reason: strings.TrimSpace(rest)}
+		return Decision{Do: "deny", Reason: strings.TrimSpace(rest), Typed: s}
 	case "edit":
 		if json.Valid([]byte(rest)) {
 			return Decision{Do: "edit", Edit: json.RawMessage(rest)}
@@ -65,7 +66,7 @@ func (s *Scope) Ask(name string, q Question) (Decision, error) {
 		return Decision{}, err
 	}
 	q.Path = joinPath(s.Path(), name)
-	body, err := json.Marshal(q)
+	body, err := q.journaled()
 	if err != nil {
 		return Decision{}, err
 	}

@@ -196,14 +196,18 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 		p.Models = append(p.Models, m)
 		h.Models[m.Name] = &vendor{w, m.Cost, bills}
 	}
-	server := w.server(p.Models)
-	h.Tools = []engine.HostTool{server}
+	server, library := w.server(p.Models), w.library(p.Models)
+	h.Tools = []engine.HostTool{server, library}
+	h.Embedders = map[string]engine.Embedder{}
+	for name, m := range h.Models {
+		h.Embedders[name] = m.(*vendor)
+	}
 	var branches [][]func(*engine.Scope, string) error
 	for i := range 1 + w.rnd.IntN(8) {
 		var calls []func(*engine.Scope, string) error
 		for range 1 + w.rnd.IntN(pick(w.rnd, 3, 12)) {
 			if w.rnd.IntN(100) < w.samples {
-				calls = append(calls, w.sampled(server.Spec.Name+"__ask"))
+				calls = append(calls, w.sampled(pick(w.rnd, server.Spec.Name+"__ask", library.Spec.Name)))
 				continue
 			}
 			calls = append(calls, w.call(p))
@@ -333,7 +337,7 @@ func (b *bill) half() bool {
 // TestNoBillIsHigherThanItsBudget is the promise of limits.max_tokens and
 // limits.max_cost: whatever is called side by side, fails, falls back, is cut,
 // or was under way when the process died, and however often it is resumed, or
-// given more.
+// given more; what tools ask, and have made vectors of, included.
 func TestNoBillIsHigherThanItsBudget(t *testing.T) {
 	stops, used, resumed := map[engine.StopCode]int{}, 0, 0
 	runs := budgetRuns(t)

@@ -14,11 +14,11 @@ func TestDecisionsReadAsPeopleTypeThem(t *testing.T) {
 		want     engine.Decision
 		approved bool
 	}{
-		{"approve", engine.Decision{Do: "approve"}, true},
-		{" Yes ", engine.Decision{Do: "approve"}, true},
-		{"deny", engine.Decision{Do: "deny"}, false},
-		{"deny: too dangerous: really", engine.Decision{Do: "deny", Reason: "too dangerous: really"}, false},
-		{"no", engine.Decision{Do: "deny"}, false},
+		{"approve", engine.Decision{Do: "approve", Typed: "approve"}, true},
+		{" Yes ", engine.Decision{Do: "approve", Typed: " Yes "}, true},
+		{"deny", engine.Decision{Do: "deny", Typed: "deny"}, false},
+		{"deny: too dangerous: really", engine.Decision{Do: "deny", Reason: "too dangerous: really", Typed: "deny: too dangerous: really"}, false},
+		{"no", engine.Decision{Do: "deny", Typed: "no"}, false},
 		{`edit:{"path": "b"}`, engine.Decision{Do: "edit", Edit: []byte(`{"path": "b"}`)}, true},
 		{`edit: [1, 2]`, engine.Decision{Do: "edit", Edit: []byte(` [1, 2]`)}, true},
 		{"edit:{broken", engine.Decision{Do: "text", Text: "edit:{broken"}, false},
@@ -34,5 +34,21 @@ func TestDecisionsReadAsPeopleTypeThem(t *testing.T) {
 				t.Errorf("approved %v, %s", got.Approved(), d)
 			}
 		})
+	}
+}
+
+func TestAnAnswerIsWhatWasTyped(t *testing.T) {
+	for typed, want := range map[string]string{
+		"y": "y", "n": "n", "approve": "approve", "No: the other": "No: the other", "blue": "blue", `edit:{"a": 1}`: `{"a": 1}`, "": "",
+	} {
+		if got := engine.ParseDecision(typed).Answer(); got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
+	}
+	// Journals of before keep no words.
+	for _, d := range []engine.Decision{{Do: "approve"}, {Do: "deny"}, {Do: "deny", Reason: "late"}} {
+		if got := d.Answer(); got != map[string]string{"approve": "yes", "deny": "no", "denylate": "no: late"}[d.Do+d.Reason] {
+			t.Errorf("%+v: %q", d, got)
+		}
 	}
 }

@@ -106,12 +106,12 @@ func (s *Scope) tell(f Fact) {
 			ID: rec.ID, Goal: rec.Goal, Status: rec.Status, Attempts: rec.Attempts, Result: rec.Result, Error: rec.Error,
 		}})
 	case Replied:
-		if s.r.program.typeOf(f.By) == "reflector" {
+		if s.r.program.TypeOf(f.By) == "reflector" {
 			s.event(Event{Type: ReflectCompleted, By: f.By, Text: f.Reply.Result})
 		}
 	case Warned:
 		s.event(Event{Type: Warning, Text: f.Text})
-	case HistoryRead, SessionRead, Urged, ModelCalled, ToolCalled, Answered, Said, Recapped:
+	case HistoryRead, SessionRead, Urged, ModelCalled, Embedded, ToolCalled, Answered, Said, Recapped:
 		// told by the effects themselves, or with the run's end
 	}
 }

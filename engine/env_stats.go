@@ -23,6 +23,7 @@ type StatsEnv struct {
 	ByGroup   map[string]GroupStats `expr:"by_group" json:"by_group" doc:"The same by the dataset's group."`
 	ByVariant map[string]GroupStats `expr:"by_variant" json:"by_variant" doc:"The same by variant."`
 	ByCheck   map[string]GroupStats `expr:"by_check" json:"by_check" doc:"Trials that met each check, by its name."`
+	ByCase    map[string]CaseEnv    `expr:"by_case" json:"-" doc:"Each case by its id, the trials of all variants together."`
 }
 
 // GroupStats is what a part of a batch comes to.

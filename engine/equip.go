@@ -57,7 +57,7 @@ func (r *run) equip(s *Scope) error {
 // register makes a tool one of the run's.
 func (r *run) register(t HostTool) {
 	info := t.info()
-	t.known, t.mask = info.Effect, mask{r.host.Secrets}
+	t.known, t.mask, t.vectors = info.Effect, mask{r.host.Secrets}, vectorsOf(t.Spec)
 	if t.seats == nil {
 		t.seats = seatsOf(t.Spec)
 	}

@@ -19,8 +19,22 @@ func (e *StopError) Error() string {
 }
 
 // ErrReplan is returned by a node that wants the plan looked at now: the walk
-// goes on at the reflector, or at the planner of a graph without one.
+// goes on where Program.Replanner says.
 var ErrReplan = errors.New("the plan is to be looked at")
+
+// ReplanError is the ErrReplan of a guard, which wants a new plan now: whoever
+// makes it is told the message. Where nobody in the graph plans, it ends the run
+// as a guard that stops it.
+type ReplanError struct {
+	Path    string // of the guard
+	Message string
+}
+
+// Error gives the message.
+func (e *ReplanError) Error() string { return e.Message }
+
+// Unwrap makes it an ErrReplan.
+func (e *ReplanError) Unwrap() error { return ErrReplan }
 
 // Fail makes the error that ends a run with a failure code.
 func Fail(code StopCode, path, format string, args ...any) error {

@@ -19,7 +19,7 @@ func (r *run) broken(err error) {
 	var parked *kernel.Parked
 	var review *kernel.NeedsReview
 	var paused *kernel.Paused
-	_ = errors.As(err, &r.missed)
+	drifted := errors.As(err, &r.missed)
 	_, r.unkept = errors.AsType[*kernel.StoreError](err)
 	switch {
 	case errors.As(err, &parked):
@@ -41,6 +41,8 @@ func (r *run) broken(err error) {
 		r.reason = StopReason{Code: StopStoreFull, Status: Failed, Message: err.Error()}
 	case errors.Is(err, journal.ErrCorrupt):
 		r.reason = StopReason{Code: StopStoreCorrupt, Status: Failed, Message: err.Error()}
+	case drifted:
+		r.reason = StopReason{Code: StopDrift, Path: r.missed.Path, Status: Failed, Message: r.missed.Error()}
 	default:
 		r.reason = StopReason{Code: StopInternal, Status: Failed, Message: err.Error()}
 	}

@@ -5,8 +5,18 @@ import "fmt"
 // Verdict is what the guards of a place say; the zero value is "go on".
 type Verdict struct {
 	Deny    bool // before_tool: the call is refused
-	Replan  bool // the reflector is to make a new plan now
+	Replan  bool // a new plan is to be made now
 	Message string
+	Path    string // of the guard that says so
+}
+
+// Urge is the error by which a node passes on that a guard wants a new plan; nil
+// = it wants none.
+func (v Verdict) Urge() error {
+	if !v.Replan {
+		return nil
+	}
+	return &ReplanError{Path: v.Path, Message: v.Message}
 }
 
 // Guards tries the guards of a place in the order written; the first that
@@ -44,7 +54,7 @@ func (s *Scope) blind(g *Guard, err error) (Verdict, error) {
 	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, err)
 	s.Record(Warned{Text: text})
 	if g.At == BeforeTool {
-		return Verdict{Deny: true, Message: text}, nil
+		return Verdict{Deny: true, Message: text, Path: g.path()}, nil
 	}
 	return Verdict{}, s.stop(&StopError{StopReason{Code: StopGuard, Status: Stopped, Path: g.path() + ".when", Message: text}})
 }
@@ -66,9 +76,9 @@ func (s *Scope) fire(g *Guard) (v Verdict, on bool, err error) {
 	stop := StopReason{Code: StopGuard, Path: g.path(), Message: g.text()}
 	switch g.Do {
 	case GuardDeny:
-		return Verdict{Deny: true, Message: g.text()}, false, nil
+		return Verdict{Deny: true, Message: g.text(), Path: g.path()}, false, nil
 	case GuardReplan:
-		return Verdict{Replan: true, Message: g.text()}, false, nil
+		return Verdict{Replan: true, Message: g.text(), Path: g.path()}, false, nil
 	case GuardInterrupt:
 		on, err := s.interrupt(g, stop)
 		return Verdict{}, on, err

@@ -13,12 +13,14 @@ import (
 // uses, and what else it needs. It may be shared by runs of the same program.
 type Host struct {
 	Models map[string]Model
-	Tools  []HostTool
-	Memory Memory // nil = none
-	People People // nil = questions park the run
-	Sinks  []Sink
-	Nested func(p *Program, parameters map[string]any) (Host, error) // the host of an agent within the agent
-	Env    func(string) string                                       // environment variables for the "env" namespace; nil = none
+	// Embedders are the llms that make vectors for tools, by name; nil = none does.
+	Embedders map[string]Embedder
+	Tools     []HostTool
+	Memory    Memory // nil = none
+	People    People // nil = questions park the run
+	Sinks     []Sink
+	Nested    func(p *Program, parameters map[string]any) (Host, error) // the host of an agent within the agent
+	Env       func(string) string                                       // environment variables for the "env" namespace; nil = none
 
 	// Secrets are taken out of what models and tools give, before anyone sees
 	// it: no node, no journal, no sink. Nil = there are none.
@@ -46,6 +48,7 @@ type HostTool struct {
 	server   string          // the entry of the toolset that it is one of, or ""
 	def      *ToolDefinition // likewise, its server's words
 	sampling Sampling        // likewise, its
+	vectors  string          // the llm that makes vectors for it, or ""
 }
 
 // Input is what one run is given. The start record keeps it.

@@ -36,13 +36,23 @@ type exchange struct {
 
 // converse makes the call; where the tool asks in the middle of it, each
 // question is one of the journal's, and the tool is called again with what was
-// answered so far.
+// answered so far, or with the vectors that it wants paid for.
 func (c *toolRun) converse() (attempted, error) {
 	var said []exchange
+	granted, grants := 0, 0
 	for n := 1; ; n++ {
-		out, err := c.metered(nth(c.name, "again", n), said)
-		if err != nil || out.Asked == nil {
+		out, err := c.metered(nth(c.name, "again", n), said, granted)
+		if err != nil || out.Asked == nil && out.Wants == 0 {
 			return out, err
+		}
+		if granted = 0; out.Wants > 0 {
+			if granted, err = c.granted(out.Wants); err != nil {
+				return out, err
+			}
+			if grants++; grants > maxGrants {
+				return out, ungrantable()
+			}
+			continue
 		}
 		if why := endless(len(said), out.Heard); why != "" {
 			return out, &journal.Failure{Code: failedTool, Message: why}
@@ -86,7 +96,8 @@ type part struct {
 	tool    *HostTool
 	call    Call
 	said    []exchange
-	metered bool // a budget pays for what the tool asks of an llm
+	metered bool // a budget pays for what the tool asks of an llm,
+	allowed int  // and for vectors of so many tokens
 	meter   meter
 }
 
@@ -101,6 +112,8 @@ type midcall struct {
 	asked *Question // ends the part
 	over  bool
 	many  int // questions that were answered in place
+	sent  int // bytes of texts for vectors
+	wants int // tokens of vectors, for want of which the part ends
 
 	// The attempt's time: that in which it waits for people is not counted.
 	clock   *time.Timer
@@ -124,12 +137,15 @@ func (m *midcall) made() *Call {
 	if m.tool.sampling.LLM != "" {
 		call.Sample = m.sample
 	}
+	if m.tool.vectors != "" {
+		call.Embed = m.embed
+	}
 	return &call
 }
 
-// close ends the attempt: question is what it wanted to know, and heard how many
-// answers to earlier ones it took.
-func (m *midcall) close() (question *Question, heard int) {
+// close ends the attempt: question is what it wanted to know, heard how many
+// answers to earlier ones it took, and wants the tokens of vectors that it lacked.
+func (m *midcall) close() (question *Question, heard, wants int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
@@ -140,7 +156,7 @@ func (m *midcall) close() (question *Question, heard int) {
 			heard++
 		}
 	}
-	return m.asked, heard
+	return m.asked, heard, m.wants
 }
 
 // ask is Call.Ask.
@@ -158,6 +174,8 @@ func (m *midcall) ask(ctx context.Context, q Question) (Decision, error) {
 		return Decision{}, errOver
 	case m.asked != nil:
 		return Decision{}, ErrAsking
+	case m.wants > 0:
+		return Decision{}, errUngranted
 	case i >= 0:
 		m.taken[i] = true
 		return m.said[i].decision, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -195,7 +196,7 @@ func (p patient) Ask(ctx context.Context, _ engine.Question) (json.RawMessage, e
 }
 
 func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
-	const timeout = 50 * time.Millisecond
+	const timeout = time.Minute
 	works := func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
 		for range 2 {
 			if _, err := c.Ask(ctx, engine.Question{Question: "Which?"}); err != nil {
@@ -223,18 +224,20 @@ func TestWaitingForPeopleIsNoTimeOfTheTool(t *testing.T) {
 		text   string
 	}{
 		{"it ends in time", fake{engine.WriteEffect, works}, engine.CallOK, "done"},
-		{"its own time still ends it", fake{engine.WriteEffect, hangs}, engine.CallTimedOut, "the tool took longer than 50ms"},
+		{"its own time still ends it", fake{engine.WriteEffect, hangs}, engine.CallTimedOut, "the tool took longer than 1m0s"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			var recs []engine.ToolRecord
-			bound := named("x", c.tool)
-			bound.Spec.Timeout = timeout
-			res := session(t, program(map[string]does{"a": called("x", 1, false, &recs)}),
-				engine.Host{Tools: []engine.HostTool{bound}, People: patient{2 * timeout}}, &journal.Memory{}, engine.Options{})
-			if res.Status != engine.Completed || recs[0].Status != c.status || !strings.HasPrefix(recs[0].Text(), c.text) {
-				t.Errorf("%+v: %s %s", res.StopReason, recs[0].Status, recs[0].Text())
-			}
+			synctest.Test(t, func(t *testing.T) {
+				var recs []engine.ToolRecord
+				bound := named("x", c.tool)
+				bound.Spec.Timeout = timeout
+				res := session(t, program(map[string]does{"a": called("x", 1, false, &recs)}),
+					engine.Host{Tools: []engine.HostTool{bound}, People: patient{2 * timeout}}, &journal.Memory{}, engine.Options{})
+				if res.Status != engine.Completed || recs[0].Status != c.status || !strings.HasPrefix(recs[0].Text(), c.text) {
+					t.Errorf("%+v: %s %s", res.StopReason, recs[0].Status, recs[0].Text())
+				}
+			})
 		})
 	}
 }

@@ -133,7 +133,7 @@ type ReplySchema struct {
 // Request is one model call.
 type Request struct {
 	Role          string       `json:"role"`           // who asks: planner, executor, reflector, finalizer, judge, summarizer
-	Call          int          `json:"call"`           // the how-manieth call of that role, from 1: in the run, for the executor in the step
+	Call          int          `json:"call"`           // number of the call, from 1, among those of that role: in the run, for the executor in the step
 	Step          string       `json:"step,omitempty"` // goal of the step it is made for
 	Key           string       `json:"-"`              // idempotency key: run and effect path
 	Messages      []Message    `json:"messages"`

@@ -34,19 +34,19 @@ func (s *Scope) nested(name string, p *Program, params map[string]any) (*run, er
 	}
 	params, unfit := p.given(params)
 	if unfit != nil {
-		return parent.within(s, name, p, Host{}, nil).unfit(unfit), nil
+		return parent.child(s, name, p, Host{}, nil).unfit(unfit), nil
 	}
 	host, err := parent.host.Nested(p, params)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", p.Name, err)
 	}
-	defer parent.root().leaving.Go(func() { _ = host.Close() }) // how what it began ends tells nobody anything
-	child := parent.within(s, name, p, host, params)
+	defer parent.root().leaving.Go(func() { _ = host.Close() }) // how its servers end is no part of the run
+	child := parent.child(s, name, p, host, params)
 	return child, child.through(s, &Scope{s.k.Child(name), child})
 }
 
-// within is the run of an agent, not begun yet.
-func (r *run) within(s *Scope, name string, p *Program, h Host, params map[string]any) *run {
+// child is the run of an agent, not begun yet.
+func (r *run) child(s *Scope, name string, p *Program, h Host, params map[string]any) *run {
 	if h.Secrets == nil {
 		h.Secrets = r.host.Secrets
 	}
@@ -70,7 +70,7 @@ func (r *run) through(outer, s *Scope) error {
 	began := outer.Now()
 	err := r.readSession(s)
 	if err == nil {
-		err = s.within(r.program.Limits.MaxDuration, r.equipped)
+		err = s.Timeout("", r.program.Limits.MaxDuration, r.equipAndWalk)
 	}
 	for p := r.parent; p != nil; p = p.parent {
 		if p.stopping != nil {
@@ -80,7 +80,7 @@ func (r *run) through(outer, s *Scope) error {
 	if cut := outer.Await(always); cut != nil {
 		return cut // it was not the agent's own time that ran out
 	}
-	if err := r.conclude(s, err); err != nil {
+	if err := r.wrapUp(s, err); err != nil {
 		return err
 	}
 	if r.reason.Code == StopToolsChanged {

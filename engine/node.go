@@ -11,7 +11,8 @@ type Node interface {
 }
 
 // Prompter is a capability of a Node that prompts a model: the messages it
-// would send in a state, without sending them.
+// would send in a state, without sending them; none where another program does
+// its work.
 type Prompter interface {
 	Prompt(v View) []Message
 }
@@ -28,9 +29,10 @@ type Equipped interface {
 	Tools(v View) []ToolInfo
 }
 
-// Concluder is a capability of the finalizer: a run whose walk ends without an
-// answer takes for one what the node before the end gave. Conclude checks it
-// against the spec's output and records it as Answered, or says why it is none.
+// Concluder is a capability of the finalizer: it has the last word on the answer
+// of a walk that comes to its end. One that has none takes for one what the node
+// before the end gave: Conclude checks it against the spec's output and records
+// it as Answered. The error says why the run has no answer.
 type Concluder interface {
 	Conclude(s *Scope, before string) error
 }

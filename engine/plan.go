@@ -66,7 +66,7 @@ type StepRecord struct {
 	Status     StepStatus   `json:"status"`
 	Result     string       `json:"result"`
 	Attempts   int          `json:"attempts"`
-	Error      string       `json:"error,omitempty"`
+	Error      string       `json:"error"`
 	ToolCalls  []ToolRecord `json:"tool_calls"`
 	Usage      StepUsage    `json:"usage"`
 	DurationMS int64        `json:"duration_ms"`
@@ -76,6 +76,7 @@ type StepRecord struct {
 // StepUsage is what a step consumed.
 type StepUsage struct {
 	ModelCalls int `json:"model_calls"`
+	ToolCalls  int `json:"tool_calls"`
 	Tokens
 }
 

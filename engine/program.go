@@ -54,8 +54,8 @@ func (p *Program) role(typ string) Node {
 	return p.Nodes[typ]
 }
 
-// typeOf is the type of a node of the graph, or "".
-func (p *Program) typeOf(id string) string {
+// TypeOf is the type of a node of the graph, or "".
+func (p *Program) TypeOf(id string) string {
 	for _, n := range p.Graph.Nodes {
 		if n.ID == id {
 			return n.Type

@@ -32,7 +32,7 @@ type RecordingOptions struct {
 	Until  uint64   // a fork goes on live at the record of this seq; 0 = all counts
 	Layers []string // none = all
 	Live   bool     // a miss is performed; else it ends the run
-	// Secrets are taken out of what is asked for before it is held against a
+	// Secrets are taken out of what is asked for before it is compared with a
 	// recording that holds none; nil = there are none.
 	Secrets *secret.Values
 	// Tolerate are the classes in which a request may differ from the recorded

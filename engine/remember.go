@@ -11,10 +11,14 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 )
 
+// remembered is the effect that keeps a run.
+const remembered = "memory.add"
+
 // remember adds this run to its conversation, and its steps to the executor's:
 // all in one call of the store.
 func (r *run) remember(s *Scope) error {
-	if !r.remembers() || r.input.Aside || r.reason.Status == Interrupted || r.reason.Status == Cancelled {
+	cancelled := r.reason.Status == Cancelled && !s.k.Next(remembered) // earlier versions cancelled less
+	if !r.remembers() || r.input.Aside || r.reason.Status == Interrupted || cancelled {
 		return nil
 	}
 	turn, err := r.turn(s)
@@ -24,7 +28,7 @@ func (r *run) remember(s *Scope) error {
 	all := append([]Interaction{turn}, r.stepsOf(s, turn)...)
 	memory := r.host.Memory
 	_, err = kernel.Do(s.k, kernel.Effect[bool]{
-		Name: "memory.add", Class: journal.Idempotent, Layer: LayerMemory, Digest: digest([]byte(turn.ID)),
+		Name: remembered, Class: journal.Idempotent, Layer: LayerMemory, Digest: digest([]byte(turn.ID)),
 		Perform: func(ctx context.Context, _ string) (bool, error) { return true, memory.Append(ctx, all...) },
 	})
 	if err != nil {

@@ -222,3 +222,25 @@ func TestAResultNamesOnlyWhatWasKept(t *testing.T) {
 		})
 	}
 }
+
+// TestARunIsKeptAsItsJournalSays: an earlier version kept a run that this one
+// ends otherwise. It is read to its end.
+func TestARunIsKeptAsItsJournalSays(t *testing.T) {
+	store, j := &enginetest.Store{}, &journal.Memory{Paranoid: true}
+	in := engine.Input{RunID: "r1", MemoryID: "m"}
+	ends := func(node does) *engine.Result {
+		return engine.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, engine.Options{Virtual: true, Journal: j})
+	}
+	ends(endsWith("s1 ok deny"))
+	refused := func(s *engine.Scope) error {
+		s.Record(engine.Answered{})
+		return engine.Denied("graph.nodes.a", "a person denied it")
+	}
+	if res := ends(refused); res.StopReason.Code != engine.StopCancelled || res.ParentInteractionID == "" || store.Appends() != 1 {
+		t.Errorf("%+v, kept as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
+	}
+	in.RunID, j = "r2", &journal.Memory{}
+	if res := ends(refused); res.StopReason.Code != engine.StopCancelled || res.ParentInteractionID != "" || store.Appends() != 1 {
+		t.Errorf("a new run: %+v, kept as %q, %d calls of the store", res.StopReason, res.ParentInteractionID, store.Appends())
+	}
+}

@@ -37,6 +37,7 @@ const (
 	StopOutputInvalid  StopCode = "output_invalid"
 	StopRefused        StopCode = "refused"
 	StopStepFailed     StopCode = "step_failed"
+	StopDrift          StopCode = "drift" // of a replay or a fork: the recording answered something else
 	StopInternal       StopCode = "internal"
 	StopProviderError  StopCode = "provider_error"
 	StopToolsChanged   StopCode = "tools_changed"
@@ -50,8 +51,8 @@ const (
 // caused it ("limits.max_steps", "guards[0]").
 type StopReason struct {
 	Code    StopCode  `json:"code"`
-	Message string    `json:"message,omitempty"`
-	Path    string    `json:"path,omitempty"`
+	Message string    `json:"message"`
+	Path    string    `json:"path"`
 	Status  RunStatus `json:"-"` // the run's status; a guard's depends on what it does
 }
 
@@ -61,17 +62,7 @@ type Usage struct {
 	ToolCalls  int                   `json:"tool_calls"`
 	Tokens                           // input_tokens, output_tokens, ...
 	CostUSD    float64               `json:"cost_usd"`
-	ByModel    map[string]ModelUsage `json:"by_model,omitempty"`
-}
-
-// MarshalJSON writes all that a reader counts on, what the caches gave included
-// where it is nothing.
-func (u Usage) MarshalJSON() ([]byte, error) {
-	type plain Usage
-	return json.Marshal(struct {
-		plain
-		Cached int `json:"cached_input_tokens"`
-	}{plain(u), u.Cached})
+	ByModel    map[string]ModelUsage `json:"by_model"`
 }
 
 // ModelUsage is the share of one llm of the spec.
@@ -94,11 +85,13 @@ type Summary struct {
 // SpecInfo names the spec that ran.
 type SpecInfo struct {
 	Name    string `json:"name"`
-	Version string `json:"version,omitempty"`
+	Version string `json:"version"`
 	Digest  string `json:"digest"`
 }
 
-// Result is what `pexctl run -o json` prints.
+// Result is what `pexctl run -o json` prints. Every field that DESIGN section 10
+// lists is there, also where it says nothing: as "", 0, [], {} or null. So it is
+// in the objects within it; see show.go for those that others keep shorter.
 type Result struct {
 	RunID                 string          `json:"run_id"`
 	Status                RunStatus       `json:"status"`
@@ -106,7 +99,7 @@ type Result struct {
 	DurationMS            int64           `json:"duration_ms"`
 	StopReason            StopReason      `json:"stop_reason"`
 	Response              string          `json:"response"`
-	Output                json.RawMessage `json:"output,omitempty"`
+	Output                json.RawMessage `json:"output"` // null = none
 	Plan                  Plan            `json:"plan"`
 	Steps                 []StepRecord    `json:"steps"`
 	Usage                 Usage           `json:"usage"`

@@ -43,7 +43,22 @@ func (r *Retries) Take() (used string, ok bool) {
 	return fmt.Sprintf("not repeated: the run has made %d calls of models and repeated %d attempts, and may repeat %d and a tenth of its calls", r.calls, r.taken, firstRepeats), false
 }
 
-type retriesKey struct{}
+type (
+	retriesKey struct{}
+	meterKey   struct{}
+)
+
+// WithMeter says of calls made with a context that a budget pays for one attempt,
+// as Request.Metered does of a request: what may be billed is not repeated.
+func WithMeter(ctx context.Context) context.Context {
+	return context.WithValue(ctx, meterKey{}, true)
+}
+
+// Metered says whether a context is one of WithMeter.
+func Metered(ctx context.Context) bool {
+	metered, _ := ctx.Value(meterKey{}).(bool)
+	return metered
+}
 
 // WithRetries gives calls made with a context what their run may repeat.
 func WithRetries(ctx context.Context, r *Retries) context.Context {

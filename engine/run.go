@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -61,6 +62,7 @@ type run struct {
 	missed     *Miss
 	unanswered *ModelError // what ended it
 	unkept     bool        // the journal could not be appended to
+	granted    bool        // of the root: a call has vectors made that it was granted
 	outdated   bool        // another version's prompts were met
 	closing    bool        // the finalizer runs: effects are allowed, the reserve is open
 	walk       *kernel.Scope
@@ -170,9 +172,9 @@ func (r *run) main(s *Scope, start []byte) error {
 	r.identify(s)
 	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
 	if err = r.readHistory(s); err == nil {
-		err = s.inTime(r.equipped)
+		err = s.inTime(r.equipAndWalk)
 	}
-	if err = r.conclude(s, err); err != nil {
+	if err = r.wrapUp(s, err); err != nil {
 		return err
 	}
 	if err := r.remember(s); err != nil {
@@ -180,6 +182,7 @@ func (r *run) main(s *Scope, start []byte) error {
 	}
 	r.elapsed = s.k.Now()
 	totals := r.state.Usage
+	totals.ByModel = maps.Clone(r.spent)
 	s.event(Event{
 		Type: RunCompleted, Status: string(r.reason.Status), Stop: &r.reason,
 		Text: r.answerText(), Duration: milliseconds(s.k.Now()), Totals: &totals,
@@ -188,16 +191,16 @@ func (r *run) main(s *Scope, start []byte) error {
 	return nil
 }
 
-// equipped walks the graph with all tools at hand.
-func (r *run) equipped(s *Scope) error {
+// equipAndWalk connects the tools, then walks the graph.
+func (r *run) equipAndWalk(s *Scope) error {
 	if err := r.equip(s); err != nil {
 		return err
 	}
-	return r.along(s)
+	return r.walkGraph(s)
 }
 
-// along walks the graph until it ends.
-func (r *run) along(s *Scope) error {
+// walkGraph walks the graph until it ends.
+func (r *run) walkGraph(s *Scope) error {
 	s = s.Child("") // what stops the walk does not stop what comes after it
 	r.walk = s.k
 	at, before := r.program.Graph.Start, ""
@@ -217,16 +220,14 @@ func (r *run) along(s *Scope) error {
 	return AtLimit(StopLoop, "graph", "the graph was walked for %d nodes without an end", maxVisits)
 }
 
-// ended makes the answer of a walk that came to its end without one, of what
-// the node before the end gave.
+// ended is the end of a walk behind a node: what is answered.
 func (r *run) ended(s *Scope, before string) error {
-	if r.state.Answer != nil {
-		return nil
-	}
 	if c, ok := r.program.role("finalizer").(Concluder); ok {
 		return c.Conclude(s, before)
 	}
-	s.Record(Answered{Answer{Text: r.state.Words}})
+	if r.state.Answer == nil {
+		s.Record(Answered{Answer{Text: r.state.Words}})
+	}
 	return nil
 }
 
@@ -234,7 +235,8 @@ func (r *run) ended(s *Scope, before string) error {
 func (r *run) visit(s *Scope, at string) (string, error) {
 	err := r.program.Nodes[at].Run(s)
 	if errors.Is(err, ErrReplan) {
-		if id := r.program.Replanner(); id != "" {
+		var id string
+		if id, err = r.replanned(s, at, err); err == nil {
 			return id, nil
 		}
 	}
@@ -242,6 +244,24 @@ func (r *run) visit(s *Scope, at string) (string, error) {
 		return "", fmt.Errorf("node %s: %w", at, err)
 	}
 	return r.next(s, at)
+}
+
+// replanned is where the walk goes on for a new plan, or why it ends.
+func (r *run) replanned(s *Scope, at string, why error) (string, error) {
+	id := r.program.Replanner(at, r.state.Planner)
+	guard, urged := errors.AsType[*ReplanError](why)
+	switch {
+	case urged && id == "":
+		return "", s.stop(&StopError{StopReason{
+			Code: StopGuard, Status: Stopped, Path: guard.Path,
+			Message: guard.Message + " (a new plan is wanted, and nobody here makes one)",
+		}})
+	case urged:
+		s.Record(Urged{Message: guard.Message})
+	case id == "":
+		return "", why
+	}
+	return id, nil
 }
 
 // next is the end of the first edge whose guard holds. A node without edges
@@ -283,9 +303,9 @@ func (r *run) holds(s *Scope, label string, guard Condition, each bool) (bool, e
 	return false, nil
 }
 
-// conclude turns the end of the walk into the stop reason, and lets the
+// wrapUp turns the end of the walk into the stop reason, and lets the
 // finalizer write an answer where a limit or a guard ended it.
-func (r *run) conclude(s *Scope, err error) error {
+func (r *run) wrapUp(s *Scope, err error) error {
 	var stop *StopError
 	switch {
 	case err == nil:

@@ -6,68 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-
-	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/engine/kernel"
 )
-
-// metered performs a part of the call, and pays for what the tool asks of an llm
-// meanwhile. Under a budget a part is performed once: where it is not known what
-// a session took that had begun it, all that it may have taken is paid for, and
-// it is performed anew.
-func (c *toolRun) metered(name string, said []exchange) (attempted, error) {
-	if c.tool.sampling.LLM == "" {
-		return kernel.Do(c.s.k, c.effect(name, said))
-	}
-	for n := 1; ; n++ {
-		out, err := c.paid(nth(name, "anew", n), said)
-		if f, failed := errors.AsType[*journal.Failure](err); !failed || f.Code != kernel.FailureUnknown {
-			return out, err
-		}
-	}
-}
-
-// paid is one time that a part is performed.
-func (c *toolRun) paid(name string, said []exchange) (attempted, error) {
-	s, may := c.s, c.tool.sampling
-	llm, ok := s.r.models[may.LLM]
-	if !ok {
-		return attempted{}, Fail(StopInternal, "llms", "llm %q is not in the program", may.LLM)
-	}
-	price, held := llm.spec.Cost, reservation{}
-	each := may.worst(price)
-	if s.r.budgeted() {
-		var err error
-		if held, err = s.hold(func() reservation { return each.times(may.MaxCalls) }); err != nil {
-			return attempted{}, err
-		}
-		s.charge(name, held)
-	}
-	out, err := kernel.Do(s.k, c.effect(name, said))
-	took := out.tries
-	f, failed := errors.AsType[*journal.Failure](err)
-	switch {
-	case failed && f.Code != kernel.FailureUnknown:
-		took = triesOf(f)
-	case err != nil: // all of it may have been used
-		s.r.settle(held, s.unanswered(name, may.LLM, held, err))
-		return out, err
-	}
-	s.uncharge(name, held)
-	used := each.times(took.Lost)
-	if took.Lost > 0 && held.held {
-		s.charge(name, used)
-	}
-	for _, tokens := range took.Sampled {
-		cost := price.Of(tokens)
-		used.tokens, used.cost = used.tokens+tokens.Total(), used.cost+cost
-		s.Record(ModelCalled{Model: may.LLM, Tokens: tokens, Cost: cost})
-	}
-	if s.r.settle(held, used) && held.held {
-		s.Record(Warned{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", may.LLM, used.tokens, held.tokens)})
-	}
-	return out, err
-}
 
 // worst is what one question of a tool may take of its llm: all its tokens at
 // the dearest price that any of them may have.
@@ -80,11 +19,6 @@ func (m Sampling) worst(price *Cost) reservation {
 	return w
 }
 
-// times is n times as much.
-func (w reservation) times(n int) reservation {
-	return reservation{tokens: w.tokens * n, cost: w.cost * float64(n)}
-}
-
 // meter is what the attempts of a part ask of an llm. Safe for concurrent use.
 type meter struct {
 	mu     sync.Mutex
@@ -93,6 +27,11 @@ type meter struct {
 	lost   int // of those nobody knows what they took
 	used   []Tokens
 	closed bool
+
+	// Texts for vectors, in bytes: all that went out, those under way, and those
+	// of which nobody knows what they took.
+	sent, pending, unknown int
+	vectors                []Tokens // what those took that were made
 }
 
 // sample is Call.Sample.
@@ -172,10 +111,12 @@ func (m *meter) end(used *Tokens, billed bool) {
 	}
 }
 
-// close ends the meter with its part: questions that are open count as lost.
-func (m *meter) close() (used []Tokens, lost int) {
+// close ends the meter with its part, and says what the part took: questions
+// and texts that are under way count as lost.
+func (m *meter) close() tries {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lost, m.open, m.closed = m.lost+m.open, 0, true
-	return m.used, m.lost
+	m.unknown, m.pending = m.unknown+m.pending, 0
+	return tries{Sampled: m.used, Lost: m.lost, Vectors: m.vectors, LostVectors: vectorTokens(m.unknown)}
 }

@@ -26,8 +26,8 @@ func (s *Scope) Nth(name string) string {
 	return name + "." + strconv.Itoa(s.r.counts[name])
 }
 
-// Omits says that the run's journal goes on without any effect below a name: an
-// earlier version of this program, which wrote it, did not come there.
+// Omits says that the rest of the run's journal has no effect below a name: the
+// version of this program that wrote it made none there.
 func (s *Scope) Omits(name string) bool { return s.k.Omits(name) }
 
 // Path is the scope's effect path.
@@ -83,13 +83,6 @@ func (s *Scope) inTime(f func(*Scope) error) error {
 	return s.k.Deadline("", left(), again, func(k *kernel.Scope) error { return f(&Scope{k, r}) })
 }
 
-func (s *Scope) within(d time.Duration, f func(*Scope) error) error {
-	if d <= 0 {
-		return f(s)
-	}
-	return s.k.Timeout("", d, func(k *kernel.Scope) error { return f(&Scope{k, s.r}) })
-}
-
 // TimedOut says that err is the end of a Timeout's time.
 func TimedOut(err error) bool { return isTimeout(err) }
 
@@ -116,11 +109,11 @@ func (s *Scope) Record(f Fact) {
 		s.r.trace(Recorded{f})
 	}
 	switch f := f.(type) {
-	case ModelCalled:
+	case ModelCalled, Embedded:
 		s.r.spend(f)
-		s.r.charge(f)
+		s.r.chargeParents(f)
 	case ToolCalled, Warned:
-		s.r.charge(f)
+		s.r.chargeParents(f)
 	}
 	if s.r.emit.on() {
 		s.tell(f)
@@ -156,22 +149,21 @@ func (s *Scope) Fits(tool string, args json.RawMessage) error {
 	return err
 }
 
-// charge books on the parents what a nested agent consumes.
-func (r *run) charge(f Fact) {
+// chargeParents books on the parents what a nested agent consumes.
+func (r *run) chargeParents(f Fact) {
 	for r = r.parent; r != nil; r = r.parent {
 		r.state = r.state.Apply(f)
-		if m, ok := f.(ModelCalled); ok {
-			r.spend(m)
-		}
+		r.spend(f)
 	}
 }
 
-// spend books a call on its llm; kept beside the state, which would have to
+// spend books what an llm took on it; kept beside the state, which would have to
 // copy it at every call.
-func (r *run) spend(f ModelCalled) {
-	m := r.spent[f.Model]
-	m.ModelCalls++
-	m.Tokens = m.Tokens.Plus(f.Tokens)
-	m.CostUSD += f.Cost
-	r.spent[f.Model] = m
+func (r *run) spend(f Fact) {
+	switch f := f.(type) {
+	case ModelCalled:
+		r.spent[f.Model] = r.spent[f.Model].plus(ModelUsage{1, f.Tokens, f.Cost})
+	case Embedded:
+		r.spent[f.Model] = r.spent[f.Model].plus(ModelUsage{0, f.Tokens, f.Cost})
+	}
 }

@@ -86,6 +86,13 @@ type (
 		Tokens Tokens
 		Cost   float64
 	}
+	// Embedded says what vectors consumed that a tool had an llm make in a call.
+	// They are tokens and cost of the run, and no model calls: nobody answered.
+	Embedded struct {
+		Model  string
+		Tokens Tokens
+		Cost   float64
+	}
 	// ToolCalled says what became of a tool call; Step is the id of the step that
 	// made it, "" outside of any.
 	ToolCalled struct {
@@ -114,6 +121,7 @@ func (Urged) fact()       {}
 func (StepStarted) fact() {}
 func (StepEnded) fact()   {}
 func (ModelCalled) fact() {}
+func (Embedded) fact()    {}
 func (ToolCalled) fact()  {}
 func (Answered) fact()    {}
 func (Warned) fact()      {}
@@ -138,7 +146,9 @@ func (s State) Apply(f Fact) State {
 	case StepEnded:
 		s = s.endStep(f.Record)
 	case ModelCalled:
-		s.Usage = s.Usage.add(f)
+		s.Usage = s.Usage.add(1, f.Tokens, f.Cost)
+	case Embedded:
+		s.Usage = s.Usage.add(0, f.Tokens, f.Cost)
 	case ToolCalled:
 		s = s.call(f)
 	case Answered:
@@ -186,7 +196,7 @@ func (s State) begin(f StepStarted) State {
 	if f.Attempt == 1 {
 		s.Executed++
 	} else if i := s.running(rec.ID); i >= 0 {
-		rec.ToolCalls = s.Running[i].ToolCalls
+		rec.ToolCalls, rec.Usage.ToolCalls = s.Running[i].ToolCalls, s.Running[i].Usage.ToolCalls
 	}
 	s.Running = append(without(s.Running, rec.ID), rec)
 	return s
@@ -199,6 +209,7 @@ func (s State) call(f ToolCalled) State {
 	if i := s.running(f.Step); i >= 0 {
 		s.Running = slices.Clone(s.Running)
 		s.Running[i].ToolCalls = append(slices.Clip(s.Running[i].ToolCalls), f.Record)
+		s.Running[i].Usage.ToolCalls++
 	}
 	return s
 }
@@ -219,7 +230,8 @@ func without(recs []StepRecord, id string) []StepRecord {
 }
 
 func (s State) endStep(r StepRecord) State {
-	if len(s.Running) > 0 {
+	if i := s.running(r.ID); i >= 0 {
+		r.Usage.ToolCalls += s.Running[i].Usage.ToolCalls
 		s.Running = without(s.Running, r.ID)
 	}
 	if r.Status == StepOK && !s.repeats(r) {
@@ -319,10 +331,10 @@ func (s State) AnyOpen() bool {
 	return false
 }
 
-func (u Usage) add(f ModelCalled) Usage {
-	u.ModelCalls++
-	u.Tokens = u.Tokens.Plus(f.Tokens)
-	u.CostUSD += f.Cost
+func (u Usage) add(calls int, t Tokens, usd float64) Usage {
+	u.ModelCalls += calls
+	u.Tokens = u.Tokens.Plus(t)
+	u.CostUSD += usd
 	return u
 }
 
@@ -331,5 +343,5 @@ func (t Tokens) Plus(o Tokens) Tokens {
 	return Tokens{t.Input + o.Input, t.Output + o.Output, t.Cached + o.Cached, t.CacheWrite + o.CacheWrite, t.Reasoning + o.Reasoning}
 }
 
-// Elapsed in whole milliseconds, as results show it.
+// milliseconds is a duration as results show it, in whole ones.
 func milliseconds(d time.Duration) int64 { return d.Milliseconds() }

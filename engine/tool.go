@@ -73,8 +73,15 @@ type Call struct {
 	Ask func(ctx context.Context, q Question) (Decision, error)
 	// Sample asks the llm that the tool may use (see Sampling); nil = none.
 	Sample func(ctx context.Context, messages []Message, maxTokens int) (*Reply, error)
+	// Embed has the llm that the tool's settings name for it (Ask.Vectors) make
+	// vectors of texts; nil = they name none. rest is how many bytes of text the
+	// call is going to send after these, at most. Where a budget has not paid for
+	// all of them, it ends the call, which is made again once that is done: so a
+	// tool that keeps vectors is paid for those alone that it still lacks. An
+	// error says that there are none; the call had better do without, or end.
+	Embed func(ctx context.Context, texts []string, rest int) (vectors [][]float64, err error)
 	// Kept is a definition as the run's journal has it: one that Bind was given
-	// is held against it. Nil = as it is.
+	// is compared with it. Nil = as it is.
 	Kept    func(ToolDefinition) ToolDefinition
 	Session CallSession      // what the conversation keeps between runs; nil = the run has no memory
 	Lookup  component.Lookup // values of "args", "parameters" and "env" for the tool's own templates
@@ -131,10 +138,11 @@ type ToolSettings struct {
 	// Cache is a folder of ours for what can be made anew; it may not exist yet,
 	// and anything may be missing from it. "" = keep nothing.
 	Cache string
-	// Embed finds an llm of the spec that makes vectors. The identity says what
-	// its vectors depend on, so that kept ones are not taken for another's; it is
-	// given also with an error. Nil = there is no llm.
-	Embed func(llm string) (e Embedder, identity string, err error)
+	// Embeds says what the vectors of an llm of the spec depend on, so that kept
+	// ones are not taken for another's. An error says why it makes none; the
+	// identity is given all the same. Calls have them made by Call.Embed. Nil =
+	// there is no llm.
+	Embeds func(llm string) (identity string, err error)
 }
 
 // Vault keeps secrets that a tool was given, such as tokens, for later runs of

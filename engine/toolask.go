@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -60,20 +59,20 @@ func (c *toolRun) answered(out *ToolOutput, err error) {
 	c.rec.Status, c.rec.Result, c.rec.text = CallOK, out.value(), out.text()
 }
 
-// Answer is a decision as the text of an answer: what was typed, where any text
-// is one.
+// Answer is a decision as the text of an answer: what was typed. A decision that
+// keeps no words, as those of older journals, is a plain yes or no.
 func (d Decision) Answer() string {
-	switch d.Do {
-	case "approve":
-		return "yes"
-	case "deny":
-		if d.Reason == "" {
-			return "no"
-		}
-		return fmt.Sprintf("no: %s", d.Reason)
-	case "edit":
+	switch {
+	case d.Do == "edit":
 		return string(d.Edit)
-	default:
-		return d.Text
+	case d.Typed != "":
+		return d.Typed
+	case d.Do == "approve":
+		return "yes"
+	case d.Do == "deny" && d.Reason != "":
+		return "no: " + d.Reason
+	case d.Do == "deny":
+		return "no"
 	}
+	return d.Text
 }

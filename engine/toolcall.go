@@ -12,15 +12,18 @@ type Invocation struct {
 	Tool    string
 	Args    json.RawMessage // as the model wrote them: "" is {}
 	StepID  string
-	Step    StepRecord // what the step did so far, for guards
-	Refuse  string     // why the call is not to be made, for the model; "" = it is
-	Context string     // see Call.Context
+	Step    StepRecord   // what the step did so far, for guards
+	Refuse  string       // why the call is not to be made, for the model; "" = it is
+	Moot    func() error // asked once a call has waited: why it is not to be made any more, nil = it is; nil = it always is
+	Context string       // see Call.Context
 }
 
 // Tool calls a tool. Whatever goes wrong with the tool is in the record: an
 // unknown name, bad arguments, a denial and a timeout are data that the model
 // sees. An error is the run's own: a stop, a cut, a question left open; the
-// record of a call that was cut has a status all the same.
+// record of a call that was cut has a status all the same. A *ReplanError is a
+// guard's: before the tool the call is not made and its record says so, after it
+// the record stands; the caller ends its step as cancelled.
 // wrote says that the call may have changed the world.
 func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err error) {
 	if err := s.halted(); err != nil {
@@ -48,6 +51,7 @@ type toolRun struct {
 	rec      ToolRecord
 	attempts int // calls that were made of the tool
 	wrote    bool
+	urge     error // a guard's wish for a new plan, before the call
 }
 
 func (c *toolRun) run() error {
@@ -57,22 +61,43 @@ func (c *toolRun) run() error {
 	}
 	if !admitted {
 		c.called()
-		return nil
+		return c.urge
 	}
 	if err := c.s.Await(always); err != nil {
 		return err // cut before it began
 	}
 	err = c.perform()
 	c.called()
-	if err == nil && len(c.s.r.program.Guards) > 0 {
-		_, err = c.guarded(c.name).Guards(AfterTool, c.env)
+	if err != nil || len(c.s.r.program.Guards) == 0 || c.rec.Status == CallDenied {
+		return err
 	}
-	return err
+	v, err := c.guarded(c.name).Guards(AfterTool, c.env)
+	return cmp.Or(err, v.Urge())
 }
+
+// late says whether the call is not to be made any more, now that its turn has
+// come; the record says why.
+func (c *toolRun) late() bool {
+	if c.u.Moot == nil {
+		return false
+	}
+	why := c.u.Moot()
+	if why != nil {
+		c.refuse(why)
+	}
+	return why != nil
+}
+
+// refuse books that a call is not made because a new plan is wanted.
+func (c *toolRun) refuse(why error) { c.rec.fail(CallDenied, "not made: "+why.Error()) }
 
 // admitted says whether the call is to be made; where it is not, the record
 // says why.
 func (c *toolRun) admitted() (bool, error) {
+	if c.late() {
+		c.rec.Args = valid(c.rec.Args)
+		return false, nil
+	}
 	t, ok := c.s.r.tools[c.u.Tool]
 	if !ok || c.u.Refuse != "" {
 		c.rec.Args = valid(c.rec.Args)
@@ -113,10 +138,16 @@ func (c *toolRun) allowed(name string) (bool, error) {
 		return true, nil
 	}
 	v, err := c.guarded(name).Guards(BeforeTool, c.env)
-	if err == nil && v.Deny {
+	switch {
+	case err != nil:
+		return false, err
+	case v.Deny:
 		c.rec.fail(CallDenied, "not allowed: "+v.Message)
+	case v.Replan:
+		c.urge = v.Urge()
+		c.refuse(c.urge)
 	}
-	return !v.Deny, err
+	return !v.Deny && !v.Replan, nil
 }
 
 // approved asks a person where the tool wants that. Arguments that the person

@@ -18,14 +18,17 @@ type attempted struct {
 	ToolOutput
 	Asked *Question `json:"asked,omitempty"` // the call ended with it, and goes on with the answer
 	Heard int       `json:"heard,omitempty"` // how many answers to earlier ones it took
+	Wants int       `json:"wants,omitempty"` // the call ended for want of so many tokens of vectors, and goes on once a budget has paid for them
 	tries
 }
 
 // tries is what a call took until the tool gave something, or failed.
 type tries struct {
-	Attempts int      `json:"attempts,omitempty"` // when more than one
-	Sampled  []Tokens `json:"sampled,omitempty"`  // what the tool asked of its llm
-	Lost     int      `json:"lost,omitempty"`     // questions to it of which nobody knows what they took
+	Attempts    int      `json:"attempts,omitempty"`     // when more than one
+	Sampled     []Tokens `json:"sampled,omitempty"`      // what the tool asked of its llm
+	Lost        int      `json:"lost,omitempty"`         // questions to it of which nobody knows what they took
+	Vectors     []Tokens `json:"vectors,omitempty"`      // what its llm took to make vectors, by request
+	LostVectors int      `json:"lost_vectors,omitempty"` // tokens of texts of which nobody knows what they took
 }
 
 // perform lets the tool give its result. An error is a cut: the call was made,
@@ -39,6 +42,9 @@ func (c *toolRun) perform() error {
 			return c.cut(err)
 		}
 		defer leave()
+	}
+	if c.late() {
+		return nil
 	}
 	if s.r.emit.on() {
 		s.event(Event{
@@ -84,10 +90,10 @@ func (c *toolRun) booked(out attempted, err error) error {
 }
 
 // effect is a part of the call as the journal sees it: all of it, unless the
-// tool asks people.
-func (c *toolRun) effect(name string, said []exchange) kernel.Effect[attempted] {
+// tool asks people, or for vectors of more tokens than are allowed.
+func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effect[attempted] {
 	s, t := c.s, c.tool
-	e := kernel.Effect[attempted]{Name: name, Class: class(t.effect()), Layer: LayerTool, Once: t.sampling.LLM != "" && s.r.budgeted()}
+	e := kernel.Effect[attempted]{Name: name, Class: class(t.effect()), Layer: LayerTool, Once: t.billed() != "" && s.r.budgeted()}
 	if s.r.journaled() {
 		body := toolRequest(c.rec.Tool, c.rec.Args)
 		e.Digest, e.Request = digest(body), func() []byte { return body }
@@ -100,7 +106,7 @@ func (c *toolRun) effect(name string, said []exchange) kernel.Effect[attempted] 
 	}
 	metered := e.Once
 	e.Perform = func(ctx context.Context, key string) (attempted, error) {
-		p := &part{r: s.r, tool: t, call: call, said: said, metered: metered}
+		p := &part{r: s.r, tool: t, call: call, said: said, metered: metered, allowed: allowed}
 		p.call.Key = key
 		return t.attempts(ctx, p)
 	}
@@ -145,8 +151,8 @@ func (t *HostTool) attempts(ctx context.Context, p *part) (attempted, error) {
 
 // took is what a part has taken that is over, in so many attempts.
 func (p *part) took(attempts int) tries {
-	t := tries{Attempts: counted(attempts)}
-	t.Sampled, t.Lost = p.meter.close()
+	t := p.meter.close()
+	t.Attempts = counted(attempts)
 	return t
 }
 
@@ -160,12 +166,17 @@ func counted(n int) int {
 
 // failedAfter notes in a failure what it took, so that the journal keeps it.
 func failedAfter(took tries, err error) error {
-	if err == nil || took.Attempts == 0 && len(took.Sampled) == 0 && took.Lost == 0 {
+	if err == nil || took.nothing() {
 		return err
 	}
 	f := *journal.AsFailure(err)
 	f.Data = encoded(took)
 	return &f
+}
+
+// nothing says that one attempt was made, which asked no llm.
+func (t tries) nothing() bool {
+	return t.Attempts == 0 && len(t.Sampled) == 0 && t.Lost == 0 && len(t.Vectors) == 0 && t.LostVectors == 0
 }
 
 func triesOf(f *journal.Failure) tries {
@@ -196,7 +207,8 @@ const (
 	failedUnavailable = "unavailable" // see Unavailable
 )
 
-// once makes one attempt of a call; that it ended with a question is no failure.
+// once makes one attempt of a call; that it ended with a question, or for want of
+// vectors, is no failure.
 func (t *HostTool) once(ctx context.Context, p *part) (attempted, error) {
 	timeout := DefaultToolTimeout
 	if t.Spec != nil && t.Spec.Timeout > 0 {
@@ -205,9 +217,12 @@ func (t *HostTool) once(ctx context.Context, p *part) (attempted, error) {
 	m := p.begin(ctx, timeout)
 	out, err := t.Tool.Call(m.ctx, m.made())
 	cut := context.Cause(m.ctx)
-	asked, heard := m.close()
-	if asked != nil {
+	asked, heard, wants := m.close()
+	switch {
+	case asked != nil:
 		return attempted{Asked: asked, Heard: heard}, nil
+	case wants > 0:
+		return attempted{Wants: wants}, nil
 	}
 	out = t.mask.output(out)
 	if err == nil {

@@ -5,21 +5,27 @@ package engine
 // journal, so a session that ends meanwhile leaves nothing in doubt.
 type seats struct{ most, taken int }
 
-// seatsOf are the seats that a spec gives a tool; nil = there is no bound.
+// seatsOf are the seats that a spec gives a tool; nil = there is no bound. One
+// that keeps vectors has one: of calls side by side that lack the same, it would
+// be chance which of them has them made, and pays.
 func seatsOf(spec *ToolSpec) *seats {
-	if spec == nil || spec.MaxConcurrent <= 0 {
+	switch {
+	case vectorsOf(spec) != "":
+		return &seats{most: 1}
+	case spec == nil || spec.MaxConcurrent <= 0:
 		return nil
 	}
 	return &seats{most: spec.MaxConcurrent}
 }
 
-// seated waits for a seat; leave gives it back.
+// seated waits for a seat; leave gives it back. A call that the journal has begun
+// here does not wait: an earlier version of the program had more seats.
 func (c *toolRun) seated() (leave func(), err error) {
 	at := c.tool.seats
 	if at == nil {
 		return func() {}, nil
 	}
-	if err := c.s.Await(func() bool { return at.taken < at.most }); err != nil {
+	if err := c.s.Await(func() bool { return at.taken < at.most || c.s.k.Next(c.name) }); err != nil {
 		return nil, err
 	}
 	at.taken++

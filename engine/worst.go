@@ -20,7 +20,7 @@ type Worst struct {
 	Starts Starts
 	Plans  bool    // a visit that does not answer leaves a plan of which a step remains
 	Last   bool    // a visit after limits.max_steps answers, or ends the run
-	Jumps  bool    // a visit may lead to the node of Replanner, whatever the edges say
+	Jumps  bool    // a visit may lead to one of Replanners, whatever the edges say
 	Visits *Factor // of a run that an answer ends; nil = as many as the graph allows
 }
 
@@ -43,7 +43,7 @@ type Ask struct {
 	Tools     []string // a call of one of these entries of the spec's tools
 	Times     []Factor // multiplied; none = once
 	Endless   string   // why nothing bounds how often; "" = Times do
-	Untold    string   // what of it no usage shows and no limit counts; "" = nothing
+	Vectors   bool     // no calls, but vectors that the model makes for a tool: nothing says of how much text
 }
 
 // Factor is a number that how often something happens is multiplied with.
@@ -71,16 +71,6 @@ func MaxRepeats(calls int) int { return firstRepeats + calls/callsPerRepeat }
 // Dearest is the most that a token of input and one of output cost, in USD per
 // million, in a request with at most so many tokens of input.
 func (c *Cost) Dearest(input int) (in, out float64) { return c.dearest(input) }
-
-// Replanner is the node that a run goes to for another plan; "" = there is none.
-func (p *Program) Replanner() string {
-	for _, typ := range []string{"reflector", "planner"} {
-		if id, ok := p.NodeOf(typ); ok {
-			return id
-		}
-	}
-	return ""
-}
 
 // Closing is the node that answers when a run ends early, whether or not the
 // graph has it; nil = there is none. The id is that of the graph, or "".

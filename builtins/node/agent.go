@@ -86,6 +86,7 @@ func runNested(s *engine.Scope, ref component.AgentRef, params map[string]any, r
 		return true, err
 	}
 	rec.Usage.ModelCalls += res.Usage.ModelCalls
+	rec.Usage.ToolCalls += res.Usage.ToolCalls
 	rec.Usage.Tokens = rec.Usage.Plus(res.Usage.Tokens)
 	rec.Result, rec.Status = res.Response, engine.StepOK
 	switch res.Status {

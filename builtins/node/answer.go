@@ -10,28 +10,32 @@ import (
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // accept checks an answer against the spec's output, and warns where it took
 // mending to read it; see shape.
 func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
-	a, mended, wrong := shape(s.View(), text, value)
+	a, mended, wrong := shape(s.View(), text, value, ensured)
 	if mended {
 		s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended", Repair: engine.AnswerMended})
 	}
 	return a, wrong
 }
 
+// judging says which of the output's conditions an answer breaks.
+type judging func(view engine.View, out *engine.Output, v any) (wrong string)
+
 // shape makes an answer that fits the spec's output. value is the answer as
 // JSON where the model gave it so; else text is parsed where a schema wants
 // JSON. wrong says what does not fit, for the model to mend.
-func shape(view engine.View, text string, value json.RawMessage) (a engine.Answer, mended bool, wrong string) {
+func shape(view engine.View, text string, value json.RawMessage, judge judging) (a engine.Answer, mended bool, wrong string) {
 	out := view.Program.Output
 	if out == nil {
 		return engine.Answer{Text: text}, false, ""
 	}
 	if out.Schema.IsZero() {
-		return engine.Answer{Text: text}, false, ensured(view, out, text)
+		return engine.Answer{Text: text}, false, judge(view, out, text)
 	}
 	var v any
 	if value != nil {
@@ -46,7 +50,7 @@ func shape(view engine.View, text string, value json.RawMessage) (a engine.Answe
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
-	return a, mended, ensured(view, out, engine.PlainJSON(a.Output))
+	return a, mended, judge(view, out, engine.PlainJSON(a.Output))
 }
 
 // shaped reads a text as the JSON that the schema wants; where that does not
@@ -89,12 +93,31 @@ func takesText(schema json.RawMessage) bool {
 	return json.Unmarshal(schema, &many) == nil && slices.Contains(many.Type, "string")
 }
 
-// ensured says which of the output's conditions the answer breaks.
+// ensured is the judging of a run as it stands.
 func ensured(view engine.View, out *engine.Output, v any) string {
+	return broken(view, out, v, func(component.GuardRef) bool { return false })
+}
+
+// ensuredAmid is the judging while other steps of the plan are to end: what is
+// broken only by how far the run has come may hold when it has come further.
+func ensuredAmid(view engine.View, out *engine.Output, v any) string {
+	return broken(view, out, v, func(e component.GuardRef) bool {
+		env := view.OutputEnv(e.Source, v)
+		delete(env, "plan")
+		delete(env, "run")
+		_, err := e.Eval(env)
+		return err != nil // it takes them to tell
+	})
+}
+
+// broken lists the conditions that an answer breaks. One that gives no verdict
+// yet, by open, is left for later.
+func broken(view engine.View, out *engine.Output, v any, open func(component.GuardRef) bool) string {
 	var wrong []string
 	for _, e := range out.Ensures {
 		ok, err := e.Eval(view.OutputEnv(e.Source, v))
 		switch {
+		case !ok && err == nil && open(e):
 		case err != nil:
 			wrong = append(wrong, "the result must satisfy `"+e.Source+"`, which fails on it: "+err.Error())
 		case !ok:

@@ -2,7 +2,6 @@ package node
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -18,8 +17,8 @@ type batchRun struct {
 	running int
 	over    int    // steps this visit has run to their end
 	failed  string // id of the step that failed, once one did
-	replan  bool   // a guard wants a new plan
-	stop    error
+	replan  error  // a guard's wish for a new plan: the last one
+	stop    error  // what ended the visit, for all workers
 }
 
 // run works until nothing more is to start, then settles what a failure means.
@@ -39,10 +38,10 @@ func (b *batchRun) run(s *engine.Scope, workers int) error {
 	if b.failed != "" && b.x.take == engine.TakeAll && b.x.cfg.OnStepError == onReflect {
 		b.skip(s, "step "+b.failed+" failed before it", func(engine.Step) bool { return true })
 	}
-	if b.replan {
-		return engine.ErrReplan
+	if b.replan != nil {
+		return b.replan
 	}
-	return b.x.cutShort(s)
+	return b.x.outOfSteps(s)
 }
 
 // work takes ready steps, one after another.
@@ -65,7 +64,7 @@ func (b *batchRun) work(s *engine.Scope) error {
 		b.started[st.ID] = true
 		b.quota--
 		b.running++
-		rec, err := b.x.step(s, st)
+		rec, err := b.x.step(s, st, b)
 		b.running--
 		b.over++
 		if err := b.took(s, rec, err); err != nil {
@@ -74,10 +73,11 @@ func (b *batchRun) work(s *engine.Scope) error {
 	}
 }
 
-// took looks at how a step ended.
+// took decides, by how a step ended, whether the visit goes on.
 func (b *batchRun) took(s *engine.Scope, rec engine.StepRecord, err error) error {
 	if errors.Is(err, engine.ErrReplan) {
-		b.replan, err = true, nil
+		b.replan = err
+		return nil // the guard decides what follows, not on_step_error
 	}
 	if err != nil {
 		b.stop = err
@@ -108,7 +108,7 @@ func failedRun(rec engine.StepRecord) error {
 // ended says that no further step may start in this visit.
 func (b *batchRun) ended(s *engine.Scope) bool {
 	v := s.View()
-	return b.quota <= 0 || b.replan || b.failed != "" || v.State.Executed >= v.Program.Limits.MaxSteps
+	return b.quota <= 0 || b.replan != nil || b.failed != "" || v.State.Executed >= v.Program.Limits.MaxSteps
 }
 
 // next is the first remaining step that is ready.
@@ -167,7 +167,8 @@ func (b *batchRun) blocked(s *engine.Scope, st engine.Step) bool {
 	return false
 }
 
-// skip marks the remaining steps that which holds for, and those behind them.
+// skip marks the remaining steps that fit as skipped, and goes round until none
+// fits: a step that was skipped may block others.
 func (b *batchRun) skip(s *engine.Scope, why string, which func(engine.Step) bool) {
 	for again := true; again; {
 		again = false
@@ -183,6 +184,3 @@ func (b *batchRun) skip(s *engine.Scope, why string, which func(engine.Step) boo
 		}
 	}
 }
-
-// turnName is the path of a turn: "turn.3".
-func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }

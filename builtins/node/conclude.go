@@ -12,10 +12,18 @@ var _ engine.Concluder = (*finalizer)(nil)
 // Conclude makes an answer of what the node before the end gave, for a run that
 // ends without the words of planner, reflector or finalizer. What the output
 // does not take fails the run: an executor was asked again by then (see
-// answers), and no other node has a model to ask.
+// answers), and no other node has a model to ask. A person who says no at the
+// end has decided that there is no answer, also where there was one.
 func (*finalizer) Conclude(s *engine.Scope, before string) error {
 	v := s.View()
-	node := "the node " + before + " (" + typeOf(v, before) + ")"
+	if err := refused(v, before); err != nil {
+		s.Record(engine.Answered{})
+		return err
+	}
+	if v.State.Answer != nil {
+		return nil
+	}
+	node := "the node " + before + " (" + v.Program.TypeOf(before) + ")"
 	if rec, ok := notDone(v.State); ok {
 		return engine.Fail(engine.StopStepFailed, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so nobody has an answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
 	}
@@ -25,10 +33,27 @@ func (*finalizer) Conclude(s *engine.Scope, before string) error {
 		return nil
 	}
 	path := "output"
-	if typeOf(v, before) == "executor" {
+	if v.Program.TypeOf(before) == "executor" {
 		path = "output.repair.max_attempts"
 	}
 	return engine.Fail(engine.StopOutputInvalid, path, "the run ends behind %s, and what it gave is not usable as its answer (a finalizer behind it would write one that fits): %s\nIt gave:\n%s", node, wrong, v.State.Words)
+}
+
+// refused is a person's no to the question of the node that the walk ends behind,
+// or nil.
+func refused(v engine.View, before string) error {
+	if _, ok := v.Program.Nodes[before].(*human); !ok || len(v.State.Steps) == 0 {
+		return nil
+	}
+	rec := v.State.Steps[len(v.State.Steps)-1]
+	if rec.Result != deny {
+		return nil
+	}
+	why := "a person denied it: " + rec.Goal
+	if rec.Error != "" {
+		why += " (" + rec.Error + ")"
+	}
+	return engine.Denied("graph.nodes."+before, why)
 }
 
 // notDone is the step that left a run without an answer: the last one did not
@@ -48,19 +73,10 @@ func notDone(st engine.State) (engine.StepRecord, bool) {
 
 // failurePath is the key that decides what a node's failure leads to.
 func failurePath(v engine.View, id string) string {
-	if typeOf(v, id) == "executor" {
+	if v.Program.TypeOf(id) == "executor" {
 		return "executor.on_step_error"
 	}
 	return "graph.nodes." + id
-}
-
-func typeOf(v engine.View, id string) string {
-	for _, n := range v.Program.Graph.Nodes {
-		if n.ID == id {
-			return n.Type
-		}
-	}
-	return ""
 }
 
 // answers says that the report of a step is the answer of its run: no step of
@@ -74,7 +90,8 @@ func (x *executor) answers(v engine.View, st engine.Step) bool {
 }
 
 // unfit says what keeps a report from being the answer of the run, for the
-// model to mend, as often as the output's repairs allow.
+// model to mend, as often as the output's repairs allow. What other steps of the
+// plan can still change is not held against it: that is judged at the end.
 func (a *attempt) unfit(s *engine.Scope, report string) (wrong string) {
 	v := s.View()
 	if !a.x.answers(v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {
@@ -83,7 +100,11 @@ func (a *attempt) unfit(s *engine.Scope, report string) (wrong string) {
 	rec := a.rec
 	rec.Status, rec.Result = engine.StepOK, report
 	v.State = v.State.Apply(engine.StepEnded{Record: rec})
-	if _, _, wrong = shape(v, report, nil); wrong == "" {
+	judge := ensured
+	if v.State.AnyOpen() {
+		judge = ensuredAmid
+	}
+	if _, _, wrong = shape(v, report, nil, judge); wrong == "" {
 		return ""
 	}
 	a.repairs++

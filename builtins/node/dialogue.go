@@ -220,3 +220,12 @@ func (d *dialogue) recapMessage(r engine.Recap) engine.Message {
 	text := append(engine.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, planText(d.s.View().State)...)
 	return engine.Message{Role: engine.User, Text: fenced(append(text, "\nNotes:\n"), r.Text)}
 }
+
+// outputOf is what a call gave as the model reads it. One that a person changed
+// says so: it is not the call that the model asked for.
+func outputOf(rec engine.ToolRecord) engine.Text {
+	if !rec.Edited {
+		return engine.Text{rec.Text()}
+	}
+	return engine.Text{"[A person changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
+}

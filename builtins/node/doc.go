@@ -7,7 +7,11 @@
 // Each kind is one file: its Config (what a user writes) and its Run, which
 // reads like the algorithm it is. What several kinds share has a file by its
 // subject: turn (ask for a plan until it is usable), check (what a plan must
-// be), answer (what an answer must be), render (prompts), step, react, guided.
+// be), answer (what an answer must be), prompts and values (the texts, and what
+// fills them), worst (the most that a node asks of models).
+//
+// The executor is more than a page: batch hands out steps, step tries one, and a
+// try is a loop of calls (native or react, by protocol), guided, or an agent.
 //
 // Between effects nothing here may look at a clock, chance or a map's order,
 // start a goroutine, or take a lock: a resumed run runs the same code again.

@@ -15,12 +15,12 @@ type ExecutorConfig struct {
 	LLM                  component.ModelRef  `yaml:"llm" doc:"The llm that executes steps; the planner's by default."`
 	Agent                component.AgentRef  `yaml:"agent" doc:"Another spec that executes the steps instead."`
 	ExecutorSystemPrompt component.PromptRef `yaml:"executor_system_prompt" vars:"parameters,@system" doc:"Who the executor is. Replaces the default and the llm's own."`
-	Tools                []string            `yaml:"tools" doc:"The tools steps can use, by name or glob; all by default."`
+	Tools                []string            `yaml:"tools" doc:"The tools steps can use, by name or glob; all by default, none by []."`
 	ExcludeTools         []string            `yaml:"exclude_tools" doc:"Tools left out, by name or glob."`
 	Mode                 string              `yaml:"mode" enum:"function_calling|react_text|guided" doc:"How a step calls tools: by the provider's tool API, by text, or its first tool directly."`
 	MaxParallelSteps     int                 `yaml:"max_parallel_steps" min:"1" max:"64" doc:"How many steps of a dag plan run side by side."`
 	ParallelToolCalls    bool                `yaml:"parallel_tool_calls" doc:"Whether the tool calls of one turn run side by side."`
-	StepTimeout          time.Duration       `yaml:"step_timeout" min:"0s" doc:"Active time one step may take."`
+	StepTimeout          time.Duration       `yaml:"step_timeout" over:"0s" doc:"Active time one step may take."`
 	StepAttempts         int                 `yaml:"step_attempts" min:"1" max:"20" doc:"How often a failed step is tried; one that wrote is not tried again."`
 	OnStepError          string              `yaml:"on_step_error" enum:"reflect|continue|fail" doc:"What a failed step leads to: the reflector, the steps that do not depend on it, or the end of the run as soon as the steps that run beside it have ended."`
 	Verify               component.GuardRef  `yaml:"verify" words:"none|judge" env:"@verify" doc:"Whether a step did what it was to do: none, judge (a model checks its success criterion), or an expression."`
@@ -83,7 +83,7 @@ func (x *executor) visit(s *engine.Scope) error {
 		return nil
 	}
 	if v.State.Executed >= v.Program.Limits.MaxSteps {
-		if err := x.cutShort(s); err != nil {
+		if err := x.outOfSteps(s); err != nil {
 			return err
 		}
 		return engine.ErrReplan // the reflector's last turn
@@ -102,13 +102,13 @@ func (x *executor) visit(s *engine.Scope) error {
 // errRaised says that the limit that cut a visit short was raised meanwhile.
 var errRaised = errors.New("the limit was raised")
 
-// cutShort is the limit that keeps steps of the plan from running where no
+// outOfSteps is the limit that keeps steps of the plan from running where no
 // reflector has a last turn, or nil.
-func (x *executor) cutShort(s *engine.Scope) error {
+func (x *executor) outOfSteps(s *engine.Scope) error {
 	cut := func(engine.Limits) bool {
 		v := s.View()
-		_, reflects := v.Program.NodeOf("reflector")
-		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.AnyOpen() && !reflects
+		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.AnyOpen() &&
+			v.Program.TypeOf(v.Program.Replanner(x.id, v.State.Planner)) != "reflector"
 	}
 	switch {
 	case !cut(engine.Limits{}):
@@ -122,8 +122,12 @@ func (x *executor) cutShort(s *engine.Scope) error {
 // Prompt is what the executor would send for the next step.
 func (x *executor) Prompt(v engine.View) []engine.Message { return x.Call(v).Messages }
 
-// Call is what the executor would ask for the next step.
+// Call is what the executor would ask for the next step: nothing where another
+// spec carries it out.
 func (x *executor) Call(v engine.View) engine.ModelCall {
+	if !x.cfg.Agent.IsZero() {
+		return engine.ModelCall{Role: "executor"}
+	}
 	st := engine.Step{ID: "s1", Goal: "(the step's goal)"}
 	if remaining := v.State.Remaining(); len(remaining) > 0 {
 		st = remaining[0]
@@ -142,7 +146,7 @@ func (x *executor) Call(v engine.View) engine.ModelCall {
 
 // visible is the tools that steps can use, in spec order.
 func (x *executor) visible(v engine.View) []engine.ToolInfo {
-	if len(x.cfg.Tools) == 0 && len(x.cfg.ExcludeTools) == 0 {
+	if x.cfg.Tools == nil && len(x.cfg.ExcludeTools) == 0 {
 		return v.Tools
 	}
 	var out []engine.ToolInfo
@@ -156,7 +160,7 @@ func (x *executor) visible(v engine.View) []engine.ToolInfo {
 
 // sees says whether steps can use a tool of a name.
 func (x *executor) sees(tool string) bool {
-	return (len(x.cfg.Tools) == 0 || matches(x.cfg.Tools, tool)) && !matches(x.cfg.ExcludeTools, tool)
+	return (x.cfg.Tools == nil || matches(x.cfg.Tools, tool)) && !matches(x.cfg.ExcludeTools, tool)
 }
 
 func matches(globs []string, name string) bool {

@@ -20,7 +20,7 @@ func gave(s *engine.Scope, id string, rec engine.StepRecord) {
 
 // stopped records a node that the run's own end has ended, and passes that on.
 func stopped(s *engine.Scope, rec engine.StepRecord, err error) error {
-	rec.Status, rec.Error = cutShort(err)
+	rec.Status, rec.Error = cutStatus(err)
 	s.Record(engine.StepEnded{Record: rec})
 	return err
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 )
 
 // direct runs the step's first tool without a model in between: its result is
 // the step's. Arguments come from the step, else its goal is the only required
-// string, else a model finds them.
+// string, else a model finds them, in a call or written as JSON.
 func (a *attempt) direct(s *engine.Scope) error {
 	v := s.View()
 	tool := a.st.Tools[0]
@@ -64,8 +65,28 @@ func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (json.R
 			return c.Args, nil
 		}
 	}
-	a.fail(engine.StepFailed, "the model did not give arguments for "+tool+": "+r.Text)
-	return nil, nil
+	args := written(r, info.Input)
+	if args == nil {
+		a.fail(engine.StepFailed, "the model did not give arguments for "+tool+": "+r.Text)
+	}
+	return args, nil
+}
+
+// written is the arguments that a model wrote as JSON instead of a call; nil =
+// there is no object that has all the tool requires.
+func written(r *engine.Reply, schema json.RawMessage) json.RawMessage {
+	args, _, code := reply.JSON(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
+	var in inputSchema
+	var given map[string]json.RawMessage
+	if code != "" || json.Unmarshal(schema, &in) != nil || json.Unmarshal(args, &given) != nil {
+		return nil
+	}
+	for _, name := range in.Required {
+		if _, ok := given[name]; !ok {
+			return nil
+		}
+	}
+	return args
 }
 
 func findTool(tools []engine.ToolInfo, name string) (engine.ToolInfo, bool) {

@@ -13,7 +13,7 @@ type HumanConfig struct {
 }
 
 // Human asks a person and waits for the answer.
-var Human = component.New("human", "Asks a person and waits for the answer, as long as it takes.",
+var Human = component.New("human", "Asks a person and waits for the answer, as long as it takes. A no at the end of the graph ends the run as cancelled.",
 	func() HumanConfig { return HumanConfig{} },
 	func(c *HumanConfig, s engine.NodeSettings) (engine.Node, error) { return &human{c, s.ID}, nil })
 
@@ -23,6 +23,9 @@ type human struct {
 }
 
 var _ engine.Node = (*human)(nil)
+
+// deny is what a person says who says no: what the node gives then.
+const deny = "deny"
 
 // Run asks; the answer is the node's result: approve, deny, or the text.
 func (h *human) Run(s *engine.Scope) error {
@@ -43,7 +46,7 @@ func (h *human) Run(s *engine.Scope) error {
 		rec.Result = d.Text
 	case "edit":
 		rec.Result = string(d.Edit)
-	case "deny":
+	case deny:
 		rec.Error = d.Reason
 	}
 	gave(s, h.id, rec)

@@ -2,7 +2,9 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -78,9 +80,9 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 	return nil
 }
 
-// judged asks for a report again that is to be the answer of the run, and that
-// its output does not take; not in the last turn, nor in a run that an earlier
-// version made, which went on without.
+// judged looks at a report that is to be the answer of the run: where the output
+// of the spec does not take it, the model is asked again. Not after the last turn,
+// nor where an earlier version, which did not look, made the journal.
 func (a *attempt) judged(s *engine.Scope, got said, r *engine.Reply, turn int) said {
 	whole := !got.refused && (r.Stop == engine.EndTurn || r.Stop == engine.StopSequence || r.Stop == "")
 	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
@@ -89,6 +91,9 @@ func (a *attempt) judged(s *engine.Scope, got said, r *engine.Reply, turn int) s
 	}
 	return got
 }
+
+// turnName is the path of a turn: "turn.3".
+func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }
 
 // turn asks the model for its next words, in a conversation that fits.
 func (a *attempt) turn(s *engine.Scope, d *dialogue, tools []engine.ToolDef) (*engine.Reply, error) {
@@ -134,23 +139,38 @@ func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repet
 		}
 		todo = append(todo, i)
 	}
-	one := func(i int, s *engine.Scope) (err error) {
-		results[i], err = a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{Tool: calls[i].Name, Args: calls[i].Args})
-		return err
-	}
-	if len(todo) < 2 || !a.x.cfg.ParallelToolCalls {
-		for _, i := range todo {
-			if err := one(i, s); err != nil {
-				return made(results), "", err
-			}
-		}
-		return results, "", nil
-	}
-	err = s.Parallel(len(todo), func(int) string { return "" }, func(k int, s *engine.Scope) error { return one(todo[k], s) })
-	if err != nil {
+	if err := a.together(s, calls, todo, results); err != nil {
 		return made(results), "", err
 	}
 	return results, "", nil
+}
+
+// together makes some calls of a turn. Once a guard wants a new plan those under
+// way end, and no other is made.
+func (a *attempt) together(s *engine.Scope, calls []engine.ToolCall, todo []int, results []engine.ToolRecord) error {
+	var urged error
+	one := func(i int, s *engine.Scope) (err error) {
+		if urged != nil {
+			return nil
+		}
+		results[i], err = a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{
+			Tool: calls[i].Name, Args: calls[i].Args, Moot: func() error { return urged },
+		})
+		if errors.Is(err, engine.ErrReplan) {
+			urged, a.visit.replan, err = err, err, nil
+		}
+		return err
+	}
+	if len(todo) >= 2 && a.x.cfg.ParallelToolCalls {
+		err := s.Parallel(len(todo), func(int) string { return "" }, func(k int, s *engine.Scope) error { return one(todo[k], s) })
+		return cmp.Or(err, urged)
+	}
+	for _, i := range todo {
+		if err := one(i, s); err != nil {
+			return err
+		}
+	}
+	return urged
 }
 
 // made drops the records of calls that were never made.

@@ -169,6 +169,13 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	if r.IntN(4) == 0 {
 		p.Limits.MaxDuration = time.Duration(1+r.IntN(30)) * time.Second
 	}
+	if r.IntN(2) == 0 {
+		at := []engine.GuardPlace{engine.BeforeTool, engine.AfterTool}[r.IntN(2)]
+		ones := guardOf("tool", func(env any) bool {
+			return env.(map[string]any)["tool"].(engine.ToolEnv).Args["n"] == 1
+		})
+		p.Guards = []engine.Guard{{Name: "no-ones", At: at, Do: engine.GuardReplan, Message: "no ones", When: ones}}
+	}
 	return p
 }
 

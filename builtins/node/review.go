@@ -95,3 +95,10 @@ func editedPlan(s *engine.Scope, by, format string, edit json.RawMessage) ([]eng
 	}
 	return steps, nil
 }
+
+// planJSON is a plan as a person edits it.
+func planJSON(steps []engine.Step) json.RawMessage {
+	return compactJSON(struct {
+		Steps []engine.Step `json:"steps"`
+	}{steps})
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 // attempt is one try of a step.
 type attempt struct {
 	x     *executor
+	visit *batchRun   // that it is part of
 	st    engine.Step // references filled in
 	n     int         // from 1
 	rec   engine.StepRecord
@@ -22,13 +24,15 @@ type attempt struct {
 
 // step runs one step: as many attempts as the spec allows and it needs, then
 // its verification and the guards after it. How it ended is data in the
-// record; an error is the run's own.
-func (x *executor) step(s *engine.Scope, st engine.Step) (engine.StepRecord, error) {
+// record; an error is the run's own, or a guard's wish for a new plan. A guard
+// at a tool that wants one ends the step at once, as cancelled: nothing failed,
+// so on_step_error is not asked and no attempt follows.
+func (x *executor) step(s *engine.Scope, st engine.Step, visit *batchRun) (engine.StepRecord, error) {
 	s = s.Child("step." + st.ID)
 	began := s.Now()
-	v := s.View()
-	st, refErr := filled(v, st)
-	a := &attempt{x: x, st: st, rec: engine.StepRecord{ID: st.ID, Goal: st.Goal}}
+	st, refErr := filled(s.View(), st)
+	var urged error // a guard's wish for a new plan
+	a := &attempt{x: x, visit: visit, st: st, rec: engine.StepRecord{ID: st.ID, Goal: st.Goal}}
 	for a.n = 1; ; a.n++ {
 		s.Record(engine.StepStarted{Step: st, Attempt: a.n})
 		a.rec.Attempts = a.n
@@ -36,9 +40,16 @@ func (x *executor) step(s *engine.Scope, st engine.Step) (engine.StepRecord, err
 			a.fail(engine.StepFailed, refErr.Error())
 			break
 		}
-		if err := a.try(s); err != nil {
+		err := a.try(s)
+		if errors.Is(err, engine.ErrReplan) {
 			a.rec.Result = ""
-			a.fail(cutShort(err))
+			a.fail(cutStatus(err))
+			urged = err
+			break
+		}
+		if err != nil {
+			a.rec.Result = ""
+			a.fail(cutStatus(err))
 			a.rec.DurationMS = (s.Now() - began).Milliseconds()
 			s.Record(engine.StepEnded{Record: a.rec})
 			return a.rec, err
@@ -52,11 +63,10 @@ func (x *executor) step(s *engine.Scope, st engine.Step) (engine.StepRecord, err
 	verdict, err := s.Guards(engine.AfterStep, func(source string) map[string]any {
 		return s.View().StepEnv(source, a.rec)
 	})
-	if err == nil && verdict.Replan {
-		s.Record(engine.Urged{Message: verdict.Message})
-		err = engine.ErrReplan
+	if again := verdict.Urge(); again != nil {
+		visit.replan = again
 	}
-	return a.rec, err
+	return a.rec, cmp.Or(err, urged)
 }
 
 // try makes one attempt, within the step's time, and verifies it.
@@ -87,11 +97,14 @@ func (a *attempt) try(s *engine.Scope) error {
 
 func always() bool { return true }
 
-// cutShort is how a step ended that the run's own end has ended: what it did
-// until then is part of the result.
-func cutShort(err error) (status engine.StepStatus, why string) {
+// cutStatus is how a step ended that did not end by itself: the run ended, or a
+// guard wants a new plan. What it did until then is part of the result.
+func cutStatus(err error) (status engine.StepStatus, why string) {
 	var stop *engine.StopError
+	var urge *engine.ReplanError
 	switch {
+	case errors.As(err, &urge):
+		return engine.StepCancelled, urge.Message
 	case errors.As(err, &stop):
 		if stop.Reason.Status == engine.Stopped && stop.Reason.Code != engine.StopGuard {
 			return engine.StepLimit, stop.Error()

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,19 +155,4 @@ func toSteps(in []reply.Step) []engine.Step {
 		out[i] = engine.Step(st)
 	}
 	return out
-}
-
-func planJSON(steps []engine.Step) json.RawMessage {
-	return compactJSON(struct {
-		Steps []engine.Step `json:"steps"`
-	}{steps})
-}
-
-// outputOf is what a call gave as the model reads it. One that a person changed
-// says so: it is not the call that the model asked for.
-func outputOf(rec engine.ToolRecord) engine.Text {
-	if !rec.Edited {
-		return engine.Text{rec.Text()}
-	}
-	return engine.Text{"[A person changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
 }

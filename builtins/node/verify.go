@@ -3,7 +3,6 @@ package node
 import (
 	"encoding/json"
 
-	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -39,17 +38,11 @@ func (a *attempt) judge(s *engine.Scope) error {
 	if err != nil || r == nil {
 		return err
 	}
-	var verdict struct {
-		Met    *bool  `json:"met"`
-		Reason string `json:"reason"`
-	}
-	value, _, code := reply.JSON(r.Text, reply.Options{})
-	if code != "" || json.Unmarshal(value, &verdict) != nil || verdict.Met == nil {
+	switch v, ok := readVerdict(r.Text); {
+	case !ok:
 		a.fail(engine.StepFailed, "the judge's verdict cannot be read: "+r.Text)
-		return nil
-	}
-	if !*verdict.Met {
-		a.fail(engine.StepFailed, "the success criterion is not met: "+verdict.Reason)
+	case !v.met:
+		a.fail(engine.StepFailed, "the success criterion is not met: "+v.reason)
 	}
 	return nil
 }

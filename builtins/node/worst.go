@@ -109,8 +109,8 @@ func summaries(p *engine.Program, times []engine.Factor) []engine.Ask {
 // Worst is, for a step, all its attempts with all their turns, and the judge.
 func (x *executor) Worst(p *engine.Program) engine.Worst {
 	w := engine.Worst{Starts: engine.StartsOpen}
-	_, reflects := p.NodeOf("reflector")
-	w.Jumps = reflects || slices.ContainsFunc(p.Guards, func(g engine.Guard) bool { return g.At == engine.AfterStep && g.Do == engine.GuardReplan })
+	w.Jumps = slices.ContainsFunc(p.Replanners(x.id), func(id string) bool { return p.TypeOf(id) == "reflector" }) ||
+		replansAt(p, engine.AfterStep, engine.BeforeTool, engine.AfterTool)
 	attempts := []engine.Factor{counted("executor.step_attempts", x.cfg.StepAttempts)}
 	if agent, _ := x.cfg.Agent.Program().(*engine.Program); agent != nil {
 		w.Step = []engine.Ask{{Agent: agent, Times: attempts}}
@@ -128,13 +128,18 @@ func (x *executor) Worst(p *engine.Program) engine.Worst {
 	return w
 }
 
+// replansAt says that a guard of some places may want a new plan.
+func replansAt(p *engine.Program, places ...engine.GuardPlace) bool {
+	return slices.ContainsFunc(p.Guards, func(g engine.Guard) bool { return g.Do == engine.GuardReplan && slices.Contains(places, g.At) })
+}
+
 // callable is the tools of the spec that steps may call, or some of whose
 // members they may.
 func (x *executor) callable(p *engine.Program) []string {
 	var out []string
 	for i := range p.Tools {
 		name := p.Tools[i].Name
-		if (len(x.cfg.Tools) == 0 || mayMean(x.cfg.Tools, name)) && !matches(x.cfg.ExcludeTools, name) {
+		if (x.cfg.Tools == nil || mayMean(x.cfg.Tools, name)) && !matches(x.cfg.ExcludeTools, name) {
 			out = append(out, name)
 		}
 	}

@@ -29,7 +29,10 @@ func (t *toolNode) Worst(p *engine.Program) engine.Worst {
 			entries = append(entries, name)
 		}
 	}
-	return engine.Worst{Starts: engine.StartsOne, Step: []engine.Ask{{Tools: entries}}}
+	return engine.Worst{
+		Starts: engine.StartsOne, Step: []engine.Ask{{Tools: entries}},
+		Jumps: replansAt(p, engine.BeforeTool, engine.AfterTool),
+	}
 }
 
 // Worst is nothing: the text is made without a model.

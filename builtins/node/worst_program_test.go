@@ -92,10 +92,19 @@ func (w *spiteful) program(tb testing.TB, name string, depth int, hosts map[stri
 		always := guardOf("true", func(any) bool { return true })
 		p.Memory.Compaction.Summarize = &engine.Summarization{When: always, Keep: 1, LLM: w.llm(p)}
 	}
-	for i, at := range []engine.GuardPlace{engine.AfterPlan, engine.AfterStep, engine.AfterReflect} {
+	again := func(at engine.GuardPlace) {
+		p.Guards = append(p.Guards, engine.Guard{Index: len(p.Guards), At: at, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })})
+	}
+	for _, at := range []engine.GuardPlace{engine.AfterPlan, engine.AfterStep, engine.AfterReflect} {
 		if w.r.IntN(4) == 0 {
-			p.Guards = append(p.Guards, engine.Guard{Index: i, At: at, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })})
+			again(at)
 		}
+	}
+	switch w.seed % 8 {
+	case 1:
+		again(engine.BeforeTool)
+	case 2:
+		again(engine.AfterTool)
 	}
 	h := engine.Host{Models: map[string]engine.Model{}, Tools: []engine.HostTool{{Tool: looks{}}}}
 	of := &habits{program: p, repairs: w.r.IntN(3)}

@@ -52,7 +52,7 @@ func spend(t *testing.T, runs int, wild bool) (near int) {
 		host.Nested = func(p *engine.Program, _ map[string]any) (engine.Host, error) { return hosts[p.Name], nil }
 		most := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
 		res := engine.Run(t.Context(), p, perInput, host, engine.Options{Virtual: true})
-		if res.StopReason.Code == engine.StopInternal && p.Replanner() != "" {
+		if res.StopReason.Code == engine.StopInternal && p.Replanner(p.Graph.Start, "") != "" {
 			t.Fatalf("seed %d: %s", seed, res.Error)
 		}
 		for _, wrong := range exceeded(most, w.book, res) {
@@ -115,6 +115,27 @@ func TestReflectorsReachTheirWorstCase(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestGuardsAtToolsReachTheWorstCaseOfThePlanner: without a reflector every replan
+// in the middle of a step is a visit of the planner.
+func TestGuardsAtToolsReachTheWorstCaseOfThePlanner(t *testing.T) {
+	for _, at := range []engine.GuardPlace{engine.BeforeTool, engine.AfterTool} {
+		p, h, book := defaults(t)
+		p.Guards = []engine.Guard{{At: at, Do: engine.GuardReplan, Message: "again", When: guardOf("true", func(any) bool { return true })}}
+		p.Graph = wired("none")
+		p.Limits.MaxReplans, p.Limits.MaxSteps = 3, 20
+		x := node.Executor.Config().(*node.ExecutorConfig)
+		x.LLM.Name = "main"
+		built(t, p, "executor", "executor", engine.TakeAll, x)
+		e := worstcase.Bound(p, worstcase.Options{Context: contextWindow})
+		runPER(p, h, "r")
+		for _, part := range e.Parts {
+			if part.Role == "planner" && (book.roles["planner"] != 4*3 || book.roles["planner"] > part.Calls.Most) {
+				t.Errorf("at %s: %d calls of %+v", at, book.roles["planner"], part.Calls)
+			}
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ type Report struct {
 	PID      int       // which; 0 = unknown
 	Columns  int       // where lines are cut; results and the answer are not
 	Color    bool
-	HowTo    func(engine.Question) string // the command that answers a question
+	HowTo    func(engine.Question) []string // the commands that answer a question
 }
 
 // narrowest is the width that reports are written for at least.
@@ -105,7 +105,7 @@ func (r *Report) standing() string {
 		text += ": " + reason.Message
 	}
 	text = string(r.Result.Status) + ": " + text
-	if reason.Path != "" {
+	if reason.Path != "" && !strings.HasSuffix(text, reason.Path) {
 		text += " (" + reason.Path + ")"
 	}
 	return text
@@ -251,7 +251,9 @@ func (r *Report) questions(w *writing) {
 			w.block("    ", q.Question, 0)
 		}
 		if r.HowTo != nil && !r.Running {
-			w.line("    %s", w.p.pen.Ink(tty.Dim, tty.Flat(r.HowTo(q))))
+			for _, command := range r.HowTo(q) {
+				w.line("    %s", w.p.pen.Ink(tty.Dim, tty.Flat(command)))
+			}
 		}
 	}
 }

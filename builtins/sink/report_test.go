@@ -41,7 +41,7 @@ func halfDone() *engine.Result {
 func TestReportTellsHowARunStands(t *testing.T) {
 	r := sink.Report{
 		Result: halfDone(), Question: "What is\n6 * 7?", Now: began.Add(3 * time.Minute), Columns: 100,
-		HowTo: func(q engine.Question) string { return "answer " + q.Path },
+		HowTo: func(q engine.Question) []string { return []string{"answer " + q.Path, "or not"} },
 	}
 	want := `run r-1  demo 2
 interrupted: waiting for a person
@@ -68,6 +68,7 @@ Waiting for a person
     {"to":"x"}
     May it?
     answer step.s3/tool.0.approval
+    or not
 warning: a reply was mended
 `
 	if diff := cmp.Diff(want, r.String()); diff != "" {
@@ -98,7 +99,7 @@ func TestReportOfAnAnswerHasAllOfIt(t *testing.T) {
 func TestReportOfARunUnderWayHasNoCommandsToAnswer(t *testing.T) {
 	r := sink.Report{
 		Result: halfDone(), Now: began, Columns: 80, Running: true, PID: 7, Color: true,
-		HowTo: func(engine.Question) string { return "answer it" },
+		HowTo: func(engine.Question) []string { return []string{"answer it"} },
 	}
 	text := r.String()
 	if !strings.Contains(text, "running (pid 7)") || strings.Contains(text, "answer it") || strings.Contains(text, "not finished") {
@@ -115,7 +116,7 @@ func TestReportCannotBeDriven(t *testing.T) {
 		{Tool: evil, Args: json.RawMessage(`{"x":"\u001b[2J"}`), Result: evil, Status: engine.CallError},
 	}}}
 	res.Interrupts = []engine.Question{{Path: evil, Kind: engine.AskUser, Tool: evil, Question: evil, Args: json.RawMessage(`"` + "\x1b" + `"`)}}
-	r := sink.Report{Result: res, Question: evil, Now: began, Columns: 60, HowTo: func(engine.Question) string { return evil }}
+	r := sink.Report{Result: res, Question: evil, Now: began, Columns: 60, HowTo: func(engine.Question) []string { return []string{evil} }}
 	if got := r.String(); got != tty.Safe(got) {
 		t.Errorf("%q", got)
 	}

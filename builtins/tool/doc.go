@@ -4,8 +4,8 @@
 //	Call: arguments --checked again--> the work, bounded in bytes and time --> text or JSON
 //
 // Each tool stands in the file of its name; what is more than a page of code
-// has a folder of its own: folder (files below a root), grep (lines in
-// streams), page (HTML to text), table (rows and exact sums). Failures are
+// has a folder of its own: grep (lines in streams), page (HTML to text), table
+// (rows and exact sums), opensearch (three tools of one cluster). Failures are
 // sentences that tell a model the way out.
 //
 // It must not know specs, plans, models, or how the engine calls it: retries,

@@ -53,7 +53,7 @@ var framing = []string{
 // checkHeaders finds names that an author cannot set.
 func checkHeaders(headers map[string]component.Template) (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		at := "/headers/" + pointer(name)
+		at := "/headers" + component.Key(name)
 		switch {
 		case !headerName(name):
 			out = append(out, component.Fault{At: at, Message: "no header can be called " + clip(name), Hint: "names have letters, digits and - only"})
@@ -62,9 +62,4 @@ func checkHeaders(headers map[string]component.Template) (out component.Faults) 
 		}
 	}
 	return out
-}
-
-// pointer is a name as a part of a JSON pointer.
-func pointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -22,7 +22,7 @@ func sources(at string, m map[string]component.Template) []source {
 	var out []source
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		t := m[name]
-		out = append(out, source{at: at + "/" + pointer(name), text: t.Text, visit: t.Visit})
+		out = append(out, source{at: at + component.Key(name), text: t.Text, visit: t.Visit})
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func (c *CommandConfig) check() (out component.Faults) {
 		return component.Faults{{At: "/argv/0", Message: "argv[0] must not come from args: a model would choose the program", Hint: "name it, and pass args behind it"}}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		at := "/env/" + pointer(name)
+		at := "/env" + component.Key(name)
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 			out = append(out, component.Fault{At: at, Message: fmt.Sprintf("%q cannot be the name of an environment variable", name)})

@@ -54,7 +54,7 @@ func TestNothingPrivateIsReached(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				out, err := made.Call(ctx, &engine.Call{Args: raw})
 				switch {
 				case err == nil:

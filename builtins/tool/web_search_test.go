@@ -201,7 +201,7 @@ func TestSearchByAnyAPI(t *testing.T) {
 
 func TestSearchResultsAreBounded(t *testing.T) {
 	one := `{"title":"T","url":"https://a.example","content":"` + strings.Repeat("long ", 5000) + `"}`
-	base, last := searched(t, 200, `{"results":[`+strings.Repeat(one+",", 99)+one+`]}`)
+	base, last := searched(t, 200, `{"results":[`+strings.Repeat(one+",", 9)+one+`]}`)
 	made := searcher(t, base, func(c *tool.WebSearchConfig) { c.MaxResults = 4 })
 	for count, want := range map[int]int{0: 4, 1: 1, 4: 4, 1000: 4} {
 		got := text(t, made, args{"query": "x", "count": count})

@@ -9,6 +9,7 @@
 //	required:"true"         the key must be there
 //	enum:"a|b"              allowed words
 //	min:"1" max:"100"       bounds of a number, of a duration (min:"0s"), of a list's length
+//	over:"0"                a number or a duration (over:"0s") is more than this
 //	words:"never|always"    on a GuardRef: words that stand for themselves instead of an expression
 //	file:"replies"          on a string: a file whose list, or whose keys, are put beside this field
 //	path:"file"             on a string: a file, relative to the file that names it and within the project, that must be there

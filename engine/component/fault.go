@@ -11,6 +11,11 @@ type Fault struct {
 	Hint    string // the way out, "" = none is known
 }
 
+// Key is a step of such a pointer: into a mapping, by a name as it is written.
+func Key(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
 // Faults are all that is wrong with a configuration, in the order of its keys.
 // As an error of Factory.Build they are shown to the author, each at its place.
 type Faults []Fault

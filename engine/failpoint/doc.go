@@ -1,7 +1,7 @@
 // Package failpoint names the moments at which a run may die, for the tests
 // that let it die there.
 //
-//	failpoint.At(failpoint.ResultWritten)
+//	failpoint.At(failpoint.ResultAfter)
 //
 // In an ordinary build At is an empty function that the compiler leaves out. In
 // a build with the tag faults it kills the process, as kill -9 does, when it

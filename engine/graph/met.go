@@ -1,21 +1,23 @@
 package graph
 
-// Ahead lists the nodes of a type that walks from a node come to first, the
+import "slices"
+
+// Ahead lists the nodes of some types that walks from a node come to first, the
 // nearest first: what lies behind one of them is not looked at. The node itself
 // counts where a walk comes back to it.
-func (g *Graph[G]) Ahead(of, typ string) []string {
-	return g.met(of, typ, func(e Edge[G]) (from, to string) { return e.From, e.To })
+func (g *Graph[G]) Ahead(of string, types ...string) []string {
+	return g.met(of, types, func(e Edge[G]) (from, to string) { return e.From, e.To })
 }
 
-// Before lists the nodes of a type that walks to a node came by last, the
+// Before lists the nodes of some types that walks to a node came by last, the
 // nearest first; see Ahead.
-func (g *Graph[G]) Before(of, typ string) []string {
-	return g.met(of, typ, func(e Edge[G]) (from, to string) { return e.To, e.From })
+func (g *Graph[G]) Before(of string, types ...string) []string {
+	return g.met(of, types, func(e Edge[G]) (from, to string) { return e.To, e.From })
 }
 
 // met goes along the edges, as step turns them, and no further than nodes of
-// the type.
-func (g *Graph[G]) met(of, typ string, step func(Edge[G]) (from, to string)) (out []string) {
+// the types.
+func (g *Graph[G]) met(of string, types []string, step func(Edge[G]) (from, to string)) (out []string) {
 	seen := map[string]bool{}
 	for todo := []string{of}; len(todo) > 0; todo = todo[1:] {
 		for _, e := range g.Edges {
@@ -23,7 +25,7 @@ func (g *Graph[G]) met(of, typ string, step func(Edge[G]) (from, to string)) (ou
 			if from != todo[0] || seen[to] || to == End {
 				continue
 			}
-			if seen[to] = true; g.typeOf(to) == typ {
+			if seen[to] = true; slices.Contains(types, g.typeOf(to)) {
 				out = append(out, to)
 			} else {
 				todo = append(todo, to)

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,22 +29,23 @@ func TestMet(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		met  func(of, typ string) []string
+		met  func(of string, types ...string) []string
 		of   string
-		typ  string
+		typ  string // types, with a space between
 		want []string
 	}{
 		{"on each way the first", g.Ahead, "p1", "work", []string{"x2", "x1"}},
 		{"not what is behind the first", g.Ahead, "x1", "work", []string{"x3"}},
 		{"itself, by a way back", g.Ahead, "x3", "work", []string{"x3"}},
 		{"none", g.Ahead, "p2", "route", nil},
+		{"of two types what comes first", g.Ahead, "x3", "plan look", []string{"look"}},
 		{"the last before", g.Before, "x3", "plan", []string{"p2"}},
 		{"not those before it", g.Before, "x1", "plan", []string{"p1"}},
 		{"of a node in turns", g.Before, "look", "plan", []string{"p2"}},
 		{"of the start", g.Before, "p1", "plan", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, tt.met(tt.of, tt.typ)); diff != "" {
+			if diff := cmp.Diff(tt.want, tt.met(tt.of, strings.Fields(tt.typ)...)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -72,13 +72,13 @@ func (r *run) ended() *effect {
 // idle waits; happened says that the scheduler has to look around.
 func (r *run) idle() (happened bool, err error) {
 	outer, cancel := r.outer.Done(), r.o.Cancel
-	if outer == nil && cancel == nil && len(r.told) == 0 {
+	if outer == nil && cancel == nil && len(r.untold) == 0 {
 		<-r.wake
 		return false, nil
 	}
 	var commit <-chan struct{}
-	if len(r.told) > 0 {
-		commit = r.told[0].ticket.Done()
+	if len(r.untold) > 0 {
+		commit = r.untold[0].ticket.Done()
 	}
 	select {
 	case <-r.wake:

@@ -27,8 +27,8 @@ func (r *run) cancelled() {
 }
 
 // withhold ends the next write that will not be begun any more, because the
-// run was cancelled or the wait for it was cut before its tick was over; and
-// in a cancelled run one of which a recording knows no more than that it was.
+// run was cancelled or the wait for it was cut before its tick was over. In a
+// cancelled run it also ends a write of which the recording has the intent alone.
 func (r *run) withhold() bool {
 	if !r.gaveUp && !r.cutWrites {
 		return false

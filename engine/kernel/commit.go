@@ -35,7 +35,7 @@ func (r *run) flush() (*journal.Ticket, error) {
 		r.tick, r.last = r.tick[:0], t
 	}
 	if len(r.emits) > 0 {
-		r.told = append(r.told, batch{r.last, r.emits})
+		r.untold = append(r.untold, batch{r.last, r.emits})
 		r.emits = nil
 	}
 	return r.last, r.tell()
@@ -64,9 +64,9 @@ func (r *run) mark() error {
 
 // tell calls the emits whose commit is durable.
 func (r *run) tell() error {
-	for len(r.told) > 0 && r.told[0].ticket.Ready() {
-		b := r.told[0]
-		r.told = r.told[1:]
+	for len(r.untold) > 0 && r.untold[0].ticket.Ready() {
+		b := r.untold[0]
+		r.untold = r.untold[1:]
 		if err := b.ticket.Wait(); err != nil {
 			return &StoreError{err}
 		}

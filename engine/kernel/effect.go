@@ -108,7 +108,7 @@ func (r *run) close(e *effect) {
 	}
 	if e.started {
 		if e.fire != nil {
-			r.guards--
+			r.timeouts--
 		} else {
 			r.working--
 		}
@@ -130,7 +130,7 @@ func (e *effect) abandon() {
 func (r *run) start(e *effect, t *journal.Ticket) {
 	e.started, e.ticket = true, t
 	if e.fire != nil {
-		r.guards++
+		r.timeouts++
 	} else {
 		r.working++
 	}

@@ -55,7 +55,7 @@ func (r *run) deliverLive() error {
 		if err := r.unsure(r.doubtful); err != nil { // what a recording left in doubt, once nothing else is under way
 			return err
 		}
-		if r.guards == 0 || len(r.questions) > 0 {
+		if r.timeouts == 0 || len(r.questions) > 0 {
 			return r.stuck()
 		}
 	}

@@ -27,12 +27,12 @@ type run struct {
 	top   *Scope
 	cur   *branch // the one that runs
 	ready queue
-	conds []*condition
-	fatal error // ends the session
-	over  bool  // the session has ended, branches are unwinding
+	conds []*condition // of Await, in the order of the calls
+	fatal error        // ends the session
+	over  bool         // the session has ended, branches are unwinding
 
 	seen      map[string]struct{} // paths of all effects
-	recorded  map[string]*effect  // open effects by path, while the journal is used up
+	recorded  map[string]*effect  // open effects by path, while the journal is read
 	open      effects             // in issue order
 	queued    []*effect           // to be started when the tick is committed
 	questions []*effect
@@ -43,19 +43,19 @@ type run struct {
 	gaveUp    bool              // the run is cancelled: writes in doubt stay undecided
 	cutWrites bool              // waits for writes were cut since withhold looked
 	working   int               // started effects that a branch waits for
-	guards    int               // started timers of Timeout
+	timeouts  int               // started timers of Timeout
 	virtual   timetable
 	issued    uint64
 
 	now    time.Duration // active time of the last delivered record
 	base   time.Duration // active time of earlier sessions
-	clock0 time.Duration
+	clock0 time.Duration // what the clock showed when this one began
 
-	tick  []journal.Record
-	last  *journal.Ticket
-	fresh bool // records were appended since the last marker
-	emits []func()
-	told  []batch // emits whose commit is under way
+	tick   []journal.Record // to be appended by the next commit
+	last   *journal.Ticket  // of the last commit
+	fresh  bool             // records were added since the last marker
+	emits  []func()         // of this tick
+	untold []batch          // emits whose commit is under way
 
 	taken []*effect // of done, and how many of them were looked at
 	head  int

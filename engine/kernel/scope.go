@@ -56,9 +56,9 @@ func (s *Scope) Context() context.Context { return s.b.run.ctx }
 // Replaying says that the code runs on what earlier sessions recorded.
 func (s *Scope) Replaying() bool { return s.b.run.pos < len(s.b.run.replay) }
 
-// Omits says that the journal goes on, and without any effect below a name: the
-// code that wrote it did not come there. Of a journal that is at its end nothing
-// is known.
+// Omits says that the rest of the journal has no effect below a name: the code
+// that wrote it, an earlier version, made none there. It is false where the
+// journal is at its end: then nobody knows yet.
 func (s *Scope) Omits(name string) bool {
 	r, below := s.b.run, join(s.path, name)+"/"
 	goesOn := false
@@ -70,6 +70,12 @@ func (s *Scope) Omits(name string) bool {
 		goesOn = goesOn || rec.Kind == journal.Intent || rec.Kind == journal.End
 	}
 	return goesOn
+}
+
+// Next says that the journal goes on with the request of an effect of a name.
+func (s *Scope) Next(name string) bool {
+	r := s.b.run
+	return s.Replaying() && r.replay[r.pos].Kind == journal.Intent && r.replay[r.pos].Path == join(s.path, name)
 }
 
 // Emit has f called once the records so far are durable: in the order of the
@@ -100,8 +106,8 @@ func (s *Scope) issue(e *effect, name string, in intent) {
 	s.running().enter(s, e, join(s.path, name), in)
 }
 
-// enter is issue for whatever the branch that runs: a timer that is set again
-// has none.
+// enter does what issue does, whether or not a branch runs: a timer is set again
+// between the turns of branches.
 func (r *run) enter(s *Scope, e *effect, path string, in intent) {
 	e.key = r.o.RunID + "/" + path
 	e.path = e.key[len(r.o.RunID)+1:]

@@ -1,8 +1,6 @@
 package worstcase
 
 import (
-	"slices"
-
 	"github.com/pexctl/pex/engine"
 )
 
@@ -15,13 +13,12 @@ type Options struct {
 
 // Estimate is the most that a run of a Program can ask of models.
 type Estimate struct {
-	Agent   string   `json:"agent"`             // the Program's name
-	Limited Totals   `json:"limited"`           // what a run can reach
-	Total   Totals   `json:"total"`             // the same without limits.max_tokens and limits.max_cost
-	Parts   []Part   `json:"parts"`             // what the total is made of
-	Levers  []Lever  `json:"levers"`            // what of the spec makes it so, the heaviest first
-	Untold  []string `json:"untold,omitempty"`  // what no usage shows and no limit counts, and is not in the figures
-	Context int      `json:"context,omitempty"` // Options.Context
+	Agent   string  `json:"agent"`             // the Program's name
+	Limited Totals  `json:"limited"`           // what a run can reach
+	Total   Totals  `json:"total"`             // the same without limits.max_tokens and limits.max_cost
+	Parts   []Part  `json:"parts"`             // what the total is made of
+	Levers  []Lever `json:"levers"`            // what of the spec makes it so, the heaviest first
+	Context int     `json:"context,omitempty"` // Options.Context
 }
 
 // Part is what one role of one node asks in a run.
@@ -35,10 +32,15 @@ type Part struct {
 	Totals
 
 	factors []factor
+	vectors bool
 }
 
 // repeats is the role of the Part of attempts that are made again.
 const repeats = "repeats"
+
+// Vectors says that the Part is of vectors, which are no calls: no context window
+// bounds what they are made of.
+func (p *Part) Vectors() bool { return p.vectors }
 
 // Bound is the worst case of one run. The Program must have a graph.
 func Bound(p *engine.Program, o Options) Estimate {
@@ -48,8 +50,7 @@ func Bound(p *engine.Program, o Options) Estimate {
 		t.add(tally{parts: []Part{again}, total: again.Totals, limited: again.Totals})
 	}
 	e := Estimate{
-		Agent: p.Name, Total: t.total, Limited: t.within(p.Limits), Parts: t.parts, Untold: slices.Compact(t.untold),
-		Context: o.Context,
+		Agent: p.Name, Total: t.total, Limited: t.within(p.Limits), Parts: t.parts, Context: o.Context,
 	}
 	for i := range e.Parts {
 		if e.Parts[i].Why == "" {
@@ -135,10 +136,10 @@ func (r *run) ask(node string, a engine.Ask) tally {
 		return r.tools(node, a)
 	case a.Agent != nil:
 		return r.agent(node, a)
+	case a.Vectors:
+		return r.vectors(node, a)
 	case a.LLM != "":
 		return r.call(node, a)
-	case a.Untold != "":
-		return tally{untold: []string{a.Untold}}
 	}
 	return tally{}
 }
@@ -154,6 +155,24 @@ func (r *run) call(node string, a engine.Ask) tally {
 		parts: []Part{p}, total: p.Totals, limited: p.Totals, firsts: most(q.firsts).times(n),
 		again: most(q.again).times(n), repeat: q.repeat, llms: q.llms,
 	}
+}
+
+// vectors is what a tool has a model make of texts: tokens that no model answers.
+// Attempts that are repeated come out of those of the run, and add none to them.
+func (r *run) vectors(node string, a engine.Ask) tally {
+	p := Part{Node: node, Role: a.Role, LLM: a.LLM, vectors: true, factors: own(a.Times)}
+	spec := r.model(a.LLM)
+	if spec == nil {
+		p.Totals = unknown("the llm " + a.LLM + " is not in the program")
+		return tally{parts: []Part{p}, total: p.Totals, limited: p.Totals}
+	}
+	p.Input = never[int]("nothing says how much text the llm " + a.LLM + " makes vectors of")
+	p.Tokens = p.Input
+	if p.Cost = never[float64]("the llm " + a.LLM + " has no price"); spec.Cost != nil {
+		in, _ := spec.Cost.Dearest(countless)
+		p.Cost = usd(p.Input, in)
+	}
+	return tally{parts: []Part{p}, total: p.Totals, limited: p.Totals, llms: []*engine.ModelSpec{spec}}
 }
 
 // agent is runs of another Program, which keep its limits and those around them.

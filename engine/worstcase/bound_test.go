@@ -178,12 +178,53 @@ func TestUnderABudgetEveryCallHasABoundOfOutput(t *testing.T) {
 	}
 }
 
-func TestWhatNoUsageShowsIsNamed(t *testing.T) {
-	p := program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Endless: "any number"}}})
-	p.Tools = []engine.ToolSpec{{Name: "s", Config: config{{Untold: "vectors"}}}}
-	e := worstcase.Bound(p, hundred)
-	if diff := cmp.Diff([]string{"tools.s: vectors"}, e.Untold); diff != "" || e.Limited != (worstcase.Totals{}) {
-		t.Errorf("%s, %+v", diff, e.Limited)
+// TestVectorsAreNoCalls: nothing says what they are made of, so only limits, and a
+// price of nothing, bound them.
+func TestVectorsAreNoCalls(t *testing.T) {
+	const unknown = "nothing says how much text the llm m makes vectors of"
+	tests := []struct {
+		name   string
+		change func(*engine.Program)
+		want   worstcase.Totals
+	}{
+		{"no limits", func(*engine.Program) {}, worstcase.Totals{
+			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Unbounded: unknown}, Output: worstcase.Count{Most: 10},
+			Tokens: worstcase.Count{Unbounded: unknown}, Cost: worstcase.Money{Unbounded: unknown},
+		}},
+		{"a limit on tokens", func(p *engine.Program) { p.Limits.MaxTokens = 200 }, worstcase.Totals{
+			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Most: 200}, Output: worstcase.Count{Most: 10},
+			Tokens: worstcase.Count{Most: 200}, Cost: worstcase.Money{Most: 400e-6},
+		}},
+		{"a limit on cost", func(p *engine.Program) { p.Limits.MaxCost = 1 }, worstcase.Totals{
+			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Unbounded: unknown}, Output: worstcase.Count{Most: 10},
+			Tokens: worstcase.Count{Unbounded: unknown}, Cost: worstcase.Money{Most: 1},
+		}},
+		{"for nothing", func(p *engine.Program) { p.Models[0].Cost = &engine.Cost{} }, worstcase.Totals{
+			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Unbounded: unknown}, Output: worstcase.Count{Most: 10},
+			Tokens: worstcase.Count{Unbounded: unknown},
+		}},
+		{"no price", func(p *engine.Program) { p.Models[0].Cost = nil }, worstcase.Totals{
+			Calls: worstcase.Count{Most: 1}, Input: worstcase.Count{Unbounded: unknown}, Output: worstcase.Count{Most: 10},
+			Tokens: worstcase.Count{Unbounded: unknown}, Cost: worstcase.Money{Unbounded: "the llm m has no price"},
+		}},
+		{"nobody", func(p *engine.Program) { p.Tools[0].Config = config{{LLM: "n", Vectors: true}} }, func() worstcase.Totals {
+			n := worstcase.Count{Unbounded: "the llm n is not in the program"}
+			return worstcase.Totals{Calls: n, Extra: n, Input: n, Output: n, Tokens: n, Cost: worstcase.Money{Unbounded: n.Unbounded}}
+		}()},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := program(asks{Visit: []engine.Ask{{Tools: []string{"s"}, Times: times(3, "limits.n")}, {Role: "r", LLM: "m"}}})
+			p.Tools = []engine.ToolSpec{{Name: "s", Config: config{{Role: "vectors", LLM: "m", Vectors: true}}}}
+			tt.change(p)
+			e := worstcase.Bound(p, hundred)
+			if diff := cmp.Diff(tt.want, e.Limited, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+				t.Error(diff)
+			}
+			if !e.Parts[0].Vectors() && tt.name != "nobody" || e.Parts[1].Vectors() {
+				t.Errorf("%+v", e.Parts)
+			}
+		})
 	}
 }
 

@@ -53,15 +53,15 @@ func (f Figure[T]) plus(o Figure[T]) Figure[T] {
 	return most(f.Most + o.Most)
 }
 
-// times is nothing where either is nothing.
+// times is nothing where either is nothing, and keeps its own reason.
 func (f Figure[T]) times(n Count) Figure[T] {
 	switch {
 	case f.Known() && f.Most == 0, n.Known() && n.Most == 0:
 		return Figure[T]{}
-	case !n.Known():
-		return never[T](n.Unbounded)
 	case !f.Known():
 		return f
+	case !n.Known():
+		return never[T](n.Unbounded)
 	case float64(f.Most)*float64(n.Most) > countless:
 		return most(T(countless) * 2)
 	}

@@ -17,7 +17,6 @@ type tally struct {
 	again   Count  // attempts that the policies of llms let them repeat
 	repeat  Totals // one such attempt, of the dearest
 	llms    []*engine.ModelSpec
-	untold  []string
 }
 
 func (t *tally) add(o tally) {
@@ -37,7 +36,6 @@ func (t *tally) join(o tally) {
 	t.repeat = t.repeat.or(o.repeat)
 	t.parts = append(t.parts, o.parts...)
 	t.llms = append(t.llms, o.llms...)
-	t.untold = append(t.untold, o.untold...)
 }
 
 // scaled is a tally so many times, in a node.

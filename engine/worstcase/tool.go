@@ -41,9 +41,6 @@ func (r *run) tool(node string, spec *engine.ToolSpec) (t tally, asks bool) {
 	}
 	for _, a := range config.Asks() {
 		asks = true
-		if a.Untold != "" {
-			a.Untold = "tools." + spec.Name + ": " + a.Untold
-		}
 		one := r.ask(node, a)
 		for i := range one.parts {
 			one.parts[i].Tool = spec.Name

@@ -131,10 +131,10 @@ func (w *walk) ends(id string) bool {
 }
 
 func (w *walk) jump(id string) []string {
-	if to := w.program.Replanner(); to != "" && w.worst[id].Jumps {
-		return []string{to}
+	if !w.worst[id].Jumps {
+		return nil
 	}
-	return nil
+	return w.program.Replanners(id)
 }
 
 // reaches says whether a way of at least one edge leads from one node to another

@@ -23,11 +23,12 @@ type Config struct {
 func (*Config) Reaches() []string { return nil }
 
 // Asks implements engine.BoundedTool: vectors of the passages and of each query.
+// How much text the files hold, now and when they have changed, a spec does not say.
 func (c *Config) Asks() []engine.Ask {
 	if c.Embeddings.LLM.Name == "" || c.Embeddings.Weight == 0 {
 		return nil
 	}
-	return []engine.Ask{{Untold: "it has the llm " + c.Embeddings.LLM.Name + " make vectors of its files and of what is looked for"}}
+	return []engine.Ask{{Role: "vectors", LLM: c.Embeddings.LLM.Name, Vectors: true}}
 }
 
 // ChunkConfig is how files are cut.

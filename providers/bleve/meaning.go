@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/folder"
@@ -20,10 +18,12 @@ const (
 	maxAtOnce   = 512 // texts of one file sent at once
 )
 
+// embed is engine.Call.Embed.
+type embed func(ctx context.Context, texts []string, rest int) ([][]float64, error)
+
 // meaning is the search by vectors.
 type meaning struct {
 	llm string
-	by  engine.Embedder
 	id  string
 	why error // why there are no vectors
 }
@@ -34,10 +34,10 @@ func newMeaning(c *Config, s engine.ToolSettings) *meaning {
 	switch {
 	case m.llm == "" || c.Embeddings.Weight == 0:
 		return nil
-	case s.Embed == nil:
+	case s.Embeds == nil:
 		m.why = fmt.Errorf("the llm %s is not there", m.llm)
 	default:
-		m.by, m.id, m.why = s.Embed(m.llm)
+		m.id, m.why = s.Embeds(m.llm)
 	}
 	return m
 }
@@ -51,27 +51,35 @@ func (m *meaning) identity() string {
 }
 
 // prepare makes the vector of a question, and those of passages that have none.
-// With an error there is no vector.
-func (m *meaning) prepare(ctx context.Context, tree *folder.Tree, l *library, query string, progress func(string)) ([]float32, error) {
-	if m.why != nil {
+// With an error there is no vector. The question goes first, and with it how much
+// is going to follow: whoever pays is asked once.
+func (m *meaning) prepare(ctx context.Context, l *library, q *asked) ([]float32, error) {
+	switch n := l.index.Passages(); {
+	case m.why != nil:
 		return nil, m.why
-	}
-	if n := l.index.Passages(); n > maxEmbedded {
+	case q.embed == nil:
+		return nil, fmt.Errorf("the llm %s is not there", m.llm)
+	case n > maxEmbedded:
 		return nil, fmt.Errorf("the files have %d passages, and %d are the most that vectors are made of", n, maxEmbedded)
 	}
-	vectors, err := m.vectors(ctx, []string{query})
+	fresh := l.gaps(q.tree, func(dimensions int) bool { return dimensions == 0 })
+	vectors, err := m.vectors(ctx, q.embed, []string{q.query}, fresh.bytes)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.complete(ctx, tree, l, len(vectors[0]), progress); err != nil {
+	if n := len(vectors[0]); l.has(func(dimensions int) bool { return dimensions != 0 && dimensions != n }) {
+		fresh = l.gaps(q.tree, func(dimensions int) bool { return dimensions != n })
+	}
+	if err := m.complete(ctx, l, q, fresh, len(vectors[0])); err != nil {
 		return nil, err
 	}
 	return vectors[0], nil
 }
 
-// vectors asks the llm and checks what it gives.
-func (m *meaning) vectors(ctx context.Context, texts []string) ([][]float32, error) {
-	raw, _, err := m.by.Embed(ctx, texts)
+// vectors asks the llm and checks what it gives; rest is how many bytes of text
+// follow.
+func (m *meaning) vectors(ctx context.Context, by embed, texts []string, rest int) ([][]float32, error) {
+	raw, err := by(ctx, texts, rest)
 	if err != nil {
 		return nil, fmt.Errorf("the llm %s makes no vectors: %w", m.llm, err)
 	}
@@ -88,28 +96,28 @@ func (m *meaning) vectors(ctx context.Context, texts []string) ([][]float32, err
 	return out, nil
 }
 
-// complete gives each file its vectors that has none of that many dimensions.
-// What was made before an error is kept.
-func (m *meaning) complete(ctx context.Context, tree *folder.Tree, l *library, dimensions int, progress func(string)) (err error) {
-	missing := l.without(dimensions)
-	if len(missing) == 0 {
+// complete gives the files vectors that lack them. What was made before an error
+// is kept.
+func (m *meaning) complete(ctx context.Context, l *library, q *asked, missing gaps, dimensions int) (err error) {
+	if len(missing.files) == 0 {
 		return nil
 	}
-	if len(missing) >= manyFiles {
-		progress(fmt.Sprintf("making vectors of %d files", len(missing)))
+	if len(missing.files) >= manyFiles {
+		q.progress(fmt.Sprintf("making vectors of %d files", len(missing.files)))
 	}
+	to := giving{m, l, q.embed, dimensions, missing.bytes}
 	var b batch
-	for _, path := range missing {
-		if b.add(tree, l, path); len(b.texts) < maxBatch {
+	for _, path := range missing.files {
+		if b.add(q.tree, l, path); len(b.texts) < maxBatch {
 			continue
 		}
-		if err = m.give(ctx, l, b, dimensions); err != nil {
+		if err = to.give(ctx, b); err != nil {
 			break
 		}
 		b = batch{}
 	}
 	if err == nil {
-		err = m.give(ctx, l, b, dimensions)
+		err = to.give(ctx, b)
 	}
 	return errors.Join(err, l.index.Flush())
 }
@@ -132,46 +140,16 @@ func (b *batch) add(tree *folder.Tree, l *library, path string) {
 		return
 	}
 	for _, p := range passages {
-		text := clean(p.Text)
-		if p.Place.Heading != "" {
-			text = p.Place.Heading + "\n" + text
-		}
-		b.texts = append(b.texts, text)
+		b.texts = append(b.texts, sent(p))
 	}
 	b.files = append(b.files, indexed{file, passages})
 }
 
-// give makes the vectors of some files and indexes these with them.
-func (m *meaning) give(ctx context.Context, l *library, b batch, dimensions int) error {
-	var made [][]float32
-	for part := range slices.Chunk(b.texts, maxAtOnce) {
-		vectors, err := m.vectors(ctx, part)
-		if err != nil {
-			return err
-		}
-		if len(vectors[0]) != dimensions {
-			return fmt.Errorf("the llm %s made vectors of different lengths", m.llm)
-		}
-		made = append(made, vectors...)
+// sent is a passage as the llm gets it: below its heading.
+func sent(p index.Passage) string {
+	text := clean(p.Text)
+	if p.Place.Heading != "" {
+		text = p.Place.Heading + "\n" + text
 	}
-	for _, f := range b.files {
-		for i := range f.passages {
-			f.passages[i].Vector, made = made[0], made[1:]
-		}
-		if err := l.index.Put(f.file, f.passages); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// without lists the files that lack vectors of that many dimensions.
-func (l *library) without(dimensions int) (out []string) {
-	files := l.index.Files()
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if f := files[path]; f.Passages > 0 && f.Dimensions != dimensions {
-			out = append(out, path)
-		}
-	}
-	return out
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -18,29 +19,38 @@ type embedder struct {
 	before   func()
 	identity string
 	missing  error // from find
-	fail     error // from Embed
+	fail     error // from embed
 	fail2    error // from the second request on
 	extra    int   // more dimensions
 
 	mu       sync.Mutex
 	requests int
 	texts    []string
+	rests    []int // what was said to follow
 }
 
 var topics = [][]string{{"ship", "boat", "vessel", "hull"}, {"crew", "men", "sailor"}, {"coal", "cargo"}}
 
-func (e *embedder) find(string) (engine.Embedder, string, error) { return e, e.identity, e.missing }
+// tool is one whose calls have it make vectors.
+func (e *embedder) tool(t testing.TB, s engine.ToolSettings, change func(*bleve.Config)) engine.Tool {
+	s.Embeds = func(string) (string, error) { return e.identity, e.missing }
+	tool := build(t, s, change)
+	return engine.Recast(tool, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+		c.Embed = e.embed
+		return tool.Call(ctx, c)
+	})
+}
 
-func (e *embedder) Embed(_ context.Context, texts []string) (out [][]float64, used engine.Tokens, err error) {
+func (e *embedder) embed(_ context.Context, texts []string, rest int) (out [][]float64, err error) {
 	if e.before != nil {
 		e.before()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.requests++
-	e.texts = append(e.texts, texts...)
+	e.texts, e.rests = append(e.texts, texts...), append(e.rests, rest)
 	if e.fail != nil || e.fail2 != nil && e.requests > 1 {
-		return nil, used, errors.Join(e.fail, e.fail2)
+		return nil, errors.Join(e.fail, e.fail2)
 	}
 	for _, t := range texts {
 		v := make([]float64, len(topics)+e.extra)
@@ -51,7 +61,7 @@ func (e *embedder) Embed(_ context.Context, texts []string) (out [][]float64, us
 		}
 		out = append(out, v)
 	}
-	return out, used, nil
+	return out, nil
 }
 
 func meaning(c *bleve.Config) {
@@ -65,7 +75,7 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 		t.Fatalf("words alone find %s", places(hits))
 	}
 	e := &embedder{}
-	tool := build(t, engine.ToolSettings{Dir: dir, Embed: e.find}, meaning)
+	tool := e.tool(t, engine.ToolSettings{Dir: dir}, meaning)
 	text, hits, _ := ask(t, tool, "sailors")
 	if len(hits) == 0 || places(hits[:1]) != "fram.md:9-11" || strings.Contains(text, "words alone") {
 		t.Errorf("%s\n%s", places(hits), text)
@@ -81,8 +91,8 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 func TestVectorsAreMadeOnce(t *testing.T) {
 	dir, cache := plant(t, ships), t.TempDir()
 	e := &embedder{identity: "one"}
-	s := engine.ToolSettings{Dir: dir, Cache: cache, Embed: e.find}
-	ask(t, build(t, s, meaning), "boat")
+	s := engine.ToolSettings{Dir: dir, Cache: cache}
+	ask(t, e.tool(t, s, meaning), "boat")
 	all := len(e.texts)
 	if all < 6 {
 		t.Fatalf("%d texts were sent", all)
@@ -100,9 +110,46 @@ func TestVectorsAreMadeOnce(t *testing.T) {
 	} {
 		e.texts = nil
 		tt.do()
-		if text, _, told := ask(t, build(t, s, meaning), "boat"); len(e.texts) != tt.want || strings.Contains(text, "words alone") {
+		if text, _, told := ask(t, e.tool(t, s, meaning), "boat"); len(e.texts) != tt.want || strings.Contains(text, "words alone") {
 			t.Errorf("%s: %d texts sent, want %d: %s %q", tt.name, len(e.texts), tt.want, text, told)
 		}
+	}
+}
+
+// TestItIsSaidHowMuchFollows: whoever pays knows with the question what all
+// vectors are made of, and a call that made them all says that nothing follows.
+func TestItIsSaidHowMuchFollows(t *testing.T) {
+	dir, cache := plant(t, ships), t.TempDir()
+	e := &embedder{}
+	for i := range 200 {
+		write(t, dir, fmt.Sprintf("many/%d.md", i), fmt.Sprintf("# Boat %d\n\nÄhnlich.\n", i))
+	}
+	check := func(name string) {
+		t.Helper()
+		left := 0
+		for _, text := range e.texts[1:] {
+			left += len(text)
+		}
+		if e.rests[0] != left || e.rests[len(e.rests)-1] != 0 {
+			t.Errorf("%s: %d bytes were sent, and told before %v", name, left, e.rests)
+		}
+		e.texts, e.rests = nil, nil
+	}
+	s := engine.ToolSettings{Dir: dir, Cache: cache}
+	tool := e.tool(t, s, meaning)
+	if ask(t, tool, "boat"); len(e.rests) != 3 {
+		t.Fatalf("%d requests", len(e.rests))
+	}
+	check("all")
+	ask(t, tool, "boat")
+	check("none")
+	write(t, dir, "many/1.md", "# Boat\n\nAnother.\n")
+	ask(t, tool, "boat")
+	check("one")
+	e.extra = 1
+	ask(t, tool, "boat")
+	if e.rests[0] != 0 || e.rests[1] == 0 || e.rests[2] != 0 {
+		t.Errorf("other vectors: %v", e.rests)
 	}
 }
 
@@ -113,7 +160,7 @@ func TestWithoutVectorsWordsAreSearched(t *testing.T) {
 		"the llm vectors makes no vectors: no network here": {fail: gone},
 		"makes no vectors: no network":                      {fail2: gone},
 	} {
-		tool := build(t, engine.ToolSettings{Dir: plant(t, ships), Embed: e.find}, meaning)
+		tool := e.tool(t, engine.ToolSettings{Dir: plant(t, ships)}, meaning)
 		text, hits, _ := ask(t, tool, "hull")
 		if places(hits) != "fram.md:5-7" || !strings.Contains(text, "[searched by words alone: "+want) && !strings.Contains(text, want) {
 			t.Errorf("%s\n%s, want %q", places(hits), text, want)
@@ -124,7 +171,7 @@ func TestWithoutVectorsWordsAreSearched(t *testing.T) {
 		t.Error(text)
 	}
 	e := &embedder{}
-	ask(t, build(t, engine.ToolSettings{Dir: plant(t, ships), Embed: e.find}, nil), "hull")
+	ask(t, e.tool(t, engine.ToolSettings{Dir: plant(t, ships)}, nil), "hull")
 	if e.requests > 0 {
 		t.Error("a tool without embeddings asked for vectors")
 	}
@@ -141,7 +188,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 			write(t, dir, "fram.md", "# Fram\n\nmoved down: "+strings.Repeat("x", changes)+"\n\n## Hull\n\nround\n")
 		}
 	}
-	tool := build(t, engine.ToolSettings{Dir: dir, Embed: e.find}, meaning)
+	tool := e.tool(t, engine.ToolSettings{Dir: dir}, meaning)
 	if _, hits, _ := ask(t, tool, "hull"); len(hits) == 0 || places(hits[:1]) != "fram.md:5-7" || !strings.HasSuffix(hits[0].Text, "round") {
 		t.Errorf("%+v", hits)
 	}

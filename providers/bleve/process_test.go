@@ -124,7 +124,7 @@ func TestAnIndexThatIsHeldIsNotWaitedFor(t *testing.T) {
 	c := start(t, dir, cache)
 	asked, free := make(chan bool), make(chan bool)
 	e := &embedder{before: func() { asked <- true; <-free }}
-	tool := build(t, engine.ToolSettings{Dir: dir, Cache: cache, Embed: e.find}, meaning)
+	tool := e.tool(t, engine.ToolSettings{Dir: dir, Cache: cache}, meaning)
 	done := make(chan string)
 	go func() {
 		_, hits, _ := ask(t, tool, "hull")

@@ -79,7 +79,7 @@ func (t *retrieve) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 	}
 	defer tree.Close()
 	for range maxTries {
-		a, err := t.search(ctx, tree, query, most, progress)
+		a, err := t.search(ctx, asked{tree, query, most, call.Embed, progress})
 		if err != nil {
 			return nil, err
 		}

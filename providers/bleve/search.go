@@ -12,20 +12,29 @@ import (
 // they are fused: what one places far down, the other may place first.
 const candidates = 100
 
+// asked is what is searched for in one call, and what the call may do for it.
+type asked struct {
+	tree     *folder.Tree
+	query    string
+	most     int
+	embed    embed // nil = nobody makes vectors
+	progress func(string)
+}
+
 // search finds the passages in files as they are now.
-func (t *retrieve) search(ctx context.Context, tree *folder.Tree, query string, most int, progress func(string)) (a *answer, err error) {
-	err = t.library.use(ctx, progress, func() error {
-		a = &answer{most: most}
-		if err := t.library.refresh(ctx, tree, progress); err != nil {
+func (t *retrieve) search(ctx context.Context, q asked) (a *answer, err error) {
+	err = t.library.use(ctx, q.progress, func() error {
+		a = &answer{most: q.most}
+		if err := t.library.refresh(ctx, q.tree, q.progress); err != nil {
 			return err
 		}
 		a.files = len(t.library.index.Files())
-		vector, err := t.vector(ctx, tree, a, query, progress)
+		vector, err := t.vector(ctx, a, &q)
 		if err != nil {
 			return err
 		}
 		a.notes = append(a.notes, t.library.notes()...)
-		a.hits, err = t.library.best(ctx, query, vector, t.config.Embeddings.Weight, most)
+		a.hits, err = t.library.best(ctx, q.query, vector, t.config.Embeddings.Weight, q.most)
 		return err
 	})
 	return a, err
@@ -33,11 +42,11 @@ func (t *retrieve) search(ctx context.Context, tree *folder.Tree, query string, 
 
 // vector is what the question means; nil = words alone are searched, which is
 // noted when the author wants more.
-func (t *retrieve) vector(ctx context.Context, tree *folder.Tree, a *answer, query string, progress func(string)) ([]float32, error) {
+func (t *retrieve) vector(ctx context.Context, a *answer, q *asked) ([]float32, error) {
 	if t.meaning == nil || t.library.index.Passages() == 0 {
 		return nil, nil
 	}
-	vector, err := t.meaning.prepare(ctx, tree, t.library, query, progress)
+	vector, err := t.meaning.prepare(ctx, t.library, q)
 	if err == nil {
 		return vector, nil
 	}

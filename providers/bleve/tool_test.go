@@ -288,7 +288,7 @@ func TestCallsSideBySide(t *testing.T) {
 func TestWhoWaitsEndsWithItsContext(t *testing.T) {
 	asked, free := make(chan bool), make(chan bool)
 	e := &embedder{before: func() { asked <- true; <-free }}
-	tool := build(t, engine.ToolSettings{Dir: plant(t, ships), Embed: e.find}, meaning)
+	tool := e.tool(t, engine.ToolSettings{Dir: plant(t, ships)}, meaning)
 	done := make(chan error)
 	call := func(ctx context.Context) {
 		_, err := tool.Call(ctx, &engine.Call{Args: json.RawMessage(`{"query":"hull"}`)})

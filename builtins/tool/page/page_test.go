@@ -59,7 +59,8 @@ func TestHostilePagesTakeLinearTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			page.Text(strings.Repeat(part, n/len(part)), nil)
-			if took := time.Since(began); took > 5*time.Second {
+			// generous, for a busy machine: what is not linear makes a million times a million steps
+			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("%s for 1 MiB", took)
 			}
 		})
