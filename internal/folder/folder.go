@@ -61,10 +61,10 @@ func (f *Folder) settle(s engine.ToolSettings, start, root string) error {
 	if project == "" {
 		project = start
 	}
-	for _, base := range append([]string{project}, s.Allow...) {
-		base, err := filepath.Abs(base)
+	for _, named := range append([]string{project}, s.Allow...) {
+		base, err := filepath.Abs(named)
 		if err != nil {
-			return fmt.Errorf("folder %s: %w", base, err)
+			return fmt.Errorf("folder %s: %w", named, err)
 		}
 		if rel, err := filepath.Rel(base, f.dir); err == nil && filepath.IsLocal(rel) {
 			f.base, f.below = base, rel

@@ -27,7 +27,8 @@ func (m *model) refused(w *wire.Error) *engine.ModelError {
 		return e
 	}
 	kind := named(w.Body)
-	if kind != "" && w.Status < http.StatusInternalServerError || kind == engine.ContextTooLong {
+	vague := kind == engine.BadRequest && (e.Kind == engine.AuthError || e.Kind == engine.NotFound) // a gateway's; the status says more
+	if kind != "" && w.Status < http.StatusInternalServerError && !vague || kind == engine.ContextTooLong {
 		e.Kind = kind
 	}
 	if e.RequestID == "" {

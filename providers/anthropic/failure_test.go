@@ -56,6 +56,8 @@ func TestRefusals(t *testing.T) {
 		{"always thinks", 400, fault(invalid, `\"thinking.type.disabled\" is not supported for this model.`), engine.BadRequest, 1, "leave options.thinking out"},
 		{"a schema", 400, fault(invalid, "output_config.format.schema: not supported"), engine.BadRequest, 1, "structured_output: prompt"},
 		{"of a gateway", 502, `<html><body>Bad Gateway</body></html>`, engine.ServerError, 2, "Bad Gateway"},
+		{"no key, by a gateway", 401, fault(invalid, "bad token"), engine.AuthError, 1, "bad token"},
+		{"no model, by a gateway", 404, fault(invalid, "no such route"), engine.NotFound, 1, "/v1/messages for model"},
 		{"nothing", 503, ``, engine.Overloaded, 2, "Service Unavailable"},
 		{"a quoted request", 400, `{"error":{"message":"unknown field"},"request":"prompt is too long"}`, engine.BadRequest, 1, "unknown field"},
 		{"said of another thing", 400, fault(invalid, "tool overloaded_error: no such tool"), engine.BadRequest, 1, "no such tool"},

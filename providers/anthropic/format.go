@@ -9,6 +9,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/call/narrow"
 )
 
 // The ways to ask for JSON of a schema.
@@ -70,7 +71,7 @@ func (m *model) look(schema json.RawMessage) *looked {
 	if l.valid {
 		var top struct{ Type any }
 		l.object = json.Unmarshal(schema, &top) == nil && top.Type == "object"
-		l.native, _ = native(schema)
+		l.native, _ = narrow.Schema(schema, most)
 	}
 	m.looked.Store(l)
 	return l

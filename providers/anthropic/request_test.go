@@ -17,6 +17,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/golden"
 	"github.com/pexctl/pex/providers/anthropic"
+	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 // sent makes one call and gives the body and header that the server saw.
@@ -63,7 +64,7 @@ func loop() *engine.Request {
 		Messages: []engine.Message{
 			say(engine.System, "Be ", "brief."), say(engine.System, "Be kind."),
 			say(engine.User, "Compare <moss> & fern."),
-			{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: calls("toolu_1", "find", `{"q":"moss"}`, "functions.find:0", "find", `{"q":"fe`)},
+			{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: calltest.Calls("toolu_1", "find", `{"q":"moss"}`, "functions.find:0", "find", `{"q":"fe`)},
 			{Role: engine.ToolRole, CallID: "toolu_1", Tool: "find", Text: engine.Text{"green"}},
 			{Role: engine.ToolRole, CallID: "functions.find:0", Tool: "find", IsError: true},
 			say(engine.User, "Go on."),

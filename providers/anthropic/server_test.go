@@ -1,29 +1,17 @@
 package anthropic_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
-	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/anthropic"
+	"github.com/pexctl/pex/providers/call/calltest"
 )
-
-// server speaks the Messages API for a script of the suite.
-type server struct {
-	t      *testing.T
-	script *enginetest.ModelScript
-	ended  chan struct{} // closed when the test ends
-}
 
 // body is a request of the protocol.
 type body struct {
@@ -64,22 +52,11 @@ type part struct {
 	Content   []part          `json:"content,omitempty"`
 }
 
-func newServer(t *testing.T, script *enginetest.ModelScript) string {
-	t.Helper()
-	s := &server{t: t, script: script, ended: make(chan struct{})}
-	h := httptest.NewServer(s)
-	t.Cleanup(func() { close(s.ended); h.Close() })
-	return h.URL
-}
-
 // at makes a model of a server at an address, whose waits take no time.
 func at(t testing.TB, base string, c anthropic.Config, set engine.ModelSettings) engine.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := anthropic.New(&c, set, func(s *wire.Settings) {
-		s.Breaker = nil // each server is a test's own
-		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	})
+	m, err := anthropic.New(&c, set, calltest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,34 +74,44 @@ func TestConformance(t *testing.T) {
 			c := defaults()
 			c.StructuredOutput = how
 			enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
-				return at(t, newServer(t, script), c, set)
+				return at(t, calltest.Serve(t, script, speech), c, set)
 			}, skip...)
 		})
 	}
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client is gone
-	}
-	var b body
-	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/messages" || r.Header.Get("Anthropic-Version") == "" {
-		s.t.Errorf("request to %s is not of the protocol: %v: %s", r.URL.Path, err, raw)
-		return
-	}
-	b.check(s.t)
-	x := s.script.Next(b.asked())
-	switch {
-	case x.Status != 0:
-		refuse(w, x)
-	case x.Hang == enginetest.AtOnce:
-		s.hang(r)
-	case b.Stream:
-		s.stream(w, r, x)
-	default:
-		s.whole(w, r, x)
-	}
+// speech is the Messages API.
+var speech = calltest.Speech{
+	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
+		var b body
+		if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != "/v1/messages" || r.Header.Get("Anthropic-Version") == "" {
+			return a, false
+		}
+		b.check(t)
+		return b.asked(), true
+	},
+	Refuse: refusal,
+	Whole: func(_ http.Header, x enginetest.Exchange) any {
+		content := []part{}
+		if x.Reply.Text != "" {
+			content = append(content, part{Type: "text", Text: &x.Reply.Text})
+		}
+		for _, c := range x.Reply.Calls {
+			content = append(content, part{Type: "tool_use", ID: c.ID, Name: c.Name, Input: c.Args})
+		}
+		return envelope(x, content, finish(x.Reply.Stop), usage(x.Reply.Usage))
+	},
+	Stream: func(h http.Header, x enginetest.Exchange) (out [][]byte) {
+		h.Set("Content-Type", "text/event-stream; charset=utf-8")
+		for _, e := range events(x) {
+			text, err := json.Marshal(e)
+			if err != nil {
+				panic(err)
+			}
+			out = append(out, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", e["type"], text))
+		}
+		return out
+	},
 }
 
 // check finds what the API itself would refuse.
@@ -212,26 +199,8 @@ func (m message) assistant() engine.Message {
 	return out
 }
 
-// hang falls silent until the client is gone.
-func (s *server) hang(r *http.Request) {
-	select {
-	case <-s.script.Silent:
-	default:
-		close(s.script.Silent)
-	}
-	select {
-	case <-r.Context().Done():
-	case <-s.ended:
-	}
-}
-
-func refuse(w http.ResponseWriter, x enginetest.Exchange) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Request-Id", x.RequestID)
-	if x.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
-	}
-	w.WriteHeader(x.Status)
+func refusal(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+	h.Set("Request-Id", x.RequestID)
 	kinds := map[int]string{
 		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
 		422: "invalid_request_error", 429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
@@ -240,7 +209,7 @@ func refuse(w http.ResponseWriter, x enginetest.Exchange) {
 	if kind == "" {
 		kind = "api_error"
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": x.Message}})
+	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": x.Message}}
 }
 
 // finish is the protocol's word for why the model stopped.
@@ -267,52 +236,6 @@ func envelope(x enginetest.Exchange, content []part, stop any, u map[string]any)
 	return map[string]any{
 		"id": x.Reply.ID, "type": "message", "role": "assistant", "model": x.Reply.Model,
 		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": u,
-	}
-}
-
-func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
-	content := []part{}
-	if x.Reply.Text != "" {
-		content = append(content, part{Type: "text", Text: &x.Reply.Text})
-	}
-	for _, c := range x.Reply.Calls {
-		content = append(content, part{Type: "tool_use", ID: c.ID, Name: c.Name, Input: c.Args})
-	}
-	text, err := json.Marshal(envelope(x, content, finish(x.Reply.Stop), usage(x.Reply.Usage)))
-	if err != nil {
-		s.t.Error(err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		_, _ = w.Write(text[:len(text)/2])
-		_ = http.NewResponseController(w).Flush()
-		if x.Cut {
-			panic(http.ErrAbortHandler)
-		}
-		s.hang(r)
-		return
-	}
-	_, _ = w.Write(text)
-}
-
-func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	events := events(x)
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		events = events[:len(events)/2]
-	}
-	for _, e := range events {
-		text, err := json.Marshal(e)
-		if err != nil {
-			s.t.Error(err)
-		}
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], text)
-		_ = http.NewResponseController(w).Flush()
-	}
-	if x.Hang == enginetest.InTheBody {
-		s.hang(r)
 	}
 }
 

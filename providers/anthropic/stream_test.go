@@ -2,12 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,37 +10,20 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call/calltest"
 )
 
-// replay serves one recorded answer.
-func replay(t testing.TB, kind string, text []byte) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(text)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
+// streams are those of a server at an address.
+var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set engine.ModelSettings) engine.Model {
+	return at(tb, set.BaseURL, defaults(), set)
+}}
+
+func recorded(tb testing.TB, name string) []byte {
+	tb.Helper()
+	return calltest.Recorded(tb, "recorded/"+name)
 }
 
-func recorded(t testing.TB, name string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-var question = &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{"How many?"}}}}
-
-func calls(idNameArgs ...string) []engine.ToolCall {
-	var out []engine.ToolCall
-	for i := 0; i < len(idNameArgs); i += 3 {
-		out = append(out, engine.ToolCall{ID: idNameArgs[i], Name: idNameArgs[i+1], Args: json.RawMessage(idNameArgs[i+2])})
-	}
-	return out
-}
+var question = calltest.Question
 
 // ignored is what differs from call to call, and what has tests of its own.
 var ignored = cmp.Options{
@@ -66,19 +44,19 @@ func TestRecordedStreams(t *testing.T) {
 		{"late_usage", moss, ""},
 		{"tools", engine.Reply{
 			ID: "msg_01", Model: sonnet, Text: "Okay, let me check.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 472, Output: 89},
-			Calls: calls("toolu_01", "get_weather", `{"location": "San Francisco, CA"}`, "toolu_02", "now", `{}`),
+			Calls: calltest.Calls("toolu_01", "get_weather", `{"location": "San Francisco, CA"}`, "toolu_02", "now", `{}`),
 		}, ""},
 		{"thinking_tools", engine.Reply{
 			ID: "msg_01", Model: sonnet, Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 100, Output: 60, Reasoning: 40},
-			Calls: calls("toolu_01", "get_weather", `{"q":"Rome"}`, "toolu_02", "now", `{}`),
+			Calls: calltest.Calls("toolu_01", "get_weather", `{"q":"Rome"}`, "toolu_02", "now", `{}`),
 		}, "Which town? The nearest.And the time?"},
 		{"interleaved", engine.Reply{
 			ID: "msg_01", Model: sonnet, Stop: engine.ToolUse, Usage: engine.Tokens{Input: 25, Output: 9},
-			Calls: calls("toolu_a", "f", `{"x":1}`, "toolu_b", "g", `{"y":2}`),
+			Calls: calltest.Calls("toolu_a", "f", `{"x":1}`, "toolu_b", "g", `{"y":2}`),
 		}, ""},
 		{"whole_input", engine.Reply{
 			ID: "msg_01", Model: sonnet, Stop: engine.ToolUse, Usage: engine.Tokens{Input: 25, Output: 5},
-			Calls: calls("toolu_01", "find", `{"n":12345678901234567891}`),
+			Calls: calltest.Calls("toolu_01", "find", `{"n":12345678901234567891}`),
 		}, ""},
 		{"cache", engine.Reply{ID: "msg_01", Model: sonnet, Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1034, Output: 1, Cached: 1000, CacheWrite: 30}}, ""},
 		{"refusal", engine.Reply{ID: "msg_01", Model: sonnet, Text: "I", Stop: engine.Refusal, Usage: engine.Tokens{Input: 25, Output: 3}}, ""},
@@ -89,20 +67,13 @@ func TestRecordedStreams(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{Model: "m"})
-			var text, reasoning strings.Builder
-			got, err := m.Generate(t.Context(), question, func(d engine.Delta) {
-				text.WriteString(d.Text)
-				reasoning.WriteString(d.Reasoning)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(&tt.want, got, ignored); diff != "" {
+			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{Model: "m"})
+			got := calltest.Hear(t, m, question)
+			if diff := cmp.Diff(&tt.want, got.Reply, ignored); diff != "" {
 				t.Error(diff)
 			}
-			if text.String() != tt.want.Text || reasoning.String() != tt.reasoning {
-				t.Errorf("deltas %q, reasoning %q", text.String(), reasoning.String())
+			if got.Text != tt.want.Text || got.Reasoning != tt.reasoning {
+				t.Errorf("deltas %q, reasoning %q", got.Text, got.Reasoning)
 			}
 		})
 	}
@@ -111,12 +82,12 @@ func TestRecordedStreams(t *testing.T) {
 func TestWholeAnswersAreThoseOfStreams(t *testing.T) {
 	for _, name := range []string{"text", "tools", "thinking_tools", "refusal_silent"} {
 		t.Run(name, func(t *testing.T) {
-			stream := at(t, replay(t, "text/event-stream", recorded(t, name+".sse")), defaults(), engine.ModelSettings{})
+			stream := at(t, calltest.Replay(t, "text/event-stream", recorded(t, name+".sse")), defaults(), engine.ModelSettings{})
 			want, err := stream.Generate(t.Context(), question, func(engine.Delta) {})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := at(t, replay(t, "application/json", recorded(t, name+".json")), defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+			got, err := at(t, calltest.Replay(t, "application/json", recorded(t, name+".json")), defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,42 +123,14 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{APIKey: "sk-ant-a-secret"})
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			if got != nil || !errors.As(err, &e) || e.Kind != tt.kind || !strings.Contains(e.Message, tt.text) {
-				t.Errorf("reply %+v, error %v", got, err)
-			}
+			streams.Broken(t, recorded(t, tt.file+".sse"), tt.kind, tt.text)
 		})
 	}
 }
 
 func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "interleaved", "thinking_tools"} {
-		whole := recorded(t, file+".sse")
-		var cut []byte
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = w.Write(cut)
-		}))
-		m := at(t, s.URL, defaults(), engine.ModelSettings{})
-		cut = whole
-		want, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n := range whole {
-			cut = whole[:n]
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			switch {
-			case err == nil && got.Text == want.Text && len(got.Calls) == len(want.Calls):
-			case errors.As(err, &e) && e.Kind == engine.Truncated:
-			default:
-				t.Fatalf("%s cut at %d: reply %+v, error %v", file, n, got, err)
-			}
-		}
-		s.Close()
+		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file+".sse")) })
 	}
 }
 
@@ -198,7 +141,7 @@ func TestForcedToolIsStreamedAsText(t *testing.T) {
 	req := *question
 	req.Schema = &engine.ReplySchema{Schema: json.RawMessage(anything)}
 	var text strings.Builder
-	got, err := at(t, replay(t, "text/event-stream", []byte(stream)), c, engine.ModelSettings{}).Generate(t.Context(), &req, func(d engine.Delta) { text.WriteString(d.Text) })
+	got, err := at(t, calltest.Replay(t, "text/event-stream", []byte(stream)), c, engine.ModelSettings{}).Generate(t.Context(), &req, func(d engine.Delta) { text.WriteString(d.Text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +152,7 @@ func TestForcedToolIsStreamedAsText(t *testing.T) {
 }
 
 func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
-	m := at(t, replay(t, "application/json", recorded(t, "ollama.json")), defaults(), engine.ModelSettings{})
+	m := at(t, calltest.Replay(t, "application/json", recorded(t, "ollama.json")), defaults(), engine.ModelSettings{})
 	var deltas []string
 	got, err := m.Generate(t.Context(), question, func(d engine.Delta) { deltas = append(deltas, d.Text) })
 	if err != nil || got.Text != "Moss is green." || fmt.Sprint(deltas) != "[Moss is green.]" {
@@ -217,44 +160,6 @@ func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) {
-	m := at(t, replay(t, "text/html", []byte("<html>sign in</html>")), defaults(), engine.ModelSettings{})
-	_, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.BadReply || !strings.Contains(e.Message, "text/html") {
-		t.Errorf("error %v", err)
-	}
-}
+func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
 
-func FuzzStream(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.sse"))
-	if err != nil || len(files) == 0 {
-		f.Fatal(err)
-	}
-	for _, name := range files {
-		f.Add(recorded(f, filepath.Base(name)))
-	}
-	f.Add([]byte("data: " + strings.Repeat("[", 20000) + "\n\n"))
-	var text []byte
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = w.Write(text)
-	}))
-	f.Cleanup(s.Close)
-	m := at(f, s.URL, defaults(), engine.ModelSettings{})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		text = in
-		got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		var e *engine.ModelError
-		if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
-			t.Errorf("reply %+v, error %v", got, err)
-		}
-		if got != nil {
-			for _, c := range got.Calls {
-				if c.Name == "" || c.ID == "" || len(c.Args) == 0 || len(c.Opaque) > 0 && !json.Valid(c.Opaque) {
-					t.Errorf("call %+v", c)
-				}
-			}
-		}
-	})
-}
+func FuzzStream(f *testing.F) { streams.Fuzz(f, "recorded") }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/providers/anthropic"
+	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 // first is a call of a tool loop, whose reply thinks and calls two tools.
@@ -25,7 +26,7 @@ func first() *engine.Request {
 // as a journal does, and the results of its calls.
 func answered(t *testing.T, c anthropic.Config, req *engine.Request, file string) *engine.Request {
 	t.Helper()
-	reply, err := at(t, replay(t, "application/json", recorded(t, file)), c, engine.ModelSettings{Model: "claude-1"}).Generate(t.Context(), req, nil)
+	reply, err := at(t, calltest.Replay(t, "application/json", recorded(t, file)), c, engine.ModelSettings{Model: "claude-1"}).Generate(t.Context(), req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/providers/call"
+	"github.com/pexctl/pex/providers/call/narrow"
 )
 
 // form asks for JSON of the request's schema, in a way that the model knows.
@@ -27,7 +28,7 @@ func (w *writer) form() error {
 		return nil
 	}
 	if how == formNative || how == formAuto && recent(w.base) {
-		if closed, faults := native(s.Schema); faults == nil {
+		if closed, faults := narrow.Schema(s.Schema, narrow.Limits{}); faults == nil {
 			text := string(closed)
 			w.output().TextFormat = &types.OutputFormat{
 				Type: types.OutputFormatTypeJsonSchema,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,28 +19,14 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/bedrock"
+	"github.com/pexctl/pex/providers/call/calltest"
 )
 
 const streamKind = "application/vnd.amazon.eventstream"
 
-// replay serves one recorded answer.
-func replay(t testing.TB, kind string, text []byte) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("X-Amzn-Requestid", "q-1")
-		_, _ = w.Write(text)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
-func recorded(t testing.TB, name string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+func recorded(tb testing.TB, name string) []byte {
+	tb.Helper()
+	text := calltest.Recorded(tb, "recorded/"+name)
 	if strings.HasSuffix(name, ".events") {
 		return framed(text)
 	}
@@ -74,6 +59,19 @@ func framed(text []byte) []byte {
 		}
 	}
 	return out.Bytes()
+}
+
+// streams are those of a server at an address.
+var streams = calltest.Streams{Kind: streamKind, New: func(tb testing.TB, set engine.ModelSettings) engine.Model {
+	return at(tb, set.BaseURL, defaults(), set)
+}}
+
+// requestID is a header of each recorded answer.
+var requestID = []string{"X-Amzn-Requestid", "q-1"}
+
+func replay(tb testing.TB, kind string, text []byte) string {
+	tb.Helper()
+	return calltest.Replay(tb, kind, text, requestID...)
 }
 
 // call is a tool call; opaque, if any, is what it keeps of its model's thinking.
@@ -120,22 +118,15 @@ func TestStreams(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			m := at(t, replay(t, streamKind, recorded(t, tt.file+".events")), defaults(), engine.ModelSettings{})
-			var text, reasoning strings.Builder
-			got, err := m.Generate(t.Context(), question, func(d engine.Delta) {
-				text.WriteString(d.Text)
-				reasoning.WriteString(d.Reasoning)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := calltest.Hear(t, m, question)
 			if tt.want.ID = "q-1"; tt.want.Model == "" {
 				tt.want.Model = "m"
 			}
-			if diff := cmp.Diff(&tt.want, got, ignored(tt.want)); diff != "" {
+			if diff := cmp.Diff(&tt.want, got.Reply, ignored(tt.want)); diff != "" {
 				t.Error(diff)
 			}
-			if text.String() != tt.want.Text || reasoning.String() != tt.reasoning {
-				t.Errorf("deltas %q, reasoning %q", text.String(), reasoning.String())
+			if got.Text != tt.want.Text || got.Reasoning != tt.reasoning {
+				t.Errorf("deltas %q, reasoning %q", got.Text, got.Reasoning)
 			}
 		})
 	}
@@ -214,12 +205,7 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, streamKind, recorded(t, tt.file+".events")), defaults(), engine.ModelSettings{APIKey: "sk-a-secret"})
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			if got != nil || !errors.As(err, &e) || e.Kind != tt.kind || !strings.Contains(e.Message, tt.text) {
-				t.Fatalf("reply %+v, error %v", got, err)
-			}
+			e := streams.Broken(t, recorded(t, tt.file+".events"), tt.kind, tt.text, requestID...)
 			if e.Kind != engine.BadReply && e.RequestID != "q-1" {
 				t.Errorf("request %q", e.RequestID)
 			}
@@ -229,30 +215,7 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 
 func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "interleaved"} {
-		whole := recorded(t, file+".events")
-		var cut []byte
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", streamKind)
-			_, _ = w.Write(cut)
-		}))
-		m := at(t, s.URL, defaults(), engine.ModelSettings{})
-		cut = whole
-		want, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n := range whole {
-			cut = whole[:n]
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			switch {
-			case err == nil && got.Text == want.Text && len(got.Calls) == len(want.Calls):
-			case errors.As(err, &e) && e.Kind == engine.Truncated:
-			default:
-				t.Fatalf("%s cut at %d: reply %+v, error %v", file, n, got, err)
-			}
-		}
-		s.Close()
+		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file+".events")) })
 	}
 }
 
@@ -271,14 +234,7 @@ func TestEveryFlippedByteIsNoticed(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) {
-	m := at(t, replay(t, "text/html", []byte("<html>sign in</html>")), defaults(), engine.ModelSettings{})
-	_, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.BadReply || !strings.Contains(e.Message, "text/html") {
-		t.Errorf("error %v", err)
-	}
-}
+func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
 
 func TestStreamsHaveTheRoomOfStreams(t *testing.T) {
 	c := defaults()
@@ -336,16 +292,6 @@ func FuzzStream(f *testing.F) {
 			text = framed(in)
 		}
 		got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		var e *engine.ModelError
-		if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
-			t.Errorf("reply %+v, error %v", got, err)
-		}
-		if got != nil {
-			for _, c := range got.Calls {
-				if c.Name == "" || c.ID == "" || len(c.Args) == 0 {
-					t.Errorf("call %+v", c)
-				}
-			}
-		}
+		calltest.Sound(t, got, err)
 	})
 }

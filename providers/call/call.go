@@ -54,11 +54,13 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 }
 
 // Do makes a call that is expected to take so many tokens; attempt returns how
-// many one took, 0 where that is not known. attempts counts them.
+// many one took, 0 where that is not known. attempts counts them. Where a budget
+// pays for one attempt (engine.Metered), what may be billed is not repeated.
 func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Context) (used int, err error)) (attempts int, err error) {
+	metered := engine.Metered(ctx)
 	return c.call(ctx, wire.Job{
-		Tokens: tokens, Do: attempt,
-		Again: func(err error) bool { return c.again(err) && granted(ctx, err) },
+		Tokens: tokens, Do: attempt, Once: metered,
+		Again: func(err error) bool { return c.again(err) && (!metered || !billable(err)) && granted(ctx, err) },
 	})
 }
 

@@ -17,11 +17,6 @@ const AtBaseURL = "/base_url"
 // At is the place of one of a provider's options.
 func At(option string) string { return "/options/" + option }
 
-// Key is a step into a mapping, as a JSON pointer has it.
-func Key(key string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-}
-
 // CheckModel finds an llm that does not say which model of the provider's own
 // service is asked. A server of another base_url may have one model alone, so
 // that the fault is one of base_url, and does not count where that comes later.
@@ -64,7 +59,7 @@ func CheckHeaders(headers map[string]component.Template) component.Faults {
 	seen := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		add := func(message, hint string) {
-			out = append(out, component.Fault{At: At("headers") + Key(name), Message: message, Hint: hint})
+			out = append(out, component.Fault{At: At("headers") + component.Key(name), Message: message, Hint: hint})
 		}
 		first, twice := seen[strings.ToLower(name)]
 		switch {

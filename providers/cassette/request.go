@@ -16,7 +16,7 @@ const (
 	mostWords = "max_output_tokens" // nothing where a budget says it
 )
 
-// question is what is asked for, ready to be held against a recording.
+// question is what is asked for, ready to be compared with a recording.
 type question struct {
 	request journal.Request // without secrets
 	model   string

@@ -103,7 +103,7 @@ func (a *answered) outcome(rec *journal.Record) error {
 var mark = regexp.MustCompile(`\[redacted ([A-Za-z_][A-Za-z0-9_]*)\]`)
 
 // marked are the secrets whose marks stand in a recording, as far as this
-// machine has them: what is asked for is held against it without them. plain
+// machine has them: what is asked for is compared with it without them. plain
 // are the values of those that are surely none, and that are found again.
 func marked(recs []journal.Record, env func(string) string) (secrets *secret.Values, plain map[string]string) {
 	values := map[string]string{}

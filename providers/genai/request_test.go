@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/genai"
 )
 
@@ -47,11 +48,11 @@ func loop(params engine.Params) *engine.Request {
 		say(engine.System, "Be ", "brief."),
 		say(engine.System, "Be kind."),
 		say(engine.User, "Compare."),
-		{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: calls("c1", "find", `{"q":"moss","id":12345678901234567890}`, "c2", "find", `{"q":`)},
+		{Role: engine.Assistant, Text: engine.Text{"I look at both."}, Calls: calltest.Calls("c1", "find", `{"q":"moss","id":12345678901234567890}`, "c2", "find", `{"q":`)},
 		{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
 		{Role: engine.ToolRole, CallID: "c2", Text: engine.Text{"not JSON"}, IsError: true},
 		say(engine.Assistant, ""),
-		{Role: engine.Assistant, Calls: signed("c2lnbmVkIG9uY2U=", calls("c3", "clock", "", "c4", "clock", `{}`))},
+		{Role: engine.Assistant, Calls: signed("c2lnbmVkIG9uY2U=", calltest.Calls("c3", "clock", "", "c4", "clock", `{}`))},
 		{Role: engine.ToolRole, CallID: "c3", Tool: "clock", Text: engine.Text{""}},
 		{Role: engine.ToolRole, CallID: "c4", Tool: "clock", Text: engine.Text{"{\"at\": 7}"}},
 		say(engine.System, "Two turns are left."),

@@ -1,31 +1,19 @@
 package genai_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/genai"
 )
-
-// server speaks the Gemini API for a script of the suite.
-type server struct {
-	t      *testing.T
-	script *enginetest.ModelScript
-	ended  chan struct{} // closed when the test ends
-}
 
 // body is a request of the protocol.
 type body struct {
@@ -72,22 +60,11 @@ type response struct {
 	Response struct{ Output, Error string }
 }
 
-func newServer(t *testing.T, script *enginetest.ModelScript) string {
-	t.Helper()
-	s := &server{t: t, script: script, ended: make(chan struct{})}
-	h := httptest.NewServer(s)
-	t.Cleanup(func() { close(s.ended); h.Close() })
-	return h.URL + "/v1beta"
-}
-
 // at makes a model of a server at an address, whose waits take no time.
 func at(t testing.TB, base string, c genai.Config, set engine.ModelSettings) engine.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := genai.New(&c, set, func(s *wire.Settings) {
-		s.Breaker = nil // each server is a test's own
-		s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	})
+	m, err := genai.New(&c, set, calltest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,40 +75,58 @@ func defaults() genai.Config { return *genai.GoogleAI.Config().(*genai.Config) }
 
 func TestConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
-		return at(t, newServer(t, script), defaults(), set)
+		return at(t, calltest.Serve(t, script, speech)+"/v1beta", defaults(), set)
 	}, "refusal") // the API has no word for a refusal: it is text like any other
 }
 
 var asks = regexp.MustCompile(`^/v1beta/models/([^/:]+):(generateContent|streamGenerateContent)$`)
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client is gone
-	}
-	var b body
-	path := asks.FindStringSubmatch(r.URL.Path)
-	if err := json.Unmarshal(raw, &b); err != nil || path == nil || r.Header.Get("X-Goog-Api-Key") == "" {
-		s.t.Errorf("request to %s is not of the protocol: %v: %s", r.URL.Path, err, raw)
-		return
-	}
-	streamed := path[2] == "streamGenerateContent"
-	if streamed != (r.URL.Query().Get("alt") == "sse") {
-		s.t.Errorf("request to %s", r.URL)
-	}
-	asked := b.asked()
-	asked.Streamed, asked.Params.Model = streamed, path[1]
-	x := s.script.Next(asked)
-	switch {
-	case x.Status != 0:
-		refuse(w, x, streamed)
-	case x.Hang == enginetest.AtOnce:
-		s.hang(r)
-	case streamed:
-		s.stream(w, r, x)
-	default:
-		s.whole(w, r, x)
-	}
+// speech is the Gemini API. It streams text by words and each call as a whole,
+// which is all that the protocol can do: calls cannot interleave.
+var speech = calltest.Speech{
+	Hear: func(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
+		var b body
+		path := asks.FindStringSubmatch(r.URL.Path)
+		if err := json.Unmarshal(raw, &b); err != nil || path == nil || r.Header.Get("X-Goog-Api-Key") == "" {
+			return a, false
+		}
+		streamed := path[2] == "streamGenerateContent"
+		if streamed != (r.URL.Query().Get("alt") == "sse") {
+			t.Errorf("request to %s", r.URL)
+		}
+		a = b.asked()
+		a.Streamed, a.Params.Model = streamed, path[1]
+		return a, true
+	},
+	Refuse: func(h http.Header, x enginetest.Exchange, a enginetest.Asked) any {
+		h.Set("X-Request-Id", x.RequestID)
+		var out any = map[string]any{"error": map[string]any{"code": x.Status, "message": x.Message}}
+		if a.Streamed {
+			out = []any{out}
+		}
+		return out
+	},
+	Whole: func(_ http.Header, x enginetest.Exchange) any {
+		parts := []part{{Text: x.Reply.Text}}
+		for _, c := range x.Reply.Calls {
+			parts = append(parts, part{FunctionCall: &call{c.ID, c.Name, c.Args}})
+		}
+		return json.RawMessage(piece(x, finish(x.Reply.Stop), usage(x.Reply.Usage), parts...))
+	},
+	Stream: func(h http.Header, x enginetest.Exchange) (out [][]byte) {
+		h.Set("Content-Type", "text/event-stream")
+		event := func(stop string, u map[string]int, p part) {
+			out = append(out, fmt.Appendf(nil, "data: %s\r\n\r\n", piece(x, stop, u, p)))
+		}
+		for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
+			event("", map[string]int{"promptTokenCount": x.Reply.Usage.Input}, part{Text: word})
+		}
+		for _, c := range x.Reply.Calls {
+			event("", nil, part{FunctionCall: &call{c.ID, c.Name, c.Args}})
+		}
+		event(finish(x.Reply.Stop), usage(x.Reply.Usage), part{})
+		return out
+	},
 }
 
 const oneCall = "Call at most one function at a time."
@@ -185,33 +180,6 @@ func (c content) messages(role engine.ChatRole) (out []engine.Message) {
 	return []engine.Message{one}
 }
 
-// hang falls silent until the client is gone.
-func (s *server) hang(r *http.Request) {
-	select {
-	case <-s.script.Silent:
-	default:
-		close(s.script.Silent)
-	}
-	select {
-	case <-r.Context().Done():
-	case <-s.ended:
-	}
-}
-
-func refuse(w http.ResponseWriter, x enginetest.Exchange, streamed bool) {
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.Header().Set("X-Request-Id", x.RequestID)
-	if x.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
-	}
-	w.WriteHeader(x.Status)
-	var out any = map[string]any{"error": map[string]any{"code": x.Status, "message": x.Message}}
-	if streamed {
-		out = []any{out}
-	}
-	_ = json.NewEncoder(w).Encode(out)
-}
-
 // finish is the protocol's word for why the model stopped.
 func finish(k engine.StopKind) string {
 	switch k {
@@ -249,48 +217,4 @@ func piece(x enginetest.Exchange, stop string, u map[string]int, parts ...part) 
 		panic(err)
 	}
 	return text
-}
-
-func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
-	parts := []part{{Text: x.Reply.Text}}
-	for _, c := range x.Reply.Calls {
-		parts = append(parts, part{FunctionCall: &call{c.ID, c.Name, c.Args}})
-	}
-	text := piece(x, finish(x.Reply.Stop), usage(x.Reply.Usage), parts...)
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		_, _ = w.Write(text[:len(text)/2])
-		_ = http.NewResponseController(w).Flush()
-		if x.Cut {
-			panic(http.ErrAbortHandler)
-		}
-		s.hang(r)
-		return
-	}
-	_, _ = w.Write(text)
-}
-
-// stream sends text by words and each call as a whole, which is all that the
-// protocol can do: calls cannot interleave.
-func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	var events [][]byte
-	for _, word := range strings.SplitAfter(x.Reply.Text, " ") {
-		events = append(events, piece(x, "", map[string]int{"promptTokenCount": x.Reply.Usage.Input}, part{Text: word}))
-	}
-	for _, c := range x.Reply.Calls {
-		events = append(events, piece(x, "", nil, part{FunctionCall: &call{c.ID, c.Name, c.Args}}))
-	}
-	events = append(events, piece(x, finish(x.Reply.Stop), usage(x.Reply.Usage), part{}))
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		events = events[:len(events)/2]
-	}
-	for _, e := range events {
-		fmt.Fprintf(w, "data: %s\r\n\r\n", e)
-		_ = http.NewResponseController(w).Flush()
-	}
-	if x.Hang == enginetest.InTheBody {
-		s.hang(r)
-	}
 }

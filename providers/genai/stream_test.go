@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,37 +15,20 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call/calltest"
 )
 
-// replay serves one recorded answer.
-func replay(t testing.TB, kind string, text []byte) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(text)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
+// streams are those of a server at an address.
+var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set engine.ModelSettings) engine.Model {
+	return at(tb, set.BaseURL, defaults(), set)
+}}
+
+func recorded(tb testing.TB, name string) []byte {
+	tb.Helper()
+	return calltest.Recorded(tb, "recorded/"+name)
 }
 
-func recorded(t testing.TB, name string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-var question = &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{"How many?"}}}}
-
-func calls(idNameArgs ...string) []engine.ToolCall {
-	var out []engine.ToolCall
-	for i := 0; i < len(idNameArgs); i += 3 {
-		out = append(out, engine.ToolCall{ID: idNameArgs[i], Name: idNameArgs[i+1], Args: json.RawMessage(idNameArgs[i+2])})
-	}
-	return out
-}
+var question = calltest.Question
 
 // signed is calls of which the first has a thought signature.
 func signed(signature string, list []engine.ToolCall) []engine.ToolCall {
@@ -55,7 +36,7 @@ func signed(signature string, list []engine.ToolCall) []engine.ToolCall {
 	return list
 }
 
-var weather = calls("call_0", "weather", `{"city":"Oslo","days":3}`, "call_1", "weather", `{"city":"Lima","days":1}`)
+var weather = calltest.Calls("call_0", "weather", `{"city":"Oslo","days":3}`, "call_1", "weather", `{"city":"Lima","days":1}`)
 
 func TestStreamsAreRead(t *testing.T) {
 	tests := []struct {
@@ -71,7 +52,7 @@ func TestStreamsAreRead(t *testing.T) {
 		}, "**Colours**\n\nGreen or brown?"},
 		{"parallel_calls", engine.Reply{
 			Model: "gemini-3-pro-preview", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 55, Output: 40, Reasoning: 20},
-			Calls: signed("c2lnbmVkIG9uY2U=", calls(
+			Calls: signed("c2lnbmVkIG9uY2U=", calltest.Calls(
 				"q1", "find", `{"q":"moss","id":12345678901234567890,"a":[1.0,{}]}`, "q2", "find", `{"q":"fern"}`, "call_0", "clock", `{}`)),
 		}, "Both at once."},
 		{"max_tokens", engine.Reply{Text: "Moss is", Stop: engine.MaxTokens, Usage: engine.Tokens{Input: 4, Output: 2}}, ""},
@@ -89,23 +70,16 @@ func TestStreamsAreRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{Model: "m"})
-			var text, reasoning strings.Builder
-			got, err := m.Generate(t.Context(), question, func(d engine.Delta) {
-				text.WriteString(d.Text)
-				reasoning.WriteString(d.Reasoning)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(&tt.want, got, unmeasured(tt.want)); diff != "" {
+			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{Model: "m"})
+			got := calltest.Hear(t, m, question)
+			if diff := cmp.Diff(&tt.want, got.Reply, unmeasured(tt.want)); diff != "" {
 				t.Error(diff)
 			}
-			if tt.file != "blocked_prompt" && text.String() != tt.want.Text || reasoning.String() != tt.reasoning {
-				t.Errorf("deltas %q, reasoning %q", text.String(), reasoning.String())
+			if tt.file != "blocked_prompt" && got.Text != tt.want.Text || got.Reasoning != tt.reasoning {
+				t.Errorf("deltas %q, reasoning %q", got.Text, got.Reasoning)
 			}
-			if (got.FirstToken > 0) != (text.Len()+reasoning.Len()+len(got.Calls) > 0) {
-				t.Errorf("first token after %v", got.FirstToken)
+			if (got.Reply.FirstToken > 0) != (len(got.Text)+len(got.Reasoning)+len(got.Reply.Calls) > 0) {
+				t.Errorf("first token after %v", got.Reply.FirstToken)
 			}
 		})
 	}
@@ -121,7 +95,7 @@ func unmeasured(want engine.Reply) cmp.Option {
 
 func TestWholeRepliesAreRead(t *testing.T) {
 	want := engine.Reply{Text: "I look.", Calls: weather, Stop: engine.ToolUse}
-	got, err := at(t, replay(t, "application/json", recorded(t, "aimock_tools.json")), defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+	got, err := at(t, calltest.Replay(t, "application/json", recorded(t, "aimock_tools.json")), defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +124,7 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{APIKey: "sk-a-secret"})
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			if got != nil || !errors.As(err, &e) || e.Kind != tt.kind || !strings.Contains(e.Message, tt.text) {
-				t.Fatalf("reply %+v, error %v", got, err)
-			}
+			e := streams.Broken(t, recorded(t, tt.file+".sse"), tt.kind, tt.text)
 			if tt.file == "bad_error_status" && e.RetryAfter != 2500*time.Millisecond {
 				t.Errorf("wait %v", e.RetryAfter)
 			}
@@ -179,30 +148,7 @@ func TestACallThatTheModelMissedIsAskedForAgain(t *testing.T) {
 
 func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "parallel_calls", "thinking", "proxy"} {
-		whole := recorded(t, file+".sse")
-		var cut []byte
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = w.Write(cut)
-		}))
-		m := at(t, s.URL, defaults(), engine.ModelSettings{})
-		cut = whole
-		want, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n := range whole {
-			cut = whole[:n]
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			switch {
-			case err == nil && got.Text == want.Text && len(got.Calls) == len(want.Calls):
-			case errors.As(err, &e) && e.Kind == engine.Truncated:
-			default:
-				t.Fatalf("%s cut at %d: reply %+v, error %v", file, n, got, err)
-			}
-		}
-		s.Close()
+		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file+".sse")) })
 	}
 }
 
@@ -217,7 +163,7 @@ func TestCancelByWhoReadsTheStreamIsAnError(t *testing.T) {
 		{"at the last event", "max_tokens", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := at(t, replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{})
+			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file+".sse")), defaults(), engine.ModelSettings{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			n := 0
@@ -242,7 +188,7 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := at(t, replay(t, "application/json; charset=UTF-8", []byte(tt.body)), defaults(), engine.ModelSettings{})
+			m := at(t, calltest.Replay(t, "application/json; charset=UTF-8", []byte(tt.body)), defaults(), engine.ModelSettings{})
 			var deltas []string
 			got, err := m.Generate(t.Context(), question, func(d engine.Delta) { deltas = append(deltas, d.Text) })
 			if err != nil || got.Text != strings.Join(deltas, "") || fmt.Sprint(deltas) != tt.deltas {
@@ -252,54 +198,6 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) {
-	m := at(t, replay(t, "text/html", []byte("<html>sign in</html>")), defaults(), engine.ModelSettings{})
-	_, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.BadReply || !strings.Contains(e.Message, "text/html") {
-		t.Errorf("error %v", err)
-	}
-}
+func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
 
-func FuzzStream(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.sse"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Add([]byte("data: " + strings.Repeat("[", 20000) + "\n\n"))
-	var text []byte
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Query().Get("alt") == "sse" {
-			w.Header().Set("Content-Type", "text/event-stream")
-		}
-		_, _ = w.Write(text)
-	}))
-	f.Cleanup(s.Close)
-	m := at(f, s.URL, defaults(), engine.ModelSettings{})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		text = in
-		for _, stream := range []func(engine.Delta){nil, func(engine.Delta) {}} {
-			got, err := m.Generate(t.Context(), question, stream)
-			var e *engine.ModelError
-			if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
-				t.Errorf("reply %+v, error %v", got, err)
-			}
-			if got == nil {
-				continue
-			}
-			for _, c := range got.Calls {
-				if c.Name == "" || c.ID == "" || len(c.Args) == 0 || len(c.Opaque) > 0 && !json.Valid(c.Opaque) {
-					t.Errorf("call %+v", c)
-				}
-			}
-		}
-	})
-}
+func FuzzStream(f *testing.F) { streams.Fuzz(f, "recorded") }

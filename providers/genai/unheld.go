@@ -37,7 +37,7 @@ func unheld(schema json.RawMessage) component.Faults {
 	for _, key := range []string{"$defs", "definitions"} {
 		defs, _ := members.Of(top.Get(key))
 		for _, d := range defs {
-			at := "/" + key + "/" + escape(d.Name)
+			at := "/" + key + component.Key(d.Name)
 			l.required(d.Value, at, []string{"#" + at})
 		}
 	}
@@ -88,7 +88,7 @@ func (l *lookout) value(raw json.RawMessage, at string, depth int) {
 		case "properties", "$defs", "definitions":
 			inner, _ := members.Of(m.Value)
 			for _, p := range inner {
-				l.value(p.Value, at+"/"+escape(p.Name), depth-1)
+				l.value(p.Value, at+component.Key(p.Name), depth-1)
 			}
 		case "items", "prefixItems", "anyOf", "oneOf", "additionalProperties":
 			l.value(m.Value, at, depth-1)
@@ -119,7 +119,7 @@ func (l *lookout) required(raw json.RawMessage, at string, within []string) {
 	properties, _ := members.Of(fields.Get("properties"))
 	for _, p := range properties {
 		if slices.Contains(names, p.Name) {
-			l.required(p.Value, at+"/properties/"+escape(p.Name), within)
+			l.required(p.Value, at+"/properties"+component.Key(p.Name), within)
 		}
 	}
 	for _, key := range []string{"items", "prefixItems", "anyOf", "oneOf", "allOf"} {
@@ -165,9 +165,4 @@ func textOf(raw json.RawMessage) (text string) {
 		return ""
 	}
 	return text
-}
-
-// escape writes a name for a JSON pointer.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -180,7 +180,7 @@ func search(tree any, what *regexp.Regexp) (at string, ok bool) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(t)) {
 			if at, ok := search(t[key], what); ok {
-				return call.Key(key) + at, true
+				return component.Key(key) + at, true
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -111,7 +112,7 @@ func TestFilterOfAnInterface(t *testing.T) {
 
 func FuzzAnswer(f *testing.F) {
 	for _, file := range []string{"chat_tools.json", "chat_parts.json", "converse_thinking_tools.json", "deepseek_tools.json", "deepseek_broken.json", "gemini_tools.json", "gemini_blocked.json", "text_tgi.json"} {
-		f.Add(string(recorded(f, file)))
+		f.Add(string(calltest.Recorded(f, "recorded/"+file)))
 	}
 	f.Add(strings.Repeat("[", 20000))
 	var models []engine.Model

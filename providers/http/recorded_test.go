@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -31,15 +32,6 @@ func serving(t testing.TB, status int, kind string, body []byte) (base string, a
 	}))
 	t.Cleanup(s.Close)
 	return s.URL, asked
-}
-
-func recorded(t testing.TB, name string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "recorded", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 // configOf is the config of what a recording is named after.
@@ -81,14 +73,6 @@ func offering(name string) *engine.Request {
 	return &req
 }
 
-func calls(idNameArgs ...string) []engine.ToolCall {
-	var out []engine.ToolCall
-	for i := 0; i < len(idNameArgs); i += 3 {
-		out = append(out, engine.ToolCall{ID: idNameArgs[i], Name: idNameArgs[i+1], Args: json.RawMessage(idNameArgs[i+2])})
-	}
-	return out
-}
-
 func carrying(list []engine.ToolCall, opaque string) []engine.ToolCall {
 	list[0].Opaque = json.RawMessage(opaque)
 	return list
@@ -106,15 +90,15 @@ func TestRecordedReplies(t *testing.T) {
 	}{
 		{"chat_reasoning.json", engine.Reply{ID: "chatcmpl-1", Model: "deepseek-reasoner", Text: moss, Stop: engine.EndTurn, Usage: thirty}, "Green or brown?"},
 		{"chat_parts.json", engine.Reply{ID: "chatcmpl-2", Model: "m", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 8, Output: 4}, Estimated: true}, ""},
-		{"chat_tools.json", engine.Reply{ID: "chatcmpl-3", Model: "m", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calls("call_a", "find", `{"q":"moss"}`, "call_b", "find", `{"q":"fern"}`)}, ""},
+		{"chat_tools.json", engine.Reply{ID: "chatcmpl-3", Model: "m", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calltest.Calls("call_a", "find", `{"q":"moss"}`, "call_b", "find", `{"q":"fern"}`)}, ""},
 		{"converse_text.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 2119, Output: 41, Cached: 2000, CacheWrite: 100}}, "I need the finder."},
 		{"converse_thinking_tools.json", engine.Reply{
 			ID: "q-1", Text: "I look.", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 419, Output: 101},
-			Calls: carrying(calls("tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "find", `{"q":"moss"}`, "tooluse_2yPz", "clock", `{}`),
+			Calls: carrying(calltest.Calls("tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "find", `{"q":"moss"}`, "tooluse_2yPz", "clock", `{}`),
 				`{"converse_thoughts":{"model":"m-1","blocks":[{"reasoningContent":{"reasoningText":{"text":"I need the finder.","signature":"EuYBCkQYAiJAb3Bx"}}}]}}`),
 		}, "I need the finder."},
 		{"converse_guardrail.json", engine.Reply{ID: "q-1", Text: "Sorry, the model cannot answer this question.", Stop: engine.Guardrail, Usage: engine.Tokens{Input: 8, Output: 12}, Estimated: true}, ""},
-		{"deepseek_tools.json", engine.Reply{ID: "q-1", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calls("tool_use_IIHBxMgO", "find", `{"q":"moss"}`, "tool_use_x", "find", `{"q":"fern"}`)}, "Which tool?"},
+		{"deepseek_tools.json", engine.Reply{ID: "q-1", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calltest.Calls("tool_use_IIHBxMgO", "find", `{"q":"moss"}`, "tool_use_x", "find", `{"q":"fern"}`)}, "Which tool?"},
 		{"deepseek_answer.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 88, Output: 42}}, "Which tool?"},
 		{"deepseek_plain.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 19, Output: 4}}, "Which tool?"},
 		{"deepseek_plan.json", engine.Reply{ID: "q-1", Text: `{"steps": ["look at moss"], "result": ""}`, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 88, Output: 42}}, "Which tool?"},
@@ -122,7 +106,7 @@ func TestRecordedReplies(t *testing.T) {
 		{"gemini_thinking.json", engine.Reply{ID: "r-1", Model: "gemini-2.5-flash", Text: moss, Stop: engine.EndTurn, Usage: thirty}, "Green or brown?"},
 		{"gemini_tools.json", engine.Reply{
 			ID: "r-2", Model: "gemini-3-pro-preview", Stop: engine.ToolUse, Usage: thirty,
-			Calls: carrying(calls("call_0", "find", `{"q":"moss"}`, "call_1", "find", `{"q":"fern"}`), `{"google_thought_signature":"CiEBjz1rX0ilumvPg6k0sMMU"}`),
+			Calls: carrying(calltest.Calls("call_0", "find", `{"q":"moss"}`, "call_1", "find", `{"q":"fern"}`), `{"google_thought_signature":"CiEBjz1rX0ilumvPg6k0sMMU"}`),
 		}, ""},
 		{"gemini_blocked.json", engine.Reply{ID: "r-3", Model: "gemini-2.5-flash", Text: "the prompt was blocked: PROHIBITED_CONTENT", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 19}}, ""},
 		{"gemini_safety.json", engine.Reply{ID: "r-4", Model: "gemini-2.5-flash", Text: "Take the", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 19, Output: 2}}, ""},
@@ -132,7 +116,7 @@ func TestRecordedReplies(t *testing.T) {
 		{"text_blocks.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, 200, "application/json", recorded(t, r.file))
+			base, asked := serving(t, 200, "application/json", calltest.Recorded(t, "recorded/"+r.file))
 			var deltas []engine.Delta
 			m := at(t, base, configOf(t, r.file), engine.ModelSettings{Model: "m-1"})
 			got, err := m.Generate(t.Context(), offering(r.file), func(d engine.Delta) { deltas = append(deltas, d) })
@@ -189,7 +173,7 @@ func TestRecordedErrors(t *testing.T) {
 		{"gemini_too_long.json", 400, engine.ContextTooLong, 1, "1048576", 0},
 	} {
 		t.Run(r.file, func(t *testing.T) {
-			base, asked := serving(t, r.status, "application/json", recorded(t, r.file))
+			base, asked := serving(t, r.status, "application/json", calltest.Recorded(t, "recorded/"+r.file))
 			m := at(t, base, configOf(t, r.file), engine.ModelSettings{Model: "m-1", Retry: engine.RetryPolicy{MaxAttempts: 2}})
 			got, err := m.Generate(t.Context(), offering(r.file), nil)
 			var e *engine.ModelError

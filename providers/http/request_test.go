@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -28,7 +29,7 @@ func everything() *engine.Request {
 		Messages: []engine.Message{
 			{Role: engine.System, Text: engine.Text{"Be brief."}},
 			{Role: engine.User, Text: engine.Text{"Compare <both>."}},
-			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calls("c1", "find", `{"q":"moss"}`, "c2", "clock", "")},
+			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`, "c2", "clock", "")},
 			{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
 			{Role: engine.ToolRole, CallID: "c2", Text: engine.Text{"broken"}, IsError: true},
 			{Role: engine.User, Text: engine.Text{"And now?"}},
@@ -101,7 +102,7 @@ func TestThoughtsAreSentBack(t *testing.T) {
 func TestOpenAIItselfHasItsNameForTheLimit(t *testing.T) {
 	for url, want := range map[string]string{"https://api.openai.com/v1": "max_completion_tokens", "http://host/v1": "max_tokens"} {
 		c := of("openai/v1/chat/completions")
-		m, err := http.New(&c, engine.ModelSettings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, noWaits)
+		m, err := http.New(&c, engine.ModelSettings{Model: "m", BaseURL: url, APIKey: "sk-1234"}, calltest.NoWaits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/http"
 )
 
@@ -195,7 +196,7 @@ func TestSystemPromptIsSaidOnce(t *testing.T) {
 func TestConversationAsText(t *testing.T) {
 	req := &engine.Request{Messages: []engine.Message{
 		{Role: engine.User, Text: engine.Text{"Compare."}},
-		{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calls("c1", "find", `{"q":"moss"}`)},
+		{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calltest.Calls("c1", "find", `{"q":"moss"}`)},
 		{Role: engine.ToolRole, CallID: "c1", Tool: "find", Text: engine.Text{"green"}},
 		{Role: engine.ToolRole, CallID: "c2", Tool: "clock", Text: engine.Text{"broken"}, IsError: true},
 		{Role: engine.Assistant, Text: engine.Text{"Moss is green."}},
@@ -242,7 +243,7 @@ func FuzzBodyOfText(f *testing.F) {
 		source, _ := json.Marshal(`{` + string(key) + `: [${args.prompt}, "x${args.prompt}"], "n": ${args.top_p}}`)
 		config := c
 		config.RequestBody = value(t, string(source))
-		m, err := http.New(&config, engine.ModelSettings{BaseURL: "http://127.0.0.1:1"}, noWaits)
+		m, err := http.New(&config, engine.ModelSettings{BaseURL: "http://127.0.0.1:1"}, calltest.NoWaits)
 		if err != nil {
 			t.Fatal(err)
 		}

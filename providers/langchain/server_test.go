@@ -1,21 +1,16 @@
 package langchain_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/langchain"
 )
 
@@ -26,26 +21,6 @@ type protocol struct {
 	asked  func(t *testing.T, raw []byte) enginetest.Asked
 	answer func(r engine.Reply) any
 	events func(r engine.Reply) []string // nil = it does not stream
-}
-
-// server speaks a protocol for a script of the suite.
-type server struct {
-	t      *testing.T
-	script *enginetest.ModelScript
-	speaks protocol
-	ended  chan struct{} // closed when the test ends
-}
-
-func newServer(t *testing.T, script *enginetest.ModelScript, p protocol) string {
-	t.Helper()
-	s := &server{t: t, script: script, speaks: p, ended: make(chan struct{})}
-	h := httptest.NewServer(s)
-	t.Cleanup(func() { close(s.ended); h.Close() })
-	return h.URL
-}
-
-func noWaits(s *wire.Settings) {
-	s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 }
 
 // of is the config of a backend.
@@ -61,7 +36,7 @@ func of(backend string) langchain.Config {
 func at(t testing.TB, base string, c langchain.Config, set engine.ModelSettings) engine.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := langchain.New(&c, set, noWaits)
+	m, err := langchain.New(&c, set, calltest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +47,7 @@ func at(t testing.TB, base string, c langchain.Config, set engine.ModelSettings)
 func conforms(t *testing.T, backend string, p protocol, skip ...string) {
 	t.Helper()
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
-		return at(t, newServer(t, script, p), of(backend), set)
+		return at(t, calltest.Serve(t, script, p.speech()), of(backend), set)
 	}, skip...)
 }
 
@@ -80,96 +55,43 @@ func bearer(r *http.Request) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client is gone
+// speech is what a server says in the protocol.
+func (p protocol) speech() calltest.Speech {
+	out := calltest.Speech{
+		Hear: func(t *testing.T, r *http.Request, raw []byte) (enginetest.Asked, bool) {
+			rest, ok := strings.CutPrefix(r.URL.Path, p.path)
+			key := bearer
+			if p.key != nil {
+				key = p.key
+			}
+			if got := key(r); got != "sk-a-secret-of-the-suite" {
+				t.Errorf("key %q", got)
+			}
+			a := p.asked(t, raw)
+			if rest != "" {
+				a.Params.Model = rest
+			}
+			return a, ok
+		},
+		Refuse: func(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+			h.Set("X-Request-Id", x.RequestID)
+			return object("errors", []any{object("code", 1, "message", x.Message)})
+		},
+		Whole: func(_ http.Header, x enginetest.Exchange) any { return p.answer(x.Reply) },
 	}
-	rest, ok := strings.CutPrefix(r.URL.Path, s.speaks.path)
-	if !ok {
-		s.t.Errorf("asked at %s", r.URL.Path)
+	if p.events != nil {
+		out.Stream = p.stream
 	}
-	key := bearer
-	if s.speaks.key != nil {
-		key = s.speaks.key
-	}
-	if got := key(r); got != "sk-a-secret-of-the-suite" {
-		s.t.Errorf("key %q", got)
-	}
-	a := s.speaks.asked(s.t, raw)
-	if rest != "" {
-		a.Params.Model = rest
-	}
-	x := s.script.Next(a)
-	switch {
-	case x.Status != 0:
-		refuse(w, x)
-	case x.Hang == enginetest.AtOnce:
-		s.hang(r)
-	case a.Streamed:
-		s.stream(w, r, x)
-	default:
-		s.whole(w, r, x)
-	}
+	return out
 }
 
-func refuse(w http.ResponseWriter, x enginetest.Exchange) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Request-Id", x.RequestID)
-	if x.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
+func (p protocol) stream(h http.Header, x enginetest.Exchange) [][]byte {
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	out := [][]byte{[]byte(": hello\n\n")}
+	for _, e := range p.events(x.Reply) {
+		out = append(out, fmt.Appendf(nil, "event: message\ndata: %s\n\n", e))
 	}
-	w.WriteHeader(x.Status)
-	_ = json.NewEncoder(w).Encode(object("errors", []any{object("code", 1, "message", x.Message)}))
-}
-
-func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
-	text, err := json.MarshalIndent(s.speaks.answer(x.Reply), "", "  ") // some clients read line by line
-	if err != nil {
-		s.t.Error(err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		_, _ = w.Write(text[:len(text)/2])
-		_ = http.NewResponseController(w).Flush()
-		if x.Cut {
-			panic(http.ErrAbortHandler)
-		}
-		s.hang(r)
-		return
-	}
-	_, _ = w.Write(text)
-}
-
-func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	events := s.speaks.events(x.Reply)
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		events = events[:len(events)/2]
-	}
-	fmt.Fprint(w, ": hello\n\n")
-	for _, e := range events {
-		fmt.Fprintf(w, "event: message\ndata: %s\n\n", e)
-		_ = http.NewResponseController(w).Flush()
-	}
-	if x.Hang == enginetest.InTheBody {
-		s.hang(r)
-	}
-}
-
-// hang falls silent until the client is gone.
-func (s *server) hang(r *http.Request) {
-	select {
-	case <-s.script.Silent:
-	default:
-		close(s.script.Silent)
-	}
-	select {
-	case <-r.Context().Done():
-	case <-s.ended:
-	}
+	return out
 }
 
 func object(fields ...any) map[string]any {

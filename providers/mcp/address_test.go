@@ -19,7 +19,7 @@ import (
 // Servers of the protocol's first version have a stream to listen to, and
 // refuse messages where it is.
 func TestServerOfTheFirstVersion(t *testing.T) {
-	at := httptest.NewServer(sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return catalogue("") }, nil))
+	at := httptest.NewServer(sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, nil))
 	t.Cleanup(at.Close)
 	set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
 	out, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`)
@@ -31,7 +31,7 @@ func TestServerOfTheFirstVersion(t *testing.T) {
 
 func TestServersThatKeepSessionsOrDoNot(t *testing.T) {
 	for _, o := range []sdk.StreamableHTTPOptions{{}, {Stateless: true}, {JSONResponse: true}} {
-		at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("") }, &o))
+		at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, &o))
 		t.Cleanup(at.Close)
 		set := toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
 		out, err := call(context.Background(), bound(t, set, "echo"), `{"text":"hi"}`)
@@ -45,7 +45,7 @@ func TestServersThatKeepSessionsOrDoNot(t *testing.T) {
 // A server that forgot the session is asked anew by the next call.
 func TestForgottenSession(t *testing.T) {
 	handler := func() http.Handler {
-		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("") }, nil)
+		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, nil)
 	}
 	current := handler()
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.ServeHTTP(w, r) }))
@@ -92,7 +92,7 @@ func TestParametersAreOnePartOfTheAddress(t *testing.T) {
 }
 
 func TestClosedConnectionLeavesNoGoroutine(t *testing.T) {
-	at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("") }, nil))
+	at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", nil) }, nil))
 	t.Cleanup(at.Close)
 	ours := func() (n int) {
 		buf := make([]byte, 1<<20)

@@ -95,7 +95,7 @@ var reference = regexp.MustCompile(`\$[{<]`)
 func (c *Config) checkEnv() (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			out = append(out, fault("/env/"+pointer(name), fmt.Sprintf("%q cannot be the name of an environment variable", name), ""))
+			out = append(out, fault("/env"+component.Key(name), fmt.Sprintf("%q cannot be the name of an environment variable", name), ""))
 		}
 	}
 	return out
@@ -111,7 +111,7 @@ var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 func (c *Config) checkHeaders() (out component.Faults) {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
-		switch at := "/headers/" + pointer(name); {
+		switch at := "/headers" + component.Key(name); {
 		case !headerName.MatchString(name):
 			out = append(out, fault(at, fmt.Sprintf("no header can be called %q", name), "names have letters, digits and - only"))
 		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
@@ -166,9 +166,4 @@ func hostPort(u *url.URL) string {
 
 func fault(at, message, hint string) component.Fault {
 	return component.Fault{At: at, Message: message, Hint: hint}
-}
-
-// pointer is a name as a part of a JSON pointer.
-func pointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

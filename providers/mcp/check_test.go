@@ -104,16 +104,16 @@ func TestChangedToolIsNotCalled(t *testing.T) {
 	defs, _ := listed(t, child(t, "plain", nil))
 	now := child(t, "changed", nil)
 	_, err := call(context.Background(), now.Bind(defs["echo"]), `{"text":"hi"}`)
-	wants(t, err, time.Now(), time.Second, "the server has changed its tool echo since the run began: its description", "not called")
+	wants(t, err, time.Now(), "the server has changed its tool echo since the run began: its description", "not called")
 	if out, err := call(context.Background(), now.Bind(defs["add"]), `{"A":1,"B":1}`); err != nil || string(out.Data) != `{"sum":2}` {
 		t.Errorf("the tool that is the same: %v, %v", out, err)
 	}
 	gone := defs["echo"]
 	gone.Name = "vanished"
 	_, err = call(context.Background(), now.Bind(gone), `{"text":"hi"}`)
-	wants(t, err, time.Now(), time.Second, "no tool vanished any more")
+	wants(t, err, time.Now(), "no tool vanished any more")
 	loose := defs["add"]
 	loose.Input = []byte(`{"type": "object", "required": ["A", "B"]}`)
 	_, err = call(context.Background(), now.Bind(loose), `{}`)
-	wants(t, err, time.Now(), time.Second, "its input schema")
+	wants(t, err, time.Now(), "its input schema")
 }

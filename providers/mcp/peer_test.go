@@ -61,7 +61,7 @@ func peer(mode string) {
 		raw(rest)
 		return
 	}
-	if err := catalogue(mode).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+	if err := catalogue(mode, nil).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		os.Stderr.WriteString(err.Error())
 	}
 	if word == "stubborn" {
@@ -77,8 +77,9 @@ type sum struct {
 	Sum int `json:"sum"`
 }
 
-// catalogue is a server with a tool for each thing that a client must do.
-func catalogue(mode string) *sdk.Server {
+// catalogue is a server with a tool for each thing that a client must do. One of
+// them waits until the end.
+func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "1.2"}, nil)
 	yes := true
 	describe := "Says it again."
@@ -115,7 +116,10 @@ func catalogue(mode string) *sdk.Server {
 		return said(fmt.Sprint(req.Params.Meta["pexctl/idempotencyKey"], " ", string(req.Params.Arguments))), nil
 	})
 	add("hang", "Waits for ever, whoever cancels.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-		time.Sleep(3 * time.Second) // longer than any client may wait for it
+		select {
+		case <-end:
+		case <-time.After(time.Minute): // longer than any client may wait for it
+		}
 		return said("late"), nil
 	})
 	add("crash", "Ends the server.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
@@ -233,8 +237,9 @@ func child(t testing.TB, mode string, change func(*mcp.Config, *engine.ToolSetti
 // served is the toolset of a server at an address.
 func served(t testing.TB, change func(*mcp.Config, *engine.ToolSettings)) engine.Toolset {
 	t.Helper()
-	at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("") }, nil))
-	t.Cleanup(at.Close)
+	end := make(chan struct{})
+	at := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", end) }, nil))
+	t.Cleanup(func() { close(end); at.Close() })
 	return toolset(t, func(c *mcp.Config, s *engine.ToolSettings) {
 		c.URL.Text = at.URL
 		if change != nil {

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"unicode/utf8"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -30,7 +31,7 @@ func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float64,
 	for len(texts) > 0 {
 		batch, size := texts[:batchOf(texts)], 0
 		for _, t := range batch {
-			size += len(t)
+			size += utf8.RuneCountInString(t)
 		}
 		got, n, err := m.embedBatch(ctx, batch, engine.EstimateTokens(size))
 		if err != nil {

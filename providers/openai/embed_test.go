@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,6 +130,42 @@ func TestWhatNoVectorsAre(t *testing.T) {
 			}
 			if *asked != c.asked {
 				t.Errorf("%d requests, want %d", *asked, c.asked)
+			}
+		})
+	}
+}
+
+// TestVectorsThatABudgetPaysForAreAskedForOnce: what may have been billed is not
+// repeated where one attempt is paid for, and what was refused is.
+func TestVectorsThatABudgetPaysForAreAskedForOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		refuse         bool
+		metered, plain int32
+	}{{"broken off", false, 1, 2}, {"refused", true, 2, 2}} {
+		t.Run(tt.name, func(t *testing.T) {
+			var asked atomic.Int32
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				if _, err := io.Copy(io.Discard, r.Body); err != nil {
+					t.Error(err)
+				}
+				if tt.refuse {
+					w.WriteHeader(http.StatusTooManyRequests)
+					return
+				}
+				panic(http.ErrAbortHandler)
+			}))
+			defer s.Close()
+			m := at(t, s.URL+"/v1", defaults(), engine.ModelSettings{Model: "e-1", APIKey: "k", Retry: engine.RetryPolicy{MaxAttempts: 2}}).(engine.Embedder)
+			for _, c := range []struct {
+				ctx  context.Context
+				want int32
+			}{{engine.WithMeter(t.Context()), tt.metered}, {t.Context(), tt.plain}} {
+				asked.Store(0)
+				if _, _, err := m.Embed(c.ctx, []string{"a"}); err == nil || asked.Load() != c.want {
+					t.Errorf("%d requests, want %d: %v", asked.Load(), c.want, err)
+				}
 			}
 		})
 	}

@@ -64,6 +64,16 @@ func TestRefusalsOfManyServers(t *testing.T) {
 	}
 }
 
+func TestOnlyAnotherPathIsHintedAt(t *testing.T) {
+	base, _ := refusing(t, http.StatusNotFound, `{"error":{"message":"no such model"}}`)
+	for path, hinted := range map[string]bool{"": true, "/v1": false, "/v1/": false, "/v2": true} {
+		_, err := at(t, base+path, defaults(), engine.ModelSettings{}).Generate(t.Context(), question, nil)
+		if err == nil || strings.Contains(err.Error(), "usually ends in /v1") != hinted {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}
+
 func TestBadAnswersAreNoReplies(t *testing.T) {
 	tests := []struct {
 		name, body string

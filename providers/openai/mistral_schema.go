@@ -48,7 +48,7 @@ func (l *lookout) said(at string, v any) {
 	for _, word := range []string{"properties", "$defs", "definitions"} {
 		inner, _ := s[word].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(inner)) {
-			l.said(at+"/"+word+"/"+escape(name), inner[name])
+			l.said(at+"/"+word+component.Key(name), inner[name])
 		}
 	}
 	for _, word := range []string{"items", "additionalProperties"} {

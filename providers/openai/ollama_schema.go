@@ -100,7 +100,7 @@ func known(format any) bool {
 func (g *grammar) object(at string, s map[string]any) {
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		g.value(at+"/properties/"+escape(name), properties[name])
+		g.value(at+"/properties"+component.Key(name), properties[name])
 	}
 	if extra, ok := s["additionalProperties"].(map[string]any); ok {
 		g.value(at+"/additionalProperties", extra)

@@ -59,6 +59,9 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 		if e.Kind != engine.NotFound {
 			return ""
 		}
+		if strings.HasSuffix(strings.TrimSuffix(d.base, "/"), "/v1") {
+			return fmt.Sprintf("asked %s for model %s", d.base, model)
+		}
 		return fmt.Sprintf("asked %s for model %s; base_url usually ends in /v1", d.base, model)
 	}
 	return connect(*c, s, d, change)

@@ -91,7 +91,7 @@ func (l *lookout) value(at string, v any) {
 	for _, word := range []string{"properties", "$defs", "definitions"} {
 		inner, _ := s[word].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(inner)) {
-			l.value(at+"/"+word+"/"+escape(name), inner[name])
+			l.value(at+"/"+word+component.Key(name), inner[name])
 		}
 	}
 	options, _ := s["anyOf"].([]any)
@@ -136,7 +136,7 @@ func (l *lookout) object(at string, s map[string]any) {
 	switch len(missing) {
 	case 0:
 	case 1:
-		l.add(at+"/properties/"+escape(missing[0]), missing[0]+" may be missing", "name it in required, and let its type be [..., \"null\"]")
+		l.add(at+"/properties"+component.Key(missing[0]), missing[0]+" may be missing", "name it in required, and let its type be [..., \"null\"]")
 	default:
 		l.add(at, strings.Join(missing, ", ")+" may be missing", "name them in required, and let their types be [..., \"null\"]")
 	}
@@ -156,9 +156,4 @@ func isObject(s map[string]any) bool {
 func is(s map[string]any, kind string) bool {
 	list, ok := s["type"].([]any)
 	return s["type"] == kind || ok && slices.Contains(list, any(kind))
-}
-
-// escape writes a name for a JSON pointer.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -2,38 +2,25 @@ package openai_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
-	"github.com/pexctl/pex/internal/wire"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
-
-// server speaks the chat-completions protocol for a script of the suite.
-type server struct {
-	t      *testing.T
-	script *enginetest.ModelScript
-	ended  chan struct{} // closed when the test ends
-	vendor vendor
-}
 
 // vendor is what the servers of one vendor do in their own way. The zero value
 // does as OpenAI does.
 type vendor struct {
-	base   string                                                 // path of the API, /v1 by default
-	rules  func(r *http.Request, raw []byte) string               // what is wrong with a request, "" = nothing
-	asked  func(raw []byte, a *enginetest.Asked)                  // a request in the engine's terms, set right
-	refuse func(w http.ResponseWriter, x enginetest.Exchange) any // the body of a refusal
+	base   string                                         // path of the API, /v1 by default
+	rules  func(r *http.Request, raw []byte) string       // what is wrong with a request, "" = nothing
+	asked  func(raw []byte, a *enginetest.Asked)          // a request in the engine's terms, set right
+	refuse func(h http.Header, x enginetest.Exchange) any // the body of a refusal
 	chunks func(x enginetest.Exchange) []string
 }
 
@@ -79,26 +66,18 @@ type function struct {
 
 func newServer(t *testing.T, script *enginetest.ModelScript, v vendor) string {
 	t.Helper()
-	s := &server{t: t, script: script, ended: make(chan struct{}), vendor: v}
-	h := httptest.NewServer(s)
-	t.Cleanup(func() { close(s.ended); h.Close() })
-	return h.URL
+	return calltest.Serve(t, script, calltest.Speech{Hear: v.hear, Refuse: v.refusal, Whole: whole, Stream: v.stream})
 }
 
 // at makes a model of a server at an address, whose waits take no time.
 func at(t testing.TB, base string, c openai.Config, set engine.ModelSettings) engine.Model {
 	t.Helper()
 	set.BaseURL = base
-	m, err := openai.New(&c, set, noWaits)
+	m, err := openai.New(&c, set, calltest.NoWaits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
-}
-
-func noWaits(s *wire.Settings) {
-	s.Breaker = nil // each server is a test's own
-	s.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 }
 
 func defaults() openai.Config { return *openai.OpenAI.Config().(*openai.Config) }
@@ -109,36 +88,22 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client is gone
-	}
+func (v vendor) hear(t *testing.T, r *http.Request, raw []byte) (a enginetest.Asked, ok bool) {
+	t.Helper()
 	var b body
-	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != cmp.Or(s.vendor.base, "/v1")+"/chat/completions" {
-		s.t.Errorf("request to %s is not of the protocol: %v: %s", r.URL.Path, err, raw)
-		return
+	if err := json.Unmarshal(raw, &b); err != nil || r.URL.Path != cmp.Or(v.base, "/v1")+"/chat/completions" {
+		return a, false
 	}
-	if s.vendor.rules != nil {
-		if wrong := s.vendor.rules(r, raw); wrong != "" {
-			s.t.Errorf("the vendor would refuse this: %s: %s", wrong, raw)
+	if v.rules != nil {
+		if wrong := v.rules(r, raw); wrong != "" {
+			t.Errorf("the vendor would refuse this: %s: %s", wrong, raw)
 		}
 	}
-	a := b.asked()
-	if s.vendor.asked != nil {
-		s.vendor.asked(raw, &a)
+	a = b.asked()
+	if v.asked != nil {
+		v.asked(raw, &a)
 	}
-	x := s.script.Next(a)
-	switch {
-	case x.Status != 0:
-		s.refuse(w, x)
-	case x.Hang == enginetest.AtOnce:
-		s.hang(r)
-	case b.Stream:
-		s.stream(w, r, x)
-	default:
-		s.whole(w, r, x)
-	}
+	return a, true
 }
 
 // asked is a request in the engine's terms.
@@ -167,32 +132,12 @@ func (b body) asked() enginetest.Asked {
 	return out
 }
 
-// hang falls silent until the client is gone.
-func (s *server) hang(r *http.Request) {
-	select {
-	case <-s.script.Silent:
-	default:
-		close(s.script.Silent)
+func (v vendor) refusal(h http.Header, x enginetest.Exchange, _ enginetest.Asked) any {
+	if v.refuse != nil {
+		return v.refuse(h, x)
 	}
-	select {
-	case <-r.Context().Done():
-	case <-s.ended:
-	}
-}
-
-func (s *server) refuse(w http.ResponseWriter, x enginetest.Exchange) {
-	var text any = map[string]any{"error": map[string]string{"message": x.Message}}
-	if s.vendor.refuse == nil {
-		w.Header().Set("X-Request-Id", x.RequestID)
-	} else {
-		text = s.vendor.refuse(w, x)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	if x.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(x.RetryAfter.Seconds())))
-	}
-	w.WriteHeader(x.Status)
-	_ = json.NewEncoder(w).Encode(text)
+	h.Set("X-Request-Id", x.RequestID)
+	return map[string]any{"error": map[string]string{"message": x.Message}}
 }
 
 // finish is the protocol's word for why the model stopped.
@@ -220,7 +165,7 @@ func usage(u engine.Tokens) map[string]any {
 	}
 }
 
-func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
+func whole(_ http.Header, x enginetest.Exchange) any {
 	m := message{Role: engine.Assistant, Content: &x.Reply.Text}
 	if x.Reply.Stop == engine.Refusal {
 		m.Content, m.Refusal = nil, x.Reply.Text
@@ -228,45 +173,22 @@ func (s *server) whole(w http.ResponseWriter, r *http.Request, x enginetest.Exch
 	for _, c := range x.Reply.Calls {
 		m.ToolCalls = append(m.ToolCalls, toolCall{ID: c.ID, Type: "function", Function: function{Name: c.Name, Arguments: string(c.Args)}})
 	}
-	text, err := json.Marshal(map[string]any{
+	return map[string]any{
 		"id": x.Reply.ID, "object": "chat.completion", "created": 1, "model": x.Reply.Model, "usage": usage(x.Reply.Usage),
 		"choices": []any{map[string]any{"index": 0, "message": m, "finish_reason": finish(x.Reply.Stop), "logprobs": nil}},
-	})
-	if err != nil {
-		s.t.Error(err)
-		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		_, _ = w.Write(text[:len(text)/2])
-		_ = http.NewResponseController(w).Flush()
-		if x.Cut {
-			panic(http.ErrAbortHandler)
-		}
-		s.hang(r)
-		return
-	}
-	_, _ = w.Write(text)
 }
 
-func (s *server) stream(w http.ResponseWriter, r *http.Request, x enginetest.Exchange) {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+func (v vendor) stream(h http.Header, x enginetest.Exchange) (out [][]byte) {
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	list := chunks
-	if s.vendor.chunks != nil {
-		list = s.vendor.chunks
+	if v.chunks != nil {
+		list = v.chunks
 	}
-	events := list(x)
-	if x.Cut || x.Hang == enginetest.InTheBody {
-		events = events[:len(events)/2]
+	for _, e := range list(x) {
+		out = append(out, fmt.Appendf(nil, "data: %s\n\n", e))
 	}
-	for _, e := range events {
-		fmt.Fprintf(w, "data: %s\n\n", e)
-		_ = http.NewResponseController(w).Flush()
-	}
-	if x.Hang == enginetest.InTheBody {
-		s.hang(r)
-	}
+	return out
 }
 
 // chunk is one event of a reply.

@@ -1,51 +1,27 @@
 package openai_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call/calltest"
 )
 
-// replay serves one recorded stream.
-func replay(t testing.TB, kind string, text []byte) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(text)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
+// streams are those of a server at an address.
+var streams = calltest.Streams{Kind: "text/event-stream", New: func(tb testing.TB, set engine.ModelSettings) engine.Model {
+	return at(tb, set.BaseURL, defaults(), set)
+}}
+
+func recorded(tb testing.TB, name string) []byte {
+	tb.Helper()
+	return calltest.Recorded(tb, "stream/"+name+".sse")
 }
 
-func recorded(t testing.TB, name string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "stream", name+".sse"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-var question = &engine.Request{Messages: []engine.Message{{Role: engine.User, Text: engine.Text{"How many?"}}}}
-
-func calls(idNameArgs ...string) []engine.ToolCall {
-	var out []engine.ToolCall
-	for i := 0; i < len(idNameArgs); i += 3 {
-		out = append(out, engine.ToolCall{ID: idNameArgs[i], Name: idNameArgs[i+1], Args: json.RawMessage(idNameArgs[i+2])})
-	}
-	return out
-}
+var question = calltest.Question
 
 func TestStreamsOfManyServers(t *testing.T) {
 	tests := []struct {
@@ -57,13 +33,13 @@ func TestStreamsOfManyServers(t *testing.T) {
 			ID: "chatcmpl-1", Model: "gpt-4.1-mini-2025-04-14", Text: "Moss is green.", Stop: engine.EndTurn,
 			Usage: engine.Tokens{Input: 19, Output: 4, Cached: 8},
 		}, ""},
-		{"interleaved", engine.Reply{ID: "i", Model: "m", Calls: calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: engine.ToolUse}, ""},
-		{"repeated_type", engine.Reply{Calls: calls("call_a", "f", `{"x":1}`), Stop: engine.ToolUse}, ""},
-		{"name_in_pieces", engine.Reply{Calls: calls("call_a", "get_weather", `{}`), Stop: engine.ToolUse}, ""},
-		{"empty_arguments", engine.Reply{Calls: calls("call_a", "now", `{}`), Stop: engine.ToolUse}, ""},
-		{"no_index", engine.Reply{Calls: calls("call_a", "f", `{"x":1}`, "call_b", "f", `{"x":2}`), Stop: engine.ToolUse}, ""},
-		{"no_index_no_id", engine.Reply{Calls: calls("call_0", "f", `{"x":1}`, "call_1", "f", `{"x":2}`), Stop: engine.ToolUse}, ""},
-		{"same_index", engine.Reply{Calls: calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: engine.ToolUse}, ""},
+		{"interleaved", engine.Reply{ID: "i", Model: "m", Calls: calltest.Calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: engine.ToolUse}, ""},
+		{"repeated_type", engine.Reply{Calls: calltest.Calls("call_a", "f", `{"x":1}`), Stop: engine.ToolUse}, ""},
+		{"name_in_pieces", engine.Reply{Calls: calltest.Calls("call_a", "get_weather", `{}`), Stop: engine.ToolUse}, ""},
+		{"empty_arguments", engine.Reply{Calls: calltest.Calls("call_a", "now", `{}`), Stop: engine.ToolUse}, ""},
+		{"no_index", engine.Reply{Calls: calltest.Calls("call_a", "f", `{"x":1}`, "call_b", "f", `{"x":2}`), Stop: engine.ToolUse}, ""},
+		{"no_index_no_id", engine.Reply{Calls: calltest.Calls("call_0", "f", `{"x":1}`, "call_1", "f", `{"x":2}`), Stop: engine.ToolUse}, ""},
+		{"same_index", engine.Reply{Calls: calltest.Calls("call_a", "f", `{"x":1}`, "call_b", "g", `{"y":2}`), Stop: engine.ToolUse}, ""},
 		{"reasoning", engine.Reply{
 			ID: "r", Model: "m", Text: "Green.", Stop: engine.EndTurn,
 			Usage: engine.Tokens{Input: 10, Output: 32, Cached: 4, Reasoning: 30},
@@ -75,24 +51,17 @@ func TestStreamsOfManyServers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, "text/event-stream", recorded(t, tt.file)), defaults(), engine.ModelSettings{Model: "m"})
-			var text, reasoning strings.Builder
-			got, err := m.Generate(t.Context(), question, func(d engine.Delta) {
-				text.WriteString(d.Text)
-				reasoning.WriteString(d.Reasoning)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := at(t, calltest.Replay(t, "text/event-stream", recorded(t, tt.file)), defaults(), engine.ModelSettings{Model: "m"})
+			got := calltest.Hear(t, m, question)
 			ignore := cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken")
 			if tt.want.Usage.Total() == 0 {
 				ignore = cmpopts.IgnoreFields(engine.Reply{}, "Latency", "FirstToken", "Usage", "Estimated")
 			}
-			if diff := cmp.Diff(&tt.want, got, ignore); diff != "" {
+			if diff := cmp.Diff(&tt.want, got.Reply, ignore); diff != "" {
 				t.Error(diff)
 			}
-			if tt.want.Stop != engine.Refusal && text.String() != tt.want.Text || reasoning.String() != tt.reasoning {
-				t.Errorf("deltas %q, reasoning %q", text.String(), reasoning.String())
+			if tt.want.Stop != engine.Refusal && got.Text != tt.want.Text || got.Reasoning != tt.reasoning {
+				t.Errorf("deltas %q, reasoning %q", got.Text, got.Reasoning)
 			}
 		})
 	}
@@ -115,48 +84,20 @@ func TestBrokenStreamsAreNeverAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			m := at(t, replay(t, "text/event-stream", recorded(t, tt.file)), defaults(), engine.ModelSettings{APIKey: "sk-a-secret"})
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			if got != nil || !errors.As(err, &e) || e.Kind != tt.kind || !strings.Contains(e.Message, tt.text) {
-				t.Errorf("reply %+v, error %v", got, err)
-			}
+			streams.Broken(t, recorded(t, tt.file), tt.kind, tt.text)
 		})
 	}
 }
 
 func TestEveryCutOfAStreamIsAnErrorOrTheWholeReply(t *testing.T) {
 	for _, file := range []string{"text", "interleaved", "reasoning"} {
-		whole := recorded(t, file)
-		var cut []byte
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = w.Write(cut)
-		}))
-		m := at(t, s.URL, defaults(), engine.ModelSettings{})
-		cut = whole
-		want, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n := range whole {
-			cut = whole[:n]
-			got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-			var e *engine.ModelError
-			switch {
-			case err == nil && got.Text == want.Text && len(got.Calls) == len(want.Calls):
-			case errors.As(err, &e) && e.Kind == engine.Truncated:
-			default:
-				t.Fatalf("%s cut at %d: reply %+v, error %v", file, n, got, err)
-			}
-		}
-		s.Close()
+		t.Run(file, func(t *testing.T) { streams.Cuts(t, recorded(t, file)) })
 	}
 }
 
 func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	text := `{"id": "x", "choices": [{"index": 0, "message": {"role": "assistant", "content": "whole"}, "finish_reason": "stop"}]}`
-	m := at(t, replay(t, "application/json", []byte(text)), defaults(), engine.ModelSettings{})
+	m := at(t, calltest.Replay(t, "application/json", []byte(text)), defaults(), engine.ModelSettings{})
 	var deltas []string
 	got, err := m.Generate(t.Context(), question, func(d engine.Delta) { deltas = append(deltas, d.Text) })
 	if err != nil || got.Text != "whole" || fmt.Sprint(deltas) != "[whole]" {
@@ -164,48 +105,6 @@ func TestServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) {
-	m := at(t, replay(t, "text/html", []byte("<html>sign in</html>")), defaults(), engine.ModelSettings{})
-	_, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-	var e *engine.ModelError
-	if !errors.As(err, &e) || e.Kind != engine.BadReply || !strings.Contains(e.Message, "text/html") {
-		t.Errorf("error %v", err)
-	}
-}
+func TestPageInPlaceOfAStreamIsNoReply(t *testing.T) { streams.Page(t) }
 
-func FuzzStream(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join("testdata", "stream", "*.sse"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Add([]byte("data: " + strings.Repeat("[", 20000) + "\n\n"))
-	var text []byte
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = w.Write(text)
-	}))
-	f.Cleanup(s.Close)
-	m := at(f, s.URL, defaults(), engine.ModelSettings{})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		text = in
-		got, err := m.Generate(t.Context(), question, func(engine.Delta) {})
-		var e *engine.ModelError
-		if (got == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
-			t.Errorf("reply %+v, error %v", got, err)
-		}
-		if got != nil {
-			for _, c := range got.Calls {
-				if c.Name == "" || c.ID == "" || len(c.Args) == 0 {
-					t.Errorf("call %+v", c)
-				}
-			}
-		}
-	})
-}
+func FuzzStream(f *testing.F) { streams.Fuzz(f, "stream") }

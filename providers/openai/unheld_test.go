@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -139,7 +140,7 @@ func TestMistralIsAskedStrictlyByItsOwnRule(t *testing.T) {
 			req.Schema.Schema = json.RawMessage(tt.schema)
 			got := asked(t, func(base string) (engine.Model, error) {
 				c := mistralDefaults()
-				return openai.NewMistral(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, noWaits)
+				return openai.NewMistral(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)
 			}, req, nil)
 			if strict := strings.Contains(strings.ReplaceAll(string(got.body), " ", ""), `"strict":true`); strict != tt.want {
 				t.Errorf("strict: %v in %s", strict, got.body)

@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/golden"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -54,7 +55,7 @@ func everything() *engine.Request {
 		Messages: []engine.Message{
 			{Role: engine.System, Text: engine.Text{"Be brief."}},
 			{Role: engine.User, Text: engine.Text{"Compare."}},
-			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calls("call_0", "find", `{"q":"moss"}`, "D681PevKs", "clock", "")},
+			{Role: engine.Assistant, Text: engine.Text{"I look."}, Calls: calltest.Calls("call_0", "find", `{"q":"moss"}`, "D681PevKs", "clock", "")},
 			{Role: engine.ToolRole, CallID: "call_0", Tool: "find", Text: engine.Text{"green"}},
 			{Role: engine.ToolRole, CallID: "D681PevKs", Tool: "clock", Text: engine.Text{"noon"}},
 			{Role: engine.User, Text: engine.Text{"And now?"}},
@@ -80,27 +81,27 @@ func TestRequestsOfVendors(t *testing.T) {
 		{"azure_v1", "POST /openai/v1/chat/completions", func(base string) (engine.Model, error) {
 			c := azureDefaults()
 			c.Deployment, c.ReasoningEffort = "my-deployment", "low"
-			return openai.NewAzure(&c, set(base), noWaits)
+			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
 		{"azure_dated", "POST /openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21", func(base string) (engine.Model, error) {
 			c := azureDefaults()
 			c.Deployment, c.APIVersion = "my deployment", "2024-10-21"
-			return openai.NewAzure(&c, set(base), noWaits)
+			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
 		{"azure_old", "POST /openai/deployments/m/chat/completions?api-version=2024-02-01", func(base string) (engine.Model, error) {
 			c := azureDefaults()
 			c.APIVersion, c.StructuredOutput = "2024-02-01", "json_object"
-			return openai.NewAzure(&c, set(base), noWaits)
+			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
 		{"ollama", "POST /v1/chat/completions", func(base string) (engine.Model, error) {
 			c := ollamaDefaults()
 			c.ReasoningEffort = "none"
-			return openai.NewOllama(&c, set(base), noWaits)
+			return openai.NewOllama(&c, set(base), calltest.NoWaits)
 		}},
 		{"mistral", "POST /v1/chat/completions", func(base string) (engine.Model, error) {
 			c := mistralDefaults()
 			c.SafePrompt, c.ExtraBody = true, map[string]any{"prompt_mode": "reasoning"}
-			return openai.NewMistral(&c, set(base), noWaits)
+			return openai.NewMistral(&c, set(base), calltest.NoWaits)
 		}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -126,25 +127,25 @@ func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
 	}{
 		{"azure key", "Api-Key", "sk-1234", func(base string) (engine.Model, error) {
 			c := azureDefaults()
-			return openai.NewAzure(&c, set(base), noWaits)
+			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
 		{"azure token", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
 			c := azureDefaults()
 			c.Auth = "bearer"
-			return openai.NewAzure(&c, set(base), noWaits)
+			return openai.NewAzure(&c, set(base), calltest.NoWaits)
 		}},
 		{"azure by a gateway's header", "X-Gateway-Key", "abcd", func(base string) (engine.Model, error) {
 			c := azureDefaults()
 			c.Headers = map[string]component.Template{"X-Gateway-Key": {Text: "abcd"}}
-			return openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base}, noWaits)
+			return openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base}, calltest.NoWaits)
 		}},
 		{"ollama behind a proxy", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
 			c := ollamaDefaults()
-			return openai.NewOllama(&c, set(base), noWaits)
+			return openai.NewOllama(&c, set(base), calltest.NoWaits)
 		}},
 		{"mistral", "Authorization", "Bearer sk-1234", func(base string) (engine.Model, error) {
 			c := mistralDefaults()
-			return openai.NewMistral(&c, set(base), noWaits)
+			return openai.NewMistral(&c, set(base), calltest.NoWaits)
 		}},
 	} {
 		t.Run(v.name, func(t *testing.T) {
@@ -167,12 +168,12 @@ func TestAddressesOfVendors(t *testing.T) {
 		return func(base string) (engine.Model, error) {
 			c := azureDefaults()
 			c.APIVersion, c.Deployment = version, deployment
-			return openai.NewAzure(&c, engine.ModelSettings{BaseURL: base, APIKey: "sk-1234"}, noWaits)
+			return openai.NewAzure(&c, engine.ModelSettings{BaseURL: base, APIKey: "sk-1234"}, calltest.NoWaits)
 		}
 	}
 	ollama := func(base string) (engine.Model, error) {
 		c := ollamaDefaults()
-		return openai.NewOllama(&c, engine.ModelSettings{Model: "m", BaseURL: base}, noWaits)
+		return openai.NewOllama(&c, engine.ModelSettings{Model: "m", BaseURL: base}, calltest.NoWaits)
 	}
 	for _, v := range []struct {
 		name, path, want string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -36,8 +37,8 @@ func azure(base, version, key string) vendor {
 			}
 			return ""
 		},
-		refuse: func(w http.ResponseWriter, x enginetest.Exchange) any {
-			w.Header().Set("Apim-Request-Id", x.RequestID)
+		refuse: func(h http.Header, x enginetest.Exchange) any {
+			h.Set("Apim-Request-Id", x.RequestID)
 			return map[string]any{"error": map[string]any{"code": strconv.Itoa(x.Status), "message": x.Message}}
 		},
 		chunks: func(x enginetest.Exchange) []string {
@@ -66,7 +67,7 @@ func TestAzureConformance(t *testing.T) {
 				c.APIVersion, c.Auth = v.version, v.auth
 				c.LegacyMaxTokens = new(true) // the suite's server reads max_tokens
 				set.BaseURL = newServer(t, script, azure(v.base, v.version, v.sent))
-				return built(t)(openai.NewAzure(&c, set, noWaits))
+				return built(t)(openai.NewAzure(&c, set, calltest.NoWaits))
 			})
 		})
 	}
@@ -89,8 +90,8 @@ func ollamaServer() vendor {
 		rules: func(_ *http.Request, raw []byte) string {
 			return onlyKnows(raw, "model", "messages", "stream", "stream_options", "max_tokens", "seed", "stop", "temperature", "top_p", "response_format", "tools", "reasoning_effort", "parallel_tool_calls")
 		},
-		refuse: func(w http.ResponseWriter, x enginetest.Exchange) any {
-			w.Header().Set("X-Request-Id", x.RequestID)
+		refuse: func(h http.Header, x enginetest.Exchange) any {
+			h.Set("X-Request-Id", x.RequestID)
 			return map[string]any{"error": map[string]any{"message": x.Message, "type": "api_error", "param": nil, "code": nil}}
 		},
 		chunks: wholeCalls(false),
@@ -143,7 +144,7 @@ func TestOllamaConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
 		c := ollamaDefaults()
 		set.BaseURL = newServer(t, script, ollamaServer())
-		return built(t)(openai.NewOllama(&c, set, noWaits))
+		return built(t)(openai.NewOllama(&c, set, calltest.NoWaits))
 	})
 }
 
@@ -166,8 +167,8 @@ func mistralServer() vendor {
 				}
 			}
 		},
-		refuse: func(w http.ResponseWriter, x enginetest.Exchange) any {
-			w.Header().Set("Mistral-Correlation-Id", x.RequestID)
+		refuse: func(h http.Header, x enginetest.Exchange) any {
+			h.Set("Mistral-Correlation-Id", x.RequestID)
 			return map[string]any{"object": "error", "message": x.Message, "type": "invalid_request_error", "param": nil, "code": "3051"}
 		},
 		chunks: wholeCalls(true),
@@ -221,7 +222,7 @@ func TestMistralConformance(t *testing.T) {
 	enginetest.ModelSuite(t, func(t *testing.T, script *enginetest.ModelScript, set engine.ModelSettings) engine.Model {
 		c := mistralDefaults()
 		set.BaseURL = newServer(t, script, mistralServer())
-		return built(t)(openai.NewMistral(&c, set, noWaits))
+		return built(t)(openai.NewMistral(&c, set, calltest.NoWaits))
 	})
 }
 

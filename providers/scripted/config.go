@@ -24,12 +24,12 @@ type Config struct {
 // Reply is one reply of a script.
 type Reply struct {
 	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"Who must ask; none = anyone."`
-	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition on the call: role, call (how-manieth of the role; for the executor within its step), step (the step's goal), prompt (the text of all messages sent)."`
+	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition on the call: role, call (the number of the call, from 1, among those of the role; for the executor within its step), step (the step's goal), prompt (the text of all messages sent)."`
 	Text       string             `yaml:"text" doc:"What the model says."`
 	ToolCalls  []ToolCall         `yaml:"tool_calls" doc:"The tools that the model wants to call."`
 	StopReason engine.StopKind    `yaml:"stop_reason" enum:"end_turn|tool_use|max_tokens|stop_sequence|content_filtered|guardrail|refusal" doc:"Why the model stops; tool_use with tool calls, else end_turn, by default."`
 	Usage      *Usage             `yaml:"usage" doc:"Tokens that the call took; estimated as characters / 4 by default."`
-	Delay      time.Duration      `yaml:"delay" min:"0s" doc:"How long the call takes."`
+	Delay      time.Duration      `yaml:"delay" min:"0s" doc:"How long the call takes; longer than the llm's timeout, it fails with that."`
 	Error      *Failure           `yaml:"error" doc:"The call fails instead. What a real transport would repeat is repeated: the next reply that matches is taken."`
 	Times      *int               `yaml:"times" min:"0" doc:"How often the reply may be taken; 1 by default, 0 = always."`
 }

@@ -56,6 +56,43 @@ func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
 	}
 }
 
+func TestDelayBeyondTheTimeoutFails(t *testing.T) {
+	retry := engine.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Second}
+	refused := &scripted.Failure{Status: 401, Message: "m"}
+	tests := []struct {
+		name    string
+		timeout time.Duration
+		reply   scripted.Reply
+		kind    engine.ErrorKind
+		delay   time.Duration
+	}{
+		{"in time", 3 * time.Second, scripted.Reply{Text: "ok", Delay: 3 * time.Second}, "", 3 * time.Second},
+		{"too late", 3 * time.Second, scripted.Reply{Text: "late", Delay: 4 * time.Second}, engine.CallTimeout, 3 * time.Second},
+		{"an error too late", 3 * time.Second, scripted.Reply{Error: refused, Delay: 4 * time.Second}, engine.CallTimeout, 3 * time.Second},
+		{"an error in time", 3 * time.Second, scripted.Reply{Error: refused, Delay: time.Second}, engine.AuthError, time.Second},
+		{"no bound", 0, scripted.Reply{Text: "ok", Delay: time.Hour}, "", time.Hour},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newModel(t, engine.ModelSettings{Retry: retry, Timeout: tt.timeout}, tt.reply, scripted.Reply{Text: "another"})
+			chosen := m.(engine.SequencedModel).Choose(&engine.Request{})
+			if d := chosen.(engine.DelayedModel).Delay(); d != tt.delay {
+				t.Errorf("delay %v, want %v", d, tt.delay)
+			}
+			reply, err := chosen.Generate(t.Context(), &engine.Request{}, nil)
+			if tt.kind == "" {
+				if err != nil || reply.Text != "ok" {
+					t.Errorf("reply %+v, %v", reply, err)
+				}
+				return
+			}
+			if e := engine.AsModelError(err); e == nil || e.Kind != tt.kind || e.Attempts != 1 {
+				t.Errorf("error %#v", err)
+			}
+		})
+	}
+}
+
 func TestMissingReplySaysWhatToAdd(t *testing.T) {
 	never := when("call == 9", func(map[string]any) (bool, error) { return false, nil })
 	tests := []struct {

@@ -45,8 +45,19 @@ func New(c *Config, s engine.ModelSettings) (engine.Model, error) {
 		if m.replies[i], err = compile(r); err != nil {
 			return nil, fmt.Errorf("reply %d of the script: %w", i+1, err)
 		}
+		m.replies[i].cut(s.Timeout)
 	}
 	return newScript(m), nil
+}
+
+// cut makes a reply that takes longer than a call may, where that is bounded,
+// the failure that a transport would report.
+func (r *reply) cut(timeout time.Duration) {
+	if timeout <= 0 || r.delay <= timeout {
+		return
+	}
+	r.delay = timeout
+	r.fault = &engine.ModelError{Kind: engine.CallTimeout, Message: fmt.Sprintf("not done within %s", timeout)}
 }
 
 func compile(r Reply) (reply, error) {

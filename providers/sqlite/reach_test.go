@@ -109,7 +109,7 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "shop.db"), broken, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		_, _ = call(ctx, tool, "SELECT * FROM orders ORDER BY customer") // an error or rows, but the program lives
 		if ctx.Err() != nil {
 			t.Errorf("damage at %d: the call did not end", at)

@@ -1,4 +1,4 @@
-package anthropic
+package narrow
 
 import (
 	"encoding/json"
@@ -10,85 +10,26 @@ import (
 	"github.com/pexctl/pex/engine/members"
 )
 
-// formats are those of strings that the API knows.
+// formats are those of texts that are known.
 var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 
-// narrowing writes one schema, and collects what the API has no words for.
-type narrowing struct {
-	definitions map[string]json.RawMessage
-	within      []string // the definitions that are being followed
-	optional    int
-	unions      int
-	nodes       int
-	found       component.Faults
+// unsayable are keywords that say what a value is, or which of a schema's parts
+// count, and that there is nothing to write instead of.
+var unsayable = []string{
+	"$dynamicRef", "allOf", "if", "then", "else", "dependentSchemas", "dependencies", "patternProperties", "prefixItems", "unevaluatedProperties",
 }
 
-// add collects a fault. What several references lead to is told once.
-func (n *narrowing) add(at, message, hint string) {
-	if f := (component.Fault{At: at, Message: message, Hint: hint}); !slices.Contains(n.found, f) {
-		n.found = append(n.found, f)
-	}
-}
-
-// node writes a schema.
-func (n *narrowing) node(raw json.RawMessage, at string, depth int) json.RawMessage {
-	fields, ok := members.Of(raw)
-	switch n.nodes++; {
-	case !ok:
-		n.add(at, "it says nothing of a value", "give it a type")
-		return nil
-	case depth > maxDepth || n.nodes > maxNodes:
-		n.add("", "it is too large or too deeply nested", "make it smaller")
-		return nil
-	}
-	if ref := fields.Get("$ref"); ref != nil && depth > 0 {
-		n.follow(ref, at+"/$ref", depth)
-		return members.Object{{Name: "$ref", Value: ref}}.JSON()
-	}
-	types := n.shape(fields, at)
-	var out members.Object
-	for _, m := range fields {
-		value, keep := n.field(m, at+"/"+m.Name, depth)
-		if m.Name == "oneOf" {
-			m.Name = "anyOf"
-		}
-		if keep {
-			out = append(out, members.Member{Name: m.Name, Value: value})
-		}
-	}
-	if slices.Contains(types, "object") {
-		out = append(out, members.Member{Name: "additionalProperties", Value: json.RawMessage("false")})
-	}
-	return out.JSON()
-}
-
-// follow looks at the definition that a reference names.
-func (n *narrowing) follow(ref json.RawMessage, at string, depth int) {
-	var name string
-	_ = json.Unmarshal(ref, &name) // no text: there is no such definition
-	def, ok := n.definitions[name]
-	switch {
-	case name == "#" || slices.Contains(n.within, name):
-		n.add(at, "it is recursive", "write out as many levels as there may be")
-	case !ok:
-		n.add(at, "the reference leads to no definition at the top", "define it there, under $defs")
-	default:
-		n.within = append(n.within, name)
-		n.node(def, name[len("#"):], depth+1)
-		n.within = n.within[:len(n.within)-1]
-	}
-}
+// shaping are those of them that say what a value is in the place of a type, of
+// properties or of items.
+var shaping = []string{"$ref", "$dynamicRef", "allOf", "patternProperties", "prefixItems"}
 
 // shape finds the types of a schema, and whether it says enough to be held to.
-func (n *narrowing) shape(fields members.Object, at string) (types []string) {
-	raw := fields.Get("type")
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		types = []string{one}
-	} else {
-		_ = json.Unmarshal(raw, &types) // neither: it has no type
-	}
+func (n *narrowing) shape(fields members.Object, at string) []string {
+	types := kinds(fields)
 	anyOf, oneOf := fields.Get("anyOf"), fields.Get("oneOf")
+	if slices.ContainsFunc(fields, func(m members.Member) bool { return slices.Contains(shaping, m.Name) }) {
+		return types // which is told
+	}
 	switch {
 	case anyOf != nil && oneOf != nil:
 		n.add(at+"/oneOf", "anyOf and oneOf stand side by side", "leave one of them out")
@@ -106,16 +47,28 @@ func (n *narrowing) shape(fields members.Object, at string) (types []string) {
 	return types
 }
 
+// kinds are the types that a schema names.
+func kinds(fields members.Object) (types []string) {
+	raw := fields.Get("type")
+	var one string
+	if raw != nil && json.Unmarshal(raw, &one) == nil {
+		return []string{one}
+	}
+	_ = json.Unmarshal(raw, &types) // neither: it has no type
+	return types
+}
+
 // closed looks whether an object can be closed: it names its properties, and no
 // others are meant.
 func (n *narrowing) closed(fields members.Object, at string) {
 	extra := string(fields.Get("additionalProperties"))
-	properties, _ := members.Of(fields.Get("properties"))
+	named := fields.Get("properties")
+	properties, mapping := members.Of(named)
 	switch {
 	case extra == "false":
 	case extra != "":
 		n.add(at+"/additionalProperties", "the object takes other properties than its own", "write additionalProperties: false; of a dictionary make a list of keys and values")
-	case len(properties) == 0:
+	case len(properties) == 0 && (mapping || named == nil): // else that is told
 		n.add(at, "an object may hold anything", "name its properties; of a dictionary make a list of keys and values")
 	}
 	var required []string
@@ -123,6 +76,11 @@ func (n *narrowing) closed(fields members.Object, at string) {
 	for _, p := range properties {
 		if !slices.Contains(required, p.Name) {
 			n.optional++
+		}
+	}
+	for _, name := range required {
+		if len(properties) > 0 && properties.Get(name) == nil {
+			n.add(at+"/required", name+" is required and no property", "name it in properties, or leave it out of required")
 		}
 	}
 }
@@ -154,10 +112,23 @@ func (n *narrowing) field(m members.Member, at string, depth int) (value json.Ra
 		return m.Value, slices.Contains(formats, strings.Trim(string(m.Value), `"`))
 	case "minItems":
 		return m.Value, string(m.Value) == "0" || string(m.Value) == "1"
-	case "allOf", "patternProperties", "prefixItems", "$ref":
-		n.add(at, m.Name+" is not known there", "write out what it comes to, or leave it out and check it by output.ensures")
+	case "$ref":
+		n.add(at, "the root is a reference", "write out what it comes to")
 	}
+	n.unsaid(m, at)
 	return nil, false
+}
+
+// unsaid tells of a keyword that cannot be left out.
+func (n *narrowing) unsaid(m members.Member, at string) {
+	const hint = "write out what it comes to, or leave it out and check it by output.ensures"
+	switch {
+	case m.Name == "allOf":
+		n.add(at, "the parts of allOf cannot each be closed", hint)
+	case m.Name == "unevaluatedProperties" && string(m.Value) == "false": // closed it will be
+	case slices.Contains(unsayable, m.Name):
+		n.add(at, m.Name+" is not known there", hint)
+	}
 }
 
 // each writes the schemas of an object by name.
@@ -166,8 +137,8 @@ func (n *narrowing) each(raw json.RawMessage, at string, depth int) json.RawMess
 	if !ok {
 		n.add(at, "there are no schemas by name", "write a mapping")
 	}
-	for i := range fields {
-		fields[i].Value = n.node(fields[i].Value, at+"/"+escape(fields[i].Name), depth+1)
+	for i, f := range fields {
+		fields[i].Value = n.node(f.Value, at+component.Key(f.Name), depth+1)
 	}
 	return fields.JSON()
 }
@@ -202,9 +173,4 @@ func (n *narrowing) scalars(raw json.RawMessage, at, word string) {
 	}) {
 		n.add(at, word+" has a list or an object as a value", "leave it to type, properties and items")
 	}
-}
-
-// escape writes a name for a JSON pointer.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
