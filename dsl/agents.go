@@ -13,8 +13,14 @@ import (
 const maxAgents = 5
 
 // agentRef compiles the spec that a value names. In a resolved spec the whole
-// of it stands there: {file, spec}.
+// of it stands there: {file, spec}. A role's section is read for the role, and
+// again for each node of a written graph that has its type: that is one agent.
 func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
+	if p := c.embedded[v]; p != nil {
+		a.File = p.File
+		a.Bind(p)
+		return
+	}
 	if v.kind == dict && v.src.kind == resolved {
 		c.resolvedAgent(v, a)
 		return
@@ -34,7 +40,7 @@ func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 	if rel, err := filepath.Rel(c.dir, s.File); err == nil {
 		a.File = filepath.ToSlash(rel) + s.fragment()
 	}
-	c.within(a, s.program)
+	c.within(v, a, s.program)
 	c.agents = append(c.agents, s)
 	c.embed(v, a.File, s.program)
 }
@@ -93,10 +99,12 @@ func (l *loader) calls(src *source, at place) bool {
 	return true
 }
 
-// within makes a program one of those within the one that is compiled.
-func (c *compiler) within(a *component.AgentRef, p *engine.Program) {
+// within makes a program, which a value names, one of those within the one that
+// is compiled.
+func (c *compiler) within(v *value, a *component.AgentRef, p *engine.Program) {
 	p.File = a.File
 	a.Bind(p)
+	c.embedded[v] = p
 	if c.program != nil { // else it is a library's, and no program
 		c.program.Agents = append(c.program.Agents, p)
 	}
@@ -122,6 +130,6 @@ func (c *compiler) resolvedAgent(v *value, a *component.AgentRef) {
 	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
 	sub := c.loader.below()
 	if s := sub.finish(spec, &source{name: a.File, kind: resolved, path: file}); s.program != nil {
-		c.within(a, s.program)
+		c.within(v, a, s.program)
 	}
 }

@@ -74,7 +74,7 @@ func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {
 		severity = diag.Warning
 	}
 	switch p.Code {
-	case prompt.UnknownName:
+	case prompt.UnknownName, prompt.NoField:
 		return diag.UnknownName, severity
 	case prompt.OptionalName:
 		return diag.OptionalName, severity
@@ -107,6 +107,9 @@ func (c *compiler) scope(vars string) prompt.Options {
 	return o
 }
 
+// engineText is what each of the engine's own names holds.
+var engineText = map[string]any{"type": "string"}
+
 // knowledge is what is known of a name of a template at compile time.
 func (c *compiler) knowledge(ns, name string, own []string) prompt.Knowledge {
 	if ns == "case" && c.columns != nil {
@@ -120,11 +123,11 @@ func (c *compiler) knowledge(ns, name string, own []string) prompt.Knowledge {
 		p := &c.params[i]
 		if p.Name == name {
 			c.used["parameters."+name] = true
-			return prompt.Knowledge{Declared: true, Optional: !p.Required && p.Default == nil}
+			return prompt.Knowledge{Declared: true, Optional: !p.Required && p.Default == nil, Schema: c.properties[name]}
 		}
 		names = append(names, p.Name)
 	}
-	return prompt.Knowledge{Declared: slices.Contains(own, name), Names: append(names, own...)}
+	return prompt.Knowledge{Declared: slices.Contains(own, name), Names: append(names, own...), Schema: engineText}
 }
 
 // guardRef compiles an expression in the environment of its tag.
@@ -164,7 +167,7 @@ func (c *compiler) refers(names []string) {
 	for _, name := range names {
 		for i := range c.params {
 			own := "parameters." + c.params[i].Name
-			if name == own || strings.HasPrefix(name, own+".") {
+			if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"[") {
 				c.used[own] = true
 			}
 		}

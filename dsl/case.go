@@ -166,6 +166,9 @@ func (c *compiler) parameterValue(s *Spec, e *entry, path string) {
 		c.report.error(diag.UnknownName, e.place, "%s has no parameter %s", c.loader.files.name(s.File), quoted(e.key)).Hint = meant(e.key, names)
 		return
 	}
+	if c.rounded(e.val, path+"."+e.key, diag.WrongType) {
+		return
+	}
 	if err := p.Check.Validate(e.val.exact()); err != nil {
 		c.report.error(diag.WrongType, e.val.place, "%s.%s does not fit: %s", path, e.key, strings.TrimPrefix(err.Error(), "/: "))
 	}
@@ -185,10 +188,17 @@ func (t *tester) golden(c *compiler, v *value, k *Case, written string) string {
 		return filepath.Join(t.tests.Dir, "golden")
 	case len(k.Render) == 0:
 		return ""
-	case filepath.Base(t.tests.Dir) == "tests":
-		return filepath.Join(t.tests.Dir, Slug(k.Name), "golden")
 	}
-	return filepath.Join(t.tests.Dir, "tests", Slug(k.Name), "golden")
+	dir := t.tests.Dir
+	if filepath.Base(dir) != "tests" {
+		dir = filepath.Join(dir, "tests")
+	}
+	name := Slug(k.Name)
+	if _, agent := agentOf(t.spec); agent != "" { // the file's own cases may be called the same
+		k.GoldenOnce = filepath.Join(dir, name, "golden")
+		name = agent + "." + name
+	}
+	return filepath.Join(dir, name, "golden")
 }
 
 // idle reports a case that does nothing, and what only a run has a use for.

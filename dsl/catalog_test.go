@@ -14,13 +14,20 @@ import (
 // tag and reference type that the decoder knows.
 
 type replyConfig struct {
-	Role      string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge" doc:"Who asks."`
-	When      component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition."`
-	Text      string             `yaml:"text" doc:"What it says."`
-	ToolCalls []toolCallConfig   `yaml:"tool_calls" doc:"Calls."`
-	Usage     *usageConfig       `yaml:"usage" doc:"Tokens."`
-	Delay     time.Duration      `yaml:"delay" min:"0s" doc:"How long it takes."`
-	Times     *int               `yaml:"times" min:"0" doc:"How often."`
+	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge" doc:"Who asks."`
+	When       component.GuardRef `yaml:"when" env:"role string, call int, step string, prompt string" doc:"Condition."`
+	Text       string             `yaml:"text" doc:"What it says."`
+	ToolCalls  []toolCallConfig   `yaml:"tool_calls" doc:"Calls."`
+	StopReason string             `yaml:"stop_reason" doc:"Why it stops."`
+	Usage      *usageConfig       `yaml:"usage" doc:"Tokens."`
+	Delay      time.Duration      `yaml:"delay" min:"0s" doc:"How long it takes."`
+	Error      *failureConfig     `yaml:"error" doc:"What fails."`
+	Times      *int               `yaml:"times" min:"0" doc:"How often."`
+}
+
+type failureConfig struct {
+	Status  int    `yaml:"status" min:"0" max:"599" doc:"HTTP status."`
+	Message string `yaml:"message" doc:"What the server says."`
 }
 
 type toolCallConfig struct {

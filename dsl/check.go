@@ -72,8 +72,8 @@ func (c *compiler) toolNames(all []built) {
 }
 
 func (c *compiler) toolName(v *value) {
-	if v.kind != text {
-		return
+	if v.kind != text || c.doc.Tools != nil && c.doc.Tools.kind != dict && c.doc.Tools.kind != null {
+		return // tools that are no mapping were told of
 	}
 	names := c.doc.Tools.keys()
 	served, members := c.serverTools(v.text)
@@ -84,12 +84,30 @@ func (c *compiler) toolName(v *value) {
 	case strings.Contains(v.text, "__") && served:
 	case len(members) > 0 && strings.Contains(v.text, "__"):
 		c.report.error(diag.UnknownTool, v.place, "no tool that is pinned is called %s", quoted(v.text)).Hint = meant(v.text, members)
-	case !slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(v.text, n); return ok }):
+	case matches(v.text, names):
+	case !strings.ContainsAny(v.text, "*?["):
 		c.report.error(diag.UnknownTool, v.place, "no tool is called %s", quoted(v.text)).Hint = meant(v.text, names)
+	default:
+		c.report.error(diag.UnknownTool, v.place, "the pattern %s matches no tool", quoted(v.text)).Hint = meantBy(v.text, names)
 	}
 }
 
-// Parameter is found by name; nil = not declared.
+func matches(pattern string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern, n); return ok })
+}
+
+// meantBy is the hint for a pattern that matches no name: written with the other
+// stroke it may, or it is longer than the names.
+func meantBy(pattern string, names []string) string {
+	for _, other := range []string{strings.ReplaceAll(pattern, "-", "_"), strings.ReplaceAll(pattern, "_", "-"), strings.ToLower(pattern)} {
+		if matches(other, names) {
+			return "did you mean " + other + "?"
+		}
+	}
+	return meant(pattern, names)
+}
+
+// parameter is a declared parameter by its name; nil = there is none.
 func parameter(p *engine.Program, name string) *engine.Parameter {
 	i := slices.IndexFunc(p.Parameters, func(p engine.Parameter) bool { return p.Name == name })
 	if i < 0 {

@@ -38,7 +38,8 @@ type compiler struct {
 	program    *engine.Program
 	used       map[string]bool // "prompts.x", "parameters.x"; "parameters" = any
 	usedLLMs   []string
-	agents     []*Spec // agents that it calls, and those of its file that nothing calls
+	agents     []*Spec                    // agents that it calls, and those of its file that nothing calls
+	embedded   map[*value]*engine.Program // the agents that values name, once they are compiled
 	defaults   []Origin
 	quiet      bool // what is decoded stands elsewhere too: no defaults are kept
 
@@ -54,7 +55,7 @@ func newCompiler(l *loader, tree *value, dir string) *compiler {
 	return &compiler{
 		loader: l, report: l.report, tree: tree, dir: dir, doc: defaultDocument(),
 		properties: map[string]any{}, envs: map[string]guard.Env{},
-		llmValues: map[string]*value{}, used: map[string]bool{}, builtTools: map[string]engine.Tool{}, what: "the spec", homes: specHomes,
+		llmValues: map[string]*value{}, used: map[string]bool{}, builtTools: map[string]engine.Tool{}, embedded: map[*value]*engine.Program{}, what: "the spec", homes: specHomes,
 	}
 }
 
@@ -92,7 +93,7 @@ func (c *compiler) compile() *engine.Program {
 		},
 	}
 	phases := []func(){
-		c.datetime, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.output, c.nodes, c.innerAgents,
+		c.datetime, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.output, c.nodes, c.urging, c.innerAgents,
 	}
 	for _, phase := range phases {
 		if c.loader.options.left() {

@@ -96,7 +96,7 @@ func (c *converter) tag(n *yaml.Node) {
 	d := c.r.error(diag.CustomTag, c.place(n), "YAML takes %s for a tag, and tags mean nothing here", n.Tag)
 	d.Hint = "remove it"
 	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
-		d.Hint = "remove it; if it is the begin of an expression, quote the whole: '" + strings.TrimSpace(n.Tag+" "+n.Value) + "'"
+		d.Hint = "remove it; if it is the begin of an expression, quote the whole: " + requoted(strings.TrimSpace(n.Tag+" "+n.Value))
 	}
 }
 

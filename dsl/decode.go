@@ -29,9 +29,14 @@ func (c *compiler) fields(v *value, path string, targets ...reflect.Value) {
 	}
 	fields, rest := fieldsOf(targets)
 	c.inlineFiles(v, path, fields)
-	overrides := c.known(v, path, fields, rest)
+	overrides, meant := c.known(v, path, fields, rest)
+	c.whichTold = c.whichTold || path == "" && slices.Contains(meant, "llms") // which llm a role uses cannot be told
 	for _, f := range fields {
-		if f.value.Type() != modelRefType {
+		switch {
+		case f.value.Type() == modelRefType:
+		case v.find(f.key) == nil && slices.Contains(meant, f.key): // a key that was told of stands for it
+			c.unwritten(f, join(path, f.key))
+		default:
 			c.field(v, f, path)
 		}
 	}
@@ -51,9 +56,9 @@ func order(fields []field, key string) int {
 	return len(fields)
 }
 
-// known reports the keys that no field takes, and returns those that override
-// the llm named beside them.
-func (c *compiler) known(v *value, path string, fields []field, rest reflect.Value) (overrides *value) {
+// known reports the keys that no field takes, with the fields that they are taken
+// for, and returns those that override the llm named beside them.
+func (c *compiler) known(v *value, path string, fields []field, rest reflect.Value) (overrides *value, meant []string) {
 	overrides = &value{place: v.place, kind: dict}
 	model := modelField(fields)
 	var left []*entry
@@ -70,16 +75,21 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 	}
 	if rest.IsValid() {
 		c.leftOver(left, path, rest)
-		return overrides
+		return overrides, nil
 	}
 	all := keysOf(fields)
 	if model != nil {
 		all = append(all, llmKeys...)
 	}
 	for _, e := range left {
-		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", c.called(path), quoted(e.key)).Hint = c.keyHint(e.key, path, all)
+		hint := c.keyHint(e.key, path, all)
+		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", c.called(path), quoted(e.key)).Hint = hint
+		if key, ok := strings.CutPrefix(hint, "did you mean "); ok {
+			key, _, _ = strings.Cut(key, "?")
+			meant = append(meant, key)
+		}
 	}
-	return overrides
+	return overrides, meant
 }
 
 // keyHint suggests a key: one nearly of that name, or the place where this one
@@ -87,6 +97,9 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 func (c *compiler) keyHint(key, path string, all []string) string {
 	if hint := instead(key, all); hint != "" {
 		return hint
+	}
+	if strings.HasSuffix(path, ".options") && slices.Contains(llmKeys, key) && !slices.Contains(all, key) {
+		return key + " stands beside options, not in it"
 	}
 	if ofComponent(path) || path == "" && diag.Nearest(key, all) != "" {
 		return meant(key, all)

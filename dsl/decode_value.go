@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +53,9 @@ func (c *compiler) list(v *value, path string, tag reflect.StructTag, to reflect
 		if v.kind == text {
 			d.Hint = "write [" + v.text + "]"
 		}
+		if words := strings.Fields(v.text); v.kind == text && tag.Get("path") == "program" && len(words) > 1 {
+			d.Hint = "write its words apart, no shell is in between: [" + strings.Join(flowWords(words), ", ") + "]"
+		}
 		return
 	}
 	if least := tag.Get("min"); least != "" && len(v.items) < atoi(least) {
@@ -66,6 +71,17 @@ func (c *compiler) list(v *value, path string, tag reflect.StructTag, to reflect
 	for i, it := range v.items {
 		c.value(it, path+"["+strconv.Itoa(i)+"]", withoutBounds(tag), to.Index(i))
 	}
+}
+
+// flowWords are words as a list between brackets takes them.
+func flowWords(words []string) []string {
+	out := slices.Clone(words)
+	for i, w := range out {
+		if strings.ContainsAny(w, "{}[],:#&*!|>%@`") {
+			out[i] = strconv.Quote(w)
+		}
+	}
+	return out
 }
 
 // withoutBounds is a list's tag for its elements: min and max count elements.
@@ -148,7 +164,7 @@ func (c *compiler) number(v *value, path string, tag reflect.StructTag, to refle
 	switch to.Kind() {
 	case reflect.Float32, reflect.Float64:
 		if v.kind != integer && v.kind != float {
-			c.wrongType(v, path, "a number")
+			c.wrongType(v, path, "a number").Hint = v.bareNumber()
 			return
 		}
 		f, _ := v.jsonNumber().Float64()
@@ -160,12 +176,45 @@ func (c *compiler) number(v *value, path string, tag reflect.StructTag, to refle
 		}
 		n, err := strconv.ParseInt(string(v.jsonNumberIf(integer)), 10, 64)
 		if err != nil || to.OverflowInt(n) {
-			c.wrongType(v, path, "a whole number")
+			c.wrongType(v, path, "a whole number").Hint = v.bareNumber()
 			return
 		}
 		to.SetInt(n)
 		c.bounds(v, path, tag, func(limit string) float64 { l, _ := strconv.ParseInt(limit, 10, 64); return float64(n) - float64(l) })
 	}
+}
+
+// numberWithin is a number with something around it: a currency, a unit, strokes
+// between its digits.
+var numberWithin = regexp.MustCompile(`^[^\d-]{0,4}?(-?\d[\d_, ]*(?:\.\d+)?)\s*(\D{0,12})$`)
+
+// multiples are units that are a part of the number.
+var multiples = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "%": 0.01}
+
+// bareNumber is the hint for a text that holds a number; "" = it holds none.
+func (v *value) bareNumber() string {
+	m := numberWithin.FindStringSubmatch(v.text)
+	if v.kind != text || m == nil {
+		return ""
+	}
+	digits := m[1]
+	if decimals := digits[strings.LastIndexByte(digits, ',')+1:]; len(decimals) < 3 && strings.Count(digits, ",") == 1 {
+		return "write a dot: " + strings.ReplaceAll(digits, ",", ".")
+	}
+	digits = trimZeros(strings.NewReplacer("_", "", ",", "", " ", "").Replace(digits))
+	if times, ok := multiples[m[2]]; ok {
+		f, _ := strconv.ParseFloat(digits, 64) // digits and a dot
+		digits = strconv.FormatFloat(f*times, 'g', 12, 64)
+	}
+	return "write the number alone: " + digits
+}
+
+// trimZeros is a number without zeros that lead it.
+func trimZeros(s string) string {
+	for len(s) > 1 && s[0] == '0' && s[1] != '.' {
+		s = s[1:]
+	}
+	return s
 }
 
 // jsonNumberIf is the number of a value of a kind, else nothing.
@@ -195,6 +244,9 @@ func (c *compiler) duration(v *value, path string, tag reflect.StructTag) time.D
 func (c *compiler) bounds(v *value, path string, tag reflect.StructTag, from func(limit string) float64) {
 	if least, ok := tag.Lookup("min"); ok && from(least) < 0 {
 		c.report.error(diag.OutOfBounds, v.place, "%s is %s, and may not be less than %s", path, v.text, least)
+	}
+	if below, ok := tag.Lookup("over"); ok && from(below) <= 0 {
+		c.report.error(diag.OutOfBounds, v.place, "%s is %s, and must be more than %s", path, v.text, below).Hint = "leave it out for no bound, or the default one"
 	}
 	if most, ok := tag.Lookup("max"); ok && from(most) > 0 {
 		c.report.error(diag.OutOfBounds, v.place, "%s is %s, and may not be more than %s", path, v.text, most)

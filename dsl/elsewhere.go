@@ -47,6 +47,7 @@ var synonyms = map[string][]string{
 	"max_tokens":        {"max_output_tokens"},
 	"model_name":        {"model"},
 	"parameters":        {"input_schema"},
+	"retries":           {"retry"},
 	"run":               {"argv", "command"},
 	"schema":            {"input_schema"},
 	"server_url":        {"url"},

@@ -22,11 +22,12 @@ type files struct {
 	spec    string // that folder, absolute
 	opened  []string
 	foreign *Foreign
-	other   func(path string) ([]byte, error) // Options.Read
+	other   func(path string) ([]byte, error)            // Options.Read
+	list    func(dir string, most int) ([]Listed, error) // Options.List
 }
 
 func newFiles(root, spec, shown string, o Options) *files {
-	return &files{root: root, spec: spec, shown: shown, opened: real(o.AllowPaths), foreign: &Foreign{}, other: o.Read}
+	return &files{root: root, spec: spec, shown: shown, opened: real(o.AllowPaths), foreign: &Foreign{}, other: o.Read, list: o.List}
 }
 
 // ErrOnDisk is what an Options.Read answers of a file that is as it is on disk.

@@ -169,11 +169,12 @@ func Walk(dir string) (specs, tests []string, err error) {
 }
 
 // Files lists all files below a folder that Vet takes, sorted: those of any kind
-// of ours, and what Walk lists besides.
+// of ours, those of our apiVersion whose kind there is not, and what Walk lists
+// besides.
 func Files(dir string) ([]string, error) {
 	var out []string
 	err := walk(dir, func(path string, h header, err error) {
-		if err == nil && slices.Contains(kinds, h.Kind) || holdsTests(path, h, err) {
+		if err == nil && (slices.Contains(kinds, h.Kind) || h.ours()) || holdsTests(path, h, err) {
 			out = append(out, path)
 		}
 	})

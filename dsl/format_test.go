@@ -237,9 +237,13 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// seeds are all the specs of the repository's tests.
+// seeds are all the specs of the repository's tests. They have one goroutine at
+// work, and are left to the runs without -short.
 func seeds(f *testing.F) {
 	f.Helper()
+	if testing.Short() {
+		f.Skip("one goroutine at work: left to the runs without -short")
+	}
 	for _, pattern := range []string{"../testdata/vet/*.txtar", "../testdata/compile/*.txtar", "../testdata/contract/*/spec.yaml", "../specs/*/spec.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {

@@ -47,12 +47,27 @@ func (c *compiler) guardWhen(v *value, at string, g *component.GuardRef) {
 
 // fitting checks that the action can be taken at the place.
 func (c *compiler) fitting(v *value, g *engine.Guard) {
-	at := v.get("do").place
-	switch {
-	case g.Do == engine.GuardDeny && g.At != engine.BeforeTool:
-		c.report.error(diag.GuardMismatch, at, "deny refuses a tool call, and at %s there is none", g.At).Hint = "write at: before_tool"
-	case g.Do == engine.GuardReplan && (g.At == engine.BeforeTool || g.At == engine.AfterTool):
-		c.report.error(diag.GuardMismatch, at, "a plan cannot be replaced in the middle of a step").Hint = "write at: after_step"
+	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
+		c.report.error(diag.GuardMismatch, v.get("do").place, "deny refuses a tool call, and at %s there is none", g.At).Hint = "write at: before_tool"
+	}
+}
+
+// urging checks that whoever makes plans is there for guards that want a new one;
+// a run that an earlier version made without goes on as it began.
+func (c *compiler) urging() {
+	if c.program.Graph == nil || c.doc.Guards == nil || c.doc.Guards.kept() {
+		return
+	}
+	for _, typ := range []string{"planner", "reflector"} {
+		if _, ok := c.program.NodeOf(typ); ok {
+			return
+		}
+	}
+	for _, g := range c.program.Guards {
+		if g.Do == engine.GuardReplan {
+			at := c.doc.Guards.items[g.Index].get("do").place
+			c.report.error(diag.GuardMismatch, at, "replan wants a new plan, and no node of this graph makes one").Hint = "add a planner or a reflector to graph.nodes, or write do: stop"
+		}
 	}
 }
 

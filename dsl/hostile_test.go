@@ -84,7 +84,7 @@ func TestBombsAreRefusedCheaply(t *testing.T) {
 		t.Skip("one goroutine at work: left to the runs without -short")
 	}
 	// generous: the machine of a test may be shared, and the race detector is slow
-	const most, memory = 5 * time.Second, 64 << 20
+	const most, memory = 20 * time.Second, 64 << 20
 	for name, src := range bombs() {
 		t.Run(name, func(t *testing.T) {
 			write(t, map[string]string{"spec.yaml": src})
@@ -191,7 +191,7 @@ func FuzzSpec(f *testing.F) {
 		}
 		began := time.Now()
 		p, s, found := dsl.Compile(path, dsl.Options{Catalog: catalog})
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("it took %s", took)
 		}
 		if (p == nil) != found.Failed() {
@@ -236,7 +236,7 @@ func FuzzTestsAndSuites(f *testing.F) {
 		_, found := dsl.Vet(path, options())
 		tests, of := dsl.LoadTests(path, options())
 		suite, also := dsl.LoadSuite(path, options())
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("it took %s", took)
 		}
 		if tests == nil && !of.Failed() || suite == nil && !also.Failed() {

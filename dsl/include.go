@@ -68,7 +68,7 @@ func (m *merger) one(n *value, chain []string) {
 	m.loader.read = append(m.loader.read, src.path)
 	src.kind = includedFile
 	tree := parse(src, m.report)
-	if tree == nil || !m.isLibrary(tree) {
+	if tree == nil || !m.isLibrary(tree, n) {
 		return
 	}
 	m.take(tree)
@@ -84,21 +84,28 @@ func (l *loader) route(paths []string) string {
 	return strings.Join(names, " -> ")
 }
 
-func (m *merger) isLibrary(tree *value) bool {
+// isLibrary reports an included file that is none: a file of another kind is right
+// where it stands, and wrong where it is named.
+func (m *merger) isLibrary(tree, named *value) bool {
 	if tree.kind != dict {
 		m.report.error(diag.WrongType, tree.place, "a Library is a mapping, not %s", tree.describe())
 		return false
 	}
 	kind := tree.find("kind")
-	if kind == nil || kind.val.text != "Library" {
-		at := tree.place
-		if kind != nil {
-			at = kind.val.place
+	switch {
+	case kind != nil && kind.val.text == "Library":
+		return true
+	case kind != nil && slices.Contains(kinds, kind.val.text):
+		d := m.report.error(diag.WrongKind, named.place, "%s is of kind: %s, and only a Library can be included", named.text, kind.val.text)
+		if d.Hint = "move what is shared into a file of kind: Library"; kind.val.text == kindAgent && named.src.kind == specFile {
+			d.Hint = "extends: " + named.text + " builds on it, and a tool {type: agent, ref: " + named.text + "} calls it; what both share goes into a Library"
 		}
-		m.report.error(diag.WrongKind, at, "only files of kind: Library can be included").Hint = "write kind: Library"
-		return false
+	case kind != nil:
+		m.report.error(diag.WrongKind, kind.val.place, "only files of kind: Library can be included").Hint = "write kind: Library"
+	default:
+		m.report.error(diag.WrongKind, tree.place, "only files of kind: Library can be included").Hint = "write kind: Library"
 	}
-	return true
+	return false
 }
 
 // take puts the named entries of a Library into the spec.

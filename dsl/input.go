@@ -75,7 +75,7 @@ func (in *inputs) file(b []byte) {
 	}
 	for _, e := range v.entries {
 		if in.declared(e.key) != nil {
-			in.set(e.key, e.val.loose(), e.val.exact())
+			in.take(e.key, e.val)
 		}
 	}
 }
@@ -105,6 +105,15 @@ func (in *inputs) flag(s string) {
 	v := parse(&source{name: name, text: []byte(text), kind: flagText}, r)
 	if v == nil || r.list.Failed() {
 		in.fail("parameter %s: %q is not YAML: %s", name, text, r.list[0].Message)
+		return
+	}
+	in.take(name, v)
+}
+
+// take gives a parameter a value that can be held as it is written.
+func (in *inputs) take(name string, v *value) {
+	if n := v.tooLarge(); n != nil {
+		in.fail("parameter %s: %w; pass it as a text, in quotes", name, &engine.RoundedError{Number: n.text})
 		return
 	}
 	in.set(name, v.loose(), v.exact())

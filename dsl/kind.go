@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 
 	"gopkg.in/yaml.v3"
@@ -40,13 +41,18 @@ func Kind(path string) (string, error) {
 
 // header is what a look at a file tells: its plain keys at the top level.
 type header struct {
-	Kind  string
-	Spec  string // as written
-	Tests bool   // there are some
+	Version string // the apiVersion
+	Kind    string
+	Spec    string // as written
+	Tests   bool   // there are some
 }
 
+// ours says that a file is written in the language, as its apiVersion has it: in
+// any version, of any kind.
+func (h header) ours() bool { return strings.HasPrefix(h.Version, "pex/") }
+
 // topKey is a line that begins with one of the keys.
-var topKey = regexp.MustCompile(`(?m)^(?:"|')?(kind|spec|tests)(?:"|')?[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$`)
+var topKey = regexp.MustCompile(`(?m)^(?:"|')?(apiVersion|kind|spec|tests)(?:"|')?[ \t]*:(?:[ \t]+([^\r\n]*?))?[ \t]*\r?$`)
 
 // readHeader looks at a file of at most the size that may be loaded.
 func readHeader(path string) (header, error) {
@@ -76,6 +82,8 @@ func headerOf(text []byte) (h header) {
 	}
 	for _, m := range topKey.FindAllSubmatch(text, -1) {
 		switch string(m[1]) {
+		case "apiVersion":
+			h.Version = oneLine(m[2])
 		case "kind":
 			h.Kind = oneLine(m[2])
 		case "spec":
@@ -99,5 +107,5 @@ func oneLine(b []byte) string {
 // headerOfTree is the header of a file in brackets, such as JSON.
 func headerOfTree(text []byte) header {
 	tree := parse(&source{text: text}, &report{})
-	return header{Kind: textAt(tree, "kind"), Spec: textAt(tree, "spec"), Tests: tree.get("tests") != nil}
+	return header{Version: textAt(tree, "apiVersion"), Kind: textAt(tree, "kind"), Spec: textAt(tree, "spec"), Tests: tree.get("tests") != nil}
 }

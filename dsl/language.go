@@ -48,14 +48,14 @@ type metadata struct {
 type limits struct {
 	MaxSteps                    int           `yaml:"max_steps" min:"1" doc:"Steps executed in all."`
 	ExecutorMaxIterations       int           `yaml:"executor_max_iterations" min:"1" doc:"Model calls of one step."`
-	MessageHistoryLimit         int           `yaml:"message_history_limit" min:"1" doc:"Earlier turns of a conversation that the planner sees."`
-	ExecutorMessageHistoryLimit int           `yaml:"executor_message_history_limit" min:"1" doc:"Message pairs that the executor keeps between steps."`
-	MaxReplans                  int           `yaml:"max_replans" min:"1" doc:"Plans that replace a plan."`
+	MessageHistoryLimit         int           `yaml:"message_history_limit" min:"0" doc:"Earlier turns of a conversation that the planner sees."`
+	ExecutorMessageHistoryLimit int           `yaml:"executor_message_history_limit" min:"0" doc:"Message pairs that the executor keeps between steps."`
+	MaxReplans                  int           `yaml:"max_replans" min:"0" doc:"Plans that replace a plan; with 0 the first one is the only one."`
 	MaxToolCalls                int           `yaml:"max_tool_calls" min:"1" doc:"Tool calls in all."`
 	MaxConsecutiveToolCalls     int           `yaml:"max_consecutive_tool_calls" min:"1" doc:"Calls of the same tool with the same arguments in a row."`
 	MaxTokens                   int           `yaml:"max_tokens" min:"1" doc:"Tokens of all model calls, in and out."`
-	MaxCost                     float64       `yaml:"max_cost" min:"0" doc:"US dollars; the price of every llm must then be known."`
-	MaxDuration                 time.Duration `yaml:"max_duration" min:"0s" doc:"Active time of the run."`
+	MaxCost                     float64       `yaml:"max_cost" over:"0" doc:"US dollars; the price of every llm must then be known."`
+	MaxDuration                 time.Duration `yaml:"max_duration" over:"0s" doc:"Active time of the run."`
 }
 
 // The defaults that OpenSearch's agent has, by the same names, and one of ours.
@@ -78,7 +78,7 @@ type llm struct {
 	MaxOutputTokens int                 `yaml:"max_output_tokens" min:"1" doc:"Tokens of one reply at most."`
 	Stop            []string            `yaml:"stop" doc:"Texts that end a reply."`
 	SystemPrompt    component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"The system prompt of roles that have none of their own."`
-	Timeout         time.Duration       `yaml:"timeout" min:"0s" doc:"How long one call may take."`
+	Timeout         time.Duration       `yaml:"timeout" over:"0s" doc:"How long one call may take."`
 	Retry           retry               `yaml:"retry" doc:"How failed calls are repeated. A run repeats at most 10 and a tenth of its calls; a server that has failed 5 times in a row is left alone for a second, or as long as it asks, and then tried by one call; each failure doubles the time, up to 30 seconds."`
 	RateLimit       rateLimit           `yaml:"rate_limit" doc:"What this process asks of the llm at most."`
 	Fallback        []string            `yaml:"fallback" doc:"Other llms, tried in order when this one fails, and at once while its server is left alone."`
@@ -137,7 +137,7 @@ type tool struct {
 	Description    string              `yaml:"description" doc:"What the model is told; the tool's own by default."`
 	Effect         string              `yaml:"effect" enum:"read|idempotent|write" doc:"What a call does to the world; the tool's own, else write."`
 	Approval       component.GuardRef  `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a person approves each call: never, always, or an expression."`
-	Timeout        time.Duration       `yaml:"timeout" min:"0s" doc:"How long a call may take; 60s by default."`
+	Timeout        time.Duration       `yaml:"timeout" over:"0s" doc:"How long a call may take; 60s by default."`
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"How much of the output the model sees; 65536 by default."`
 	MaxConcurrent  int                 `yaml:"max_concurrent" min:"1" doc:"How many calls of it a run makes at once; of a server's tools together."`
 	Retry          *retry              `yaml:"retry" doc:"How failed calls are repeated; never for a tool that writes."`
@@ -146,12 +146,12 @@ type tool struct {
 	IncludeOutput  bool                `yaml:"include_output_in_agent_response" doc:"The output becomes part of the agent's response."`
 }
 
-// guard is one entry of guards. Its expression is compiled for its place.
+// guardRule is one entry of guards. Its expression is compiled for its place.
 type guardRule struct {
 	Name    string `yaml:"name" required:"true" doc:"What events and results call it."`
 	At      string `yaml:"at" required:"true" enum:"after_plan|before_tool|after_tool|after_step|after_reflect" doc:"Where it is tried."`
 	When    *value `yaml:"when" required:"true" doc:"The condition, an expression."`
-	Do      string `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"What then happens."`
+	Do      string `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"What then happens: stop and succeed end the run with an answer, fail without; replan has a new plan made, at a tool in the middle of the step; interrupt asks a person; deny refuses the call."`
 	Message string `yaml:"message" doc:"What people and models are told; plain text."`
 }
 

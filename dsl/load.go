@@ -116,22 +116,6 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 	return src
 }
 
-// specsIn is the way out where a folder has no spec.yaml: what of ours it has.
-func specsIn(dir, shown string) string {
-	const most = 5
-	found, _ := filepath.Glob(filepath.Join(globbed(dir), "*.y*ml"))
-	var names []string
-	for _, file := range found {
-		if kind, _ := Kind(file); kind == kindAgent && len(names) < most {
-			names = append(names, filepath.ToSlash(filepath.Join(shown, filepath.Base(file))))
-		}
-	}
-	if len(names) == 0 {
-		return "a folder means its spec.yaml; pexctl init " + filepath.ToSlash(shown) + " makes one"
-	}
-	return "a folder means its spec.yaml; this one has " + strings.Join(names, ", ")
-}
-
 func (l *loader) refuse(at place, no *refusal) {
 	l.report.error(no.code, at, "%s", no.message).Hint = no.hint
 }
@@ -166,7 +150,7 @@ func (l *loader) finish(tree *value, src *source) *Spec {
 	c := newCompiler(l, tree, src.dir())
 	c.source = src
 	p := c.compile()
-	s.Kind, s.models = c.doc.Kind, c.usedLLMs
+	s.Kind, s.models, s.llms = c.doc.Kind, c.usedLLMs, c.llmValues
 	s.defaults, s.agents = c.defaults, c.agents
 	s.uses = c.uses()
 	if p != nil && !l.report.failedSince(before) && !l.report.list.Failed() {

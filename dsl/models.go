@@ -13,6 +13,10 @@ import (
 
 var llmKeys = structKeys(llm{})
 
+// LLMKeys are the keys of an llm, which a role may also have beside its llm to
+// override them.
+func LLMKeys() []string { return slices.Clone(llmKeys) }
+
 func structKeys(s any) []string {
 	p := reflect.New(reflect.TypeOf(s))
 	fields, _ := fieldsOf([]reflect.Value{p.Elem()})
@@ -32,6 +36,7 @@ func (c *compiler) llms() {
 	for _, e := range v.entries {
 		if c.llmValues[e.key] != nil {
 			c.addModel(e.key, e.val, "llms."+e.key)
+			c.retires(e.val, "llms."+e.key)
 		}
 	}
 }
@@ -115,6 +120,9 @@ func (c *compiler) modelRef(v *value, f field, overrides *value, path string) {
 	c.quiet = true
 	c.addModel(derived, c.llmValues[derived], path)
 	c.quiet = false
+	if overrides.get("model") != nil { // else the entry was told of
+		c.retires(c.llmValues[derived], path)
+	}
 	ref.Name = derived
 	if c.base = name; name == "" {
 		c.base = derived
@@ -125,6 +133,10 @@ func (c *compiler) modelRef(v *value, f field, overrides *value, path string) {
 // names its provider itself.
 func (c *compiler) baseModel(written, v, overrides *value, path string) (name string, ok bool) {
 	if written != nil {
+		if written.kind == dict {
+			c.wrongType(written, path, "the name of an llm").Hint = "write its keys beside this one, as in planner: {provider: ..., model: ...}, or give it an entry under llms"
+			return "", false
+		}
 		if !c.asText(written, path) {
 			return "", false
 		}

@@ -48,12 +48,35 @@ func (c *compiler) section(path string, v *value) *value {
 	case v.kind != dict:
 		d := c.wrongType(v, path, "a mapping of names")
 		if v.kind == list {
-			d.Hint = "write each name as a key: " + path + ": {name: {...}}"
+			d.Hint = "write each name as a key: " + path + ": " + v.asNames()
 		}
 	default:
 		return v
 	}
 	return &value{kind: dict}
+}
+
+// asNames is a list as the mapping that was meant: of its texts, and of the keys
+// of its mappings.
+func (v *value) asNames() string {
+	var names []string
+	for _, it := range v.items {
+		switch {
+		case it.kind == text && namePattern.MatchString(it.text):
+			names = append(names, it.text+": {}")
+		case it.kind == dict && len(it.entries) == 1:
+			names = append(names, it.entries[0].key+": {...}")
+		case it.kind == dict && textAt(it, "name") != "":
+			names = append(names, textAt(it, "name")+": {...}")
+		}
+	}
+	const most = 3
+	if len(names) == 0 {
+		names = []string{"name: {...}"}
+	} else if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	return "{" + strings.Join(names, ", ") + "}"
 }
 
 func (c *compiler) parameter(e *entry) (engine.Parameter, bool) {
@@ -67,6 +90,7 @@ func (c *compiler) parameter(e *entry) (engine.Parameter, bool) {
 	}
 	if e.val.kind != dict {
 		c.wrongType(e.val, path, "a JSON Schema property").Hint = "write {type: " + e.val.text + "}"
+		p.Required = true // whether it may be unset nobody knows: nothing is said of it
 		return p, true
 	}
 	p.Doc = textAt(e.val, "description")
@@ -86,6 +110,9 @@ func (c *compiler) parameter(e *entry) (engine.Parameter, bool) {
 	c.properties[p.Name] = property.loose()
 	if d := e.val.get("default"); d != nil {
 		p.Default = d.loose()
+		if c.rounded(d, "the default of "+p.Name, diag.BadDefault) {
+			return p, true
+		}
 		if err := p.Check.Validate(d.exact()); err != nil && !c.report.failedSince(before) {
 			c.report.error(diag.BadDefault, d.place, "the default of %s does not fit: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
 		}

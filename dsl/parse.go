@@ -78,6 +78,9 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 // 0; those of its scanner count from 1.
 var lineBefore = regexp.MustCompile(`did not find expected (?:key|'-' indicator|<document start>|node content|',' or)`)
 
+// blockEnds are what the parser says of a block that ends where it cannot.
+var blockEnds = regexp.MustCompile(`did not find expected (?:key|'-' indicator)`)
+
 // reportSyntax gives the parser's message a column and a hint.
 func reportSyntax(src *source, err error, r *report) {
 	line := 1
@@ -97,8 +100,15 @@ func reportSyntax(src *source, err error, r *report) {
 			Hint = `quote the text: "` + written + `...", or write ` + angled(written)
 		return
 	}
+	if at, expression := unquotedBang(src, line, message); expression != "" {
+		r.error(diag.Syntax, at, "YAML takes the ! that begins this text for a tag").Hint = "quote the whole: " + requoted(expression)
+		return
+	}
 	if at, found := questionInFlow(src, line); found {
 		r.error(diag.Syntax, at, "between braces YAML takes a ? at the end of a text for its own").Hint = "quote the text"
+		return
+	}
+	if blockEnds.MatchString(message) && reportIndent(src, r) {
 		return
 	}
 	at := findText(src, line, "")
@@ -155,7 +165,7 @@ func referenceInFlow(src *source, line int) (at place, written string) {
 		}
 		before := s[:m[0]]
 		opened := strings.LastIndexAny(before, "{[")
-		if opened < 0 || strings.Count(before, `"`)%2 == 1 || strings.Count(before, "'")%2 == 1 {
+		if opened < 0 || quoteOpen(before) {
 			continue
 		}
 		return place{src, n, len([]rune(before)) + 1}, s[m[0]:m[1]]

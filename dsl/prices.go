@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 // safe for concurrent use; nil knows none.
 type Prices struct {
 	find func(priced) (engine.Cost, string, bool)
+	ends func(priced) string // the day from which it is served no more; "" = none is known
 
 	mu   sync.Mutex // guards used
 	used map[string]engine.Cost
@@ -39,7 +41,10 @@ var knownPrices []byte
 // KnownPrices are those of well-known models, with their dates. They are read
 // when they are first asked for.
 func KnownPrices() *Prices {
-	return &Prices{find: func(p priced) (engine.Cost, string, bool) { return readKnown().find(p) }}
+	return &Prices{
+		find: func(p priced) (engine.Cost, string, bool) { return readKnown().find(p) },
+		ends: func(p priced) string { return readKnown().ends(p) },
+	}
 }
 
 var readKnown = sync.OnceValue(func() *Prices {
@@ -85,7 +90,7 @@ func RecordedPrices(of map[string]engine.Cost, rest *Prices) *Prices {
 			return cost, "the run's prices", true
 		}
 		return rest.of(p)
-	}}
+	}, ends: rest.until}
 }
 
 // Used are the prices that specs were given of these, agents within them
@@ -114,6 +119,15 @@ func (p *Prices) of(llm priced) (cost engine.Cost, origin string, ok bool) {
 	return p.find(llm)
 }
 
+// until is the day from which a vendor serves an llm's model no more; "" = none
+// is known.
+func (p *Prices) until(llm priced) string {
+	if p == nil || p.ends == nil || llm.model == "" {
+		return ""
+	}
+	return p.ends(llm)
+}
+
 // prices decodes a tree of kind: Prices; nil = there is an error.
 func (l *loader) prices(src *source, tree *value) *Prices {
 	before := len(l.report.list)
@@ -123,20 +137,28 @@ func (l *loader) prices(src *source, tree *value) *Prices {
 	c.decode(tree, "", &k)
 	dates := c.priceSources(&k)
 	for i := range k.Prices {
-		c.checkPrice(tree.get("prices").items[i], &k.Prices[i])
+		c.checkPrice(tree.get("prices").items[i], &k.Prices[i], fmt.Sprintf("prices[%d]", i))
 	}
 	if l.report.failedSince(before) {
 		return nil
 	}
 	rows := tree.get("prices").items
 	c.overtaken(rows, k.Prices)
+	row := func(llm priced) int {
+		return slices.IndexFunc(k.Prices, func(row priceKeys) bool { return row.holds(llm) })
+	}
 	return &Prices{find: func(llm priced) (engine.Cost, string, bool) {
-		for i := range k.Prices {
-			if row := &k.Prices[i]; row.holds(llm) {
-				return row.cost(llm), pricedAt(rows[i].place) + dates[llm.provider], true
-			}
+		i := row(llm)
+		if i < 0 {
+			return engine.Cost{}, "", false
 		}
-		return engine.Cost{}, "", false
+		return k.Prices[i].cost(llm), pricedAt(rows[i].place) + dates[llm.provider], true
+	}, ends: func(llm priced) string {
+		llm.tier = "" // which one is paid for changes nothing
+		if i := row(llm); i >= 0 {
+			return k.Prices[i].Retires
+		}
+		return ""
 	}}
 }
 
@@ -176,13 +198,18 @@ func (k *priceKeys) cost(llm priced) engine.Cost {
 	return c
 }
 
-// price gives an llm without cost the one that the options know, if they do.
-func (c *compiler) price(m *engine.ModelSpec, v *value, at string) {
+// pricedAs is what the price of an llm depends on; v is the llm as it is written.
+func pricedAs(m *engine.ModelSpec, v *value) priced {
 	options := v.get("options")
-	llm := priced{
+	return priced{
 		provider: m.Provider, model: m.Params.Model, baseURL: m.BaseURL.Text,
 		cacheTTL: textAt(options, "cache_ttl"), tier: cmp.Or(textAt(options, "service_tier"), textAt(options.get("extra_body"), "service_tier")),
 	}
+}
+
+// price gives an llm without cost the one that the options know, if they do.
+func (c *compiler) price(m *engine.ModelSpec, v *value, at string) {
+	llm := pricedAs(m, v)
 	cost, origin, ok := c.loader.options.Prices.of(llm)
 	if !ok {
 		return
@@ -190,6 +217,19 @@ func (c *compiler) price(m *engine.ModelSpec, v *value, at string) {
 	m.Cost = &cost
 	c.loader.options.Prices.use(llm, cost)
 	c.defaults = append(c.defaults, Origin{Path: at + ".cost", Value: brief(costText(&cost)), Origin: origin})
+}
+
+// retires warns where the model of the last llm added is one whose end is known;
+// v is that llm. The day is told, and compared with no clock: what vet says of a
+// spec changes with the table of prices alone.
+func (c *compiler) retires(v *value, at string) {
+	m, model := &c.models[len(c.models)-1], v.get("model")
+	day := c.loader.options.Prices.until(pricedAs(m, v))
+	if day == "" || model == nil {
+		return
+	}
+	c.report.warn(diag.Deprecated, model.place, "%s serves the model %s until %s only", m.Provider, quoted(m.Params.Model), day).
+		Hint = "try another before that day: --set " + at + ".model=NAME"
 }
 
 // costText is a cost as a spec writes it.

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"fmt"
 	"path"
 	"strings"
 	"time"
@@ -13,17 +14,23 @@ func (c *compiler) priceSources(k *pricesKeys) map[string]string {
 	dates := map[string]string{}
 	for i, s := range k.Sources {
 		v := c.tree.get("sources").items[i]
-		if _, err := time.Parse(time.DateOnly, s.AsOf); err != nil && s.AsOf != "" {
-			c.report.error(diag.WrongType, v.get("as_of").place, "sources[%d].as_of wants a day, not %s", i, quoted(s.AsOf)).Hint = "write 2026-12-31"
-		}
+		c.day(v, "as_of", fmt.Sprintf("sources[%d]", i), s.AsOf)
 		c.priceProvider(v, s.Provider)
 		dates[s.Provider] = " as of " + s.AsOf
 	}
 	return dates
 }
 
-func (c *compiler) checkPrice(v *value, k *priceKeys) {
+// day reports a day that is none.
+func (c *compiler) day(v *value, key, at, day string) {
+	if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
+		c.report.error(diag.WrongType, v.get(key).place, "%s.%s wants a day, not %s", at, key, quoted(day)).Hint = "write 2026-12-31"
+	}
+}
+
+func (c *compiler) checkPrice(v *value, k *priceKeys, at string) {
 	c.priceProvider(v, k.Provider)
+	c.day(v, "retires", at, k.Retires)
 	for i, name := range k.Models {
 		if _, err := path.Match(name, ""); err != nil {
 			c.report.error(diag.BadPattern, v.get("models").items[i].place, "%s is no pattern: a [ is not closed", quoted(name))

@@ -91,6 +91,46 @@ func TestPricesFitTheLLM(t *testing.T) {
 	}
 }
 
+// TestModelsThatEndAreTold: by what the table says, at the vendor's own address,
+// whatever the day is.
+func TestModelsThatEndAreTold(t *testing.T) {
+	table := `apiVersion: pex/v1
+kind: Prices
+prices:
+  - {provider: openai, models: [gpt-old], input: 1, output: 2, retires: 1999-12-31}
+  - {provider: openai, models: [gpt-x], input: 1, output: 2, retires: 2999-12-31}
+  - {provider: openai, models: [gpt-y], input: 1, output: 2}
+`
+	tests := []struct{ name, llm, want string }{
+		{"that has ended", "{provider: openai, model: gpt-old}", `openai serves the model "gpt-old" until 1999-12-31 only; try another before that day: --set llms.main.model=NAME`},
+		{"that will end", "{provider: openai, model: gpt-x}", `openai serves the model "gpt-x" until 2999-12-31 only; try another before that day: --set llms.main.model=NAME`},
+		{"with a price of one's own", "{provider: openai, model: gpt-x, cost: {input: 1, output: 1}}", `openai serves the model "gpt-x" until 2999-12-31 only; try another before that day: --set llms.main.model=NAME`},
+		{"at another tier", "{provider: openai, model: gpt-x, options: {extra_body: {service_tier: flex}}}", `openai serves the model "gpt-x" until 2999-12-31 only; try another before that day: --set llms.main.model=NAME`},
+		{"of somebody else", "{provider: openai, model: gpt-x, base_url: 'http://mine/v1'}", ""},
+		{"that stays", "{provider: openai, model: gpt-y}", ""},
+		{"that nobody knows", "{provider: openai, model: gpt-z}", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			for name, text := range map[string]string{"spec.yaml": pricedSpec(tt.llm, "planner: {temperature: 0.5}\n"), "prices.yaml": table} {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p, _ := dsl.LoadPrices("prices.yaml", dsl.Options{Catalog: catalog})
+			_, _, found := dsl.Compile("spec.yaml", dsl.Options{Catalog: catalog, Prices: dsl.RecordedPrices(nil, p)})
+			var got []string
+			for _, d := range found {
+				got = append(got, d.Message+"; "+d.Hint)
+			}
+			if d := cmp.Diff(tt.want, strings.Join(got, "\n")); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
 func TestPricesAreNoPartOfTheProgram(t *testing.T) {
 	spec := pricedSpec("{provider: openai, model: gpt-x}", "limits: {max_cost: 1}\n")
 	a, _, used := priced(t, spec, pricesFile, dsl.Options{})

@@ -3,6 +3,7 @@ package dsl
 import (
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -88,11 +89,18 @@ func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *co
 
 func (c *compiler) asPrompt(v *value, path string) bool {
 	if v.kind != dict {
+		if v.kind == text && fileLike.MatchString(v.text) {
+			c.report.warn(diag.NearMiss, v.place, "%s is the text %s itself, not what a file of that name holds", path, quoted(v.text)).
+				Hint = "write {file: " + v.text + "}"
+		}
 		return c.asText(v, path)
 	}
 	c.wrongType(v, path, "a prompt").Hint = "write the text, or {file: path}, or {use: name of a prompt}"
 	return false
 }
+
+// fileLike is a text that is no prompt, but the name of a file with one.
+var fileLike = regexp.MustCompile(`^[\w./-]+\.(?:md|markdown|txt|prompt|j2|jinja2?|tmpl|mustache)$`)
 
 // pointer recognises {file: x} and {use: x}.
 func pointer(v *value) (key, name string) {

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
 )
 
 // The plain scalars of YAML 1.2's core schema, less what JSON cannot say. A
@@ -75,6 +78,45 @@ func (v *value) loose() any {
 		}
 		return f
 	})
+}
+
+// kept says that a value stands in the Source of a Program, not in a file.
+func (v *value) kept() bool { return v.src != nil && v.src.kind == resolved }
+
+// tooLarge is the first whole number in a value that is beyond 64 bits, where it
+// would be rounded; nil = there is none.
+func (v *value) tooLarge() *value {
+	switch v.kind {
+	case integer:
+		if _, err := v.jsonNumber().Int64(); err != nil {
+			return v
+		}
+	case list:
+		for _, it := range v.items {
+			if n := it.tooLarge(); n != nil {
+				return n
+			}
+		}
+	case dict:
+		for _, e := range v.entries {
+			if n := e.val.tooLarge(); n != nil {
+				return n
+			}
+		}
+	default:
+	}
+	return nil
+}
+
+// rounded reports a whole number that the values of a run cannot hold. A run that
+// an earlier version made with one goes on as it began.
+func (c *compiler) rounded(v *value, what string, code diag.Code) bool {
+	n := v.tooLarge()
+	if n == nil || n.kept() {
+		return false
+	}
+	c.report.error(code, n.place, "%s: %v", what, &engine.RoundedError{Number: n.text}).Hint = "write it in quotes, as a text"
+	return true
 }
 
 func (v *value) plain(number func(json.Number) any) any {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -94,7 +95,7 @@ func (s *schemer) structs(targets ...reflect.Value) *value {
 		overrides, _ := fieldsOf([]reflect.Value{reflect.ValueOf(&k).Elem()})
 		for _, f := range overrides {
 			if properties.find(f.key) == nil {
-				properties.set(f.key, place{}, s.field(f))
+				properties.set(f.key, place{}, orNull(s.field(f))) // provider, too: the llm that is named has one
 			}
 		}
 	}
@@ -127,7 +128,26 @@ func (s *schemer) field(f field) *value {
 		default: // lists and mappings show none
 		}
 	}
+	if f.tag.Get("required") == "" {
+		v = orNull(v)
+	}
 	return markdown(v)
+}
+
+// orNull lets a schema take a null, too: a key that has none is as good as not
+// written, see compiler.field.
+func orNull(v *value) *value {
+	switch t, enum, any := v.get("type"), v.get("enum"), v.get("anyOf"); {
+	case t != nil && t.kind == text && t.text != "null":
+		v.set("type", place{}, texts(t.text, "null"))
+	case t != nil && t.kind == list && !slices.ContainsFunc(t.items, func(i *value) bool { return i.text == "null" }):
+		t.items = append(t.items, word("null"))
+	case enum != nil:
+		enum.items = append(enum.items, &value{kind: null})
+	case any != nil:
+		any.items = append(any.items, typed("null"))
+	}
+	return v
 }
 
 // of is the schema of one type.
@@ -204,6 +224,9 @@ func typed(types ...string) *value {
 func bounded(v *value, tag reflect.StructTag, least, most string) *value {
 	if n := tag.Get("min"); n != "" {
 		v.set(least, place{}, number(n))
+	}
+	if n := tag.Get("over"); n != "" {
+		v.set("exclusiveMinimum", place{}, number(n))
 	}
 	if n := tag.Get("max"); n != "" {
 		v.set(most, place{}, number(n))

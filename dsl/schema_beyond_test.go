@@ -27,6 +27,7 @@ var beyondSchema = map[string]string{
 	"bad-overrides":                "the command line",
 	"datetime-directive":           "the text of directives",
 	"prices-as-a-spec":             "the kind is right, but not what is asked for",
+	"rounded-numbers-of-tests":     "the digits of a number, which editors round too",
 	"script-mistakes":              "a file of replies says not what it is",
 	"suite-baseline":               "the text of references to git",
 	"suite-dataset-columns":        "needs other files",

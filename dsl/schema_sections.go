@@ -26,7 +26,7 @@ func (s *schemer) sections(properties *value) {
 	}
 	section("include", object("type", texts("array", "null"), "items", typed("string")))
 	section("guards", object("type", texts("array", "null"), "items", guardSchema(s.structOf(&guardRule{}))))
-	section("graph", s.graph())
+	section("graph", orNull(s.graph()))
 	compaction := s.structOf(&compactionKeys{})
 	memory := properties.get("memory").get("properties")
 	compaction.set("minProperties", place{}, number("1"))
@@ -43,7 +43,6 @@ func guardSchema(rule *value) *value {
 	at := func(places *value) *value { return object("properties", object("at", places)) }
 	rule.set("allOf", place{}, array(
 		when("do", string(engine.GuardDeny), at(object("const", word(string(engine.BeforeTool))))),
-		when("do", string(engine.GuardReplan), at(object("not", object("enum", texts(string(engine.BeforeTool), string(engine.AfterTool)))))),
 	))
 	return rule
 }
@@ -88,7 +87,7 @@ func (s *schemer) llms() *value {
 		cases.items = append(cases.items, when("provider", f.Type, object("properties", object("options", options))))
 	}
 	oneOfTypes(body.get("properties").get("provider"), s.catalog.Models.List("provider"))
-	put(body.get("properties"), "api_key_env", object("type", word("string"), "pattern", word(envName.String()), "examples", texts("OPENAI_API_KEY")))
+	put(body.get("properties"), "api_key_env", object("type", texts("string", "null"), "pattern", word(envName.String()), "examples", texts("OPENAI_API_KEY")))
 	if len(cases.items) > 0 {
 		body.set("allOf", place{}, cases)
 	}

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
@@ -27,7 +28,7 @@ func (c *compiler) secrets(v *value, key string) {
 			}
 		}
 	case text:
-		if seen := secret.InLiteral(v.text, key); seen.Looks != "" {
+		if seen := inLiteral(v.text, key); seen.Looks != "" {
 			d := c.report.error(diag.Secret, v.within(seen.At), "%s holds what looks like a secret", orValue(key))
 			d.Snippet = strings.ReplaceAll(d.Snippet, seen.Text, strings.Repeat("*", min(len(seen.Text), 12)))
 			d.Hint = "keep it in an environment variable: ${env.NAME} in urls and headers"
@@ -37,6 +38,18 @@ func (c *compiler) secrets(v *value, key string) {
 		}
 	default: // a number is no secret
 	}
+}
+
+// password is the one that an address has before its host.
+var password = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@${}<>]+)@`)
+
+// inLiteral looks for a key in a text, and for a password in an address.
+func inLiteral(s, key string) secret.Sighting {
+	seen := secret.InLiteral(s, key)
+	if m := password.FindStringSubmatchIndex(s); seen.Looks == "" && m != nil && strings.HasSuffix(key, "url") {
+		return secret.Sighting{At: m[2], Text: s[m[2]:m[3]], Looks: "a password"}
+	}
+	return seen
 }
 
 func orValue(key string) string {

@@ -44,6 +44,10 @@ type Options struct {
 	// what an editor has not saved, the files of another commit. With an error of
 	// ErrOnDisk the disk is asked; nil = always. The bounds of the root hold.
 	Read func(path string) ([]byte, error)
+	// List gives the files below a folder, by its absolute path, as Read gives
+	// their texts: at most so many, and one more where there are more. With an
+	// error of ErrOnDisk the disk is asked; nil = always.
+	List func(dir string, most int) ([]Listed, error)
 	// Context ends work that nobody waits for any more: what is found then is not
 	// all, and says nothing. nil = it is always waited for.
 	Context context.Context
@@ -77,6 +81,7 @@ type Spec struct {
 	found    diag.List
 	agents   []*Spec
 	models   []string // llms that are used
+	llms     map[string]*value
 	uses     map[string]bool
 }
 

@@ -104,7 +104,7 @@ func (b *suiter) compiler(specs ...*Spec) *compiler {
 	return c
 }
 
-// checks reads what answers are held against.
+// checks reads the checks that grade answers.
 func (b *suiter) checks() {
 	var values []*value
 	for i, v := range b.keys.Checks {
@@ -166,7 +166,7 @@ func (b *suiter) perCase(expr *value, before int) {
 	}
 }
 
-// baseline reads what the suite is held against.
+// baseline reads what the results of the suite are compared with.
 func (b *suiter) baseline() {
 	v := b.keys.Baseline
 	k := defaultBaseline()

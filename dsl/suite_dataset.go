@@ -104,6 +104,7 @@ func (b *suiter) rows(v *value, rows []*value) {
 			continue
 		}
 		known.add(row)
+		b.c.rounded(row, "dataset.rows["+itoa(i)+"]", diag.WrongType)
 		plain, _ := engine.PlainJSON(row.appendJSON(nil)).(map[string]any)
 		d := &b.suite.Dataset
 		line := row.place.line

@@ -73,10 +73,10 @@ type baselineKeys struct {
 func defaultBaseline() baselineKeys { return baselineKeys{Margin: 0.02} }
 
 type suiteLimits struct {
-	MaxCost      float64       `yaml:"max_cost" min:"0" doc:"US dollars in all, judges included; the price of every llm must then be known."`
+	MaxCost      float64       `yaml:"max_cost" over:"0" doc:"US dollars in all, judges included; the price of every llm must then be known."`
 	MaxTokens    int           `yaml:"max_tokens" min:"1" doc:"Tokens of all model calls, in and out."`
-	MaxDuration  time.Duration `yaml:"max_duration" min:"0s" doc:"Time in all."`
-	TrialTimeout time.Duration `yaml:"trial_timeout" min:"0s" doc:"Time of one trial; what takes longer is an error."`
+	MaxDuration  time.Duration `yaml:"max_duration" over:"0s" doc:"Time in all."`
+	TrialTimeout time.Duration `yaml:"trial_timeout" over:"0s" doc:"Time of one trial; what takes longer is an error."`
 }
 
 type quarantineKeys struct {

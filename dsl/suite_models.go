@@ -72,7 +72,7 @@ func (b *suiter) unused(own *value, named []string) {
 }
 
 // notOfTrials are the keys of a suite that change no trial and no mark: how much
-// it may take, and what the whole is held against.
+// it may take, and what the whole is compared with.
 var notOfTrials = []string{"concurrency", "limits", "max_errors", "gates", "baseline", "quarantine"}
 
 // notOfGrading are the keys of an llm that change nothing it says.

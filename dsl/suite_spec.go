@@ -70,7 +70,7 @@ type Gate struct {
 	Position Position
 }
 
-// Baseline is what a suite is held against.
+// Baseline is what the results of a suite are compared with.
 type Baseline struct {
 	Ref          string  // a file, git:REF[:path], run:ID; "" = none; a file's path starts from the suite's folder
 	Margin       float64 // a drop of the pass rate below it is no harm: 0.02

@@ -28,7 +28,7 @@ type caseKeys struct {
 	Parameters  *value       `yaml:"parameters" doc:"The parameters of the run, by name."`
 	Render      *value       `yaml:"render" takes:"text, or list of text" doc:"The nodes whose prompts are compared with golden files: a name, a list, or all."`
 	Given       *value       `yaml:"given" doc:"The state to render in, in the shape of a result, all optional; or {file: path}."`
-	Golden      string       `yaml:"golden" doc:"The folder of the golden files; golden in a case's folder, else tests/<case>/golden where something is rendered, by default. The .md file of the one prompt, where one node is rendered."`
+	Golden      string       `yaml:"golden" doc:"The folder of the golden files; golden in a case's folder, else tests/<case>/golden (of an agent of a file: tests/<agent>.<case>/golden) where something is rendered, by default. The .md file of the one prompt, where one node is rendered."`
 	Run         *runKeys     `yaml:"run" doc:"Runs the agent offline; {} with the llms of the spec, which are then scripted or played from cassettes."`
 	Inject      []injectKeys `yaml:"inject" doc:"Faults put in the way of calls."`
 	Expect      []*value     `yaml:"expect" takes:"list of expression" doc:"Expressions over output, trace and parameters that must hold."`
@@ -52,7 +52,7 @@ func (*runKeys) defaults() {}
 type injectKeys struct {
 	Tool  string `yaml:"tool" doc:"The tool whose call fails; or"`
 	Role  string `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"The role whose model call fails."`
-	Call  int    `yaml:"call" min:"1" doc:"The how-manieth of that tool or role in the run; every one by default."`
+	Call  int    `yaml:"call" min:"1" doc:"The number of the call, from 1, among those of that tool or role in the run; every one by default."`
 	Error string `yaml:"error" required:"true" enum:"timeout|429|500|bad_json|truncated|refusal" doc:"What happens to it. A tool takes the first four."`
 }
 

@@ -40,6 +40,7 @@ type Case struct {
 	Render      []string       // nodes whose prompts are compared, "all" spelt out; none = the case renders nothing
 	Given       []byte         // JSON: the state to render in, in the result's shape; nil = none
 	Golden      string         // absolute: a folder, or the file of the one prompt; "" = nothing is compared
+	GoldenOnce  string         // absolute: the folder that goldens of such a case had before they had one of their own; "" = it is the same
 	Run         *CaseRun       // nil = the case runs nothing
 	Inject      []Inject
 	Checks      []Check // expect and trajectory are checks of types expr and trajectory
@@ -68,7 +69,7 @@ type ToolAnswer struct {
 type Inject struct {
 	Tool     string // name, or
 	Role     string
-	Call     int // the how-manieth of that tool or role in the run, from 1; 0 = every one
+	Call     int // number of the call, from 1, among those of that tool or role in the run; 0 = every one
 	Error    InjectedError
 	Position Position
 }

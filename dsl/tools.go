@@ -155,6 +155,7 @@ func (c *compiler) deniedByGuard() bool {
 		return false
 	}
 	return slices.ContainsFunc(c.doc.Guards.items, func(g *value) bool {
-		return textAt(g, "at") == string(engine.BeforeTool) && (textAt(g, "do") == string(engine.GuardDeny) || textAt(g, "do") == string(engine.GuardInterrupt))
+		keeps := []engine.GuardAction{engine.GuardDeny, engine.GuardInterrupt, engine.GuardReplan}
+		return textAt(g, "at") == string(engine.BeforeTool) && slices.Contains(keeps, engine.GuardAction(textAt(g, "do")))
 	})
 }

@@ -64,7 +64,7 @@ func (v *value) find(key string) *entry {
 	return v.entries[i]
 }
 
-// at returns the value of a key, or nil; a null counts as not written.
+// get returns the value of a key, or nil; a null counts as not written.
 func (v *value) get(key string) *value {
 	if e := v.find(key); e != nil && e.val.kind != null {
 		return e.val
@@ -87,8 +87,8 @@ func (v *value) drop(keys ...string) {
 }
 
 // overlaid is a new mapping with the keys of v and those of top over them,
-// mappings key by key. Other values are shared: a file that one of them takes
-// in, both have.
+// mappings key by key. Other values are shared, not copied: where a later phase
+// reads a file into one, both mappings have it.
 func (v *value) overlaid(top *value) *value {
 	if v.kind != dict || top.kind != dict {
 		return top

@@ -27,6 +27,10 @@ type Entry struct {
 // Tree is the whole of a spec.
 func (s *Spec) Tree() Value { return Value{s.tree} }
 
+// LLM is the entry of an llm of the program, by its name there: of one that a
+// role overrides, with that laid over it. Nothing where there is none.
+func (s *Spec) LLM(name string) Value { return Value{s.llms[name]} }
+
 // Agents are the specs of the agents that it calls, as tools and nodes, and of
 // those in its file that nothing calls. One that is called twice is there twice.
 func (s *Spec) Agents() []*Spec { return s.agents }

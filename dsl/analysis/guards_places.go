@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/engine"
@@ -50,7 +52,10 @@ func (o *outlook) within(spare int) guard.Bounds {
 // outcomes are the statuses that the steps of an executor end with.
 func (o *outlook) outcomes() []string {
 	out := []string{string(engine.StepOK), string(engine.StepFailed), string(engine.StepLimit), string(engine.StepLoop), string(engine.StepTimeout)}
-	if o.delegated {
+	cut := func(g engine.Guard) bool {
+		return g.Do == engine.GuardReplan && (g.At == engine.BeforeTool || g.At == engine.AfterTool)
+	}
+	if o.delegated || slices.ContainsFunc(o.Program.Guards, cut) {
 		out = append(out, string(engine.StepCancelled))
 	}
 	return out

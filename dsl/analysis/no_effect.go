@@ -23,6 +23,7 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 	w.places()
 	w.retries()
 	w.datetime()
+	w.shell()
 }}
 
 // writing looks at what the author of one spec wrote.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/engine"
 )
 
 // absent: in a written graph the sections of roles that it does not have do
@@ -78,7 +77,7 @@ func (w writing) sources(id string) (s sources) {
 			if e.To != at.id || slices.Contains(seen, next) {
 				continue
 			}
-			switch typeOf(w.Program, e.From) {
+			switch w.Program.TypeOf(e.From) {
 			case planner, reflector:
 				s.planned = true
 				continue
@@ -97,13 +96,4 @@ func (w writing) sources(id string) (s sources) {
 		}
 	}
 	return s
-}
-
-func typeOf(p *engine.Program, id string) string {
-	for _, n := range p.Graph.Nodes {
-		if n.ID == id {
-			return n.Type
-		}
-	}
-	return ""
 }

@@ -76,7 +76,7 @@ func (w writing) byPlan(n part) {
 	if slices.ContainsFunc(planFormats(w.Pass, n), func(format string) bool { return format != asList }) {
 		return
 	}
-	if n.text("", "mode") == "guided" {
+	if _, delegates := n.entry("agent"); n.text("", "mode") == "guided" && !delegates {
 		w.unasked(n, "mode", "which name no tools: only a step with a tool that the model names unasked is run directly, all others as with function_calling")
 	}
 	if n.text("", "verify") == "judge" {
@@ -101,7 +101,11 @@ func (w writing) executing() {
 			continue
 		}
 		if _, delegates := n.entry("agent"); delegates {
-			for _, key := range []string{"executor_system_prompt", "mode", "parallel_tool_calls"} {
+			keys := []string{"executor_system_prompt", "mode", "parallel_tool_calls"}
+			if n.text("", "verify") != "judge" { // which is asked by this spec
+				keys = append(append(keys, "llm"), dsl.LLMKeys()...)
+			}
+			for _, key := range keys {
 				w.node(n, "executor.agent carries out the steps", "remove it, or agent; the other spec has its own", key)
 			}
 			continue

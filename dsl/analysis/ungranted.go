@@ -80,7 +80,7 @@ func grant(p *dsl.Pass, n part, granted map[string]bool) {
 // patterns name.
 func left(t *dsl.Tool, tools, excludes []dsl.Value) bool {
 	admitted := func(name string) bool {
-		return (len(tools) == 0 || matches(tools, name)) && !matches(excludes, name)
+		return (tools == nil || matches(tools, name)) && !matches(excludes, name)
 	}
 	if !t.Server {
 		return admitted(t.Spec.Name)
@@ -88,7 +88,7 @@ func left(t *dsl.Tool, tools, excludes []dsl.Value) bool {
 	if t.Pinned {
 		return slices.ContainsFunc(t.Members, admitted)
 	}
-	named := len(tools) == 0 || slices.ContainsFunc(tools, func(v dsl.Value) bool { return covers(t, v.Text()) })
+	named := tools == nil || slices.ContainsFunc(tools, func(v dsl.Value) bool { return covers(t, v.Text()) })
 	all := slices.ContainsFunc(excludes, func(v dsl.Value) bool { return v.Text() == "*" || v.Text() == t.Spec.Name+"__*" })
 	return named && !all
 }
@@ -127,7 +127,7 @@ func idle(p *dsl.Pass, tools, before []dsl.Value, v dsl.Value) bool {
 			names = t.Members
 		}
 		return slices.ContainsFunc(names, func(name string) bool {
-			return matches(one, name) && (len(tools) == 0 || matches(tools, name)) && !matches(before, name)
+			return matches(one, name) && (tools == nil || matches(tools, name)) && !matches(before, name)
 		})
 	})
 }

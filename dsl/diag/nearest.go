@@ -5,7 +5,7 @@ import "strings"
 // Nearest is the candidate that a misspelt word most likely stands for, for a
 // hint; "" = none is near. Case, - and _ make no difference. Of equally near
 // ones the first is taken; without one, the only candidate that begins or ends
-// with the word: api_key_env for api_key.
+// with the word: api_key_env for api_key, calculator for calc.
 func Nearest(word string, candidates []string) string {
 	const longest = 100
 	if len(word) > longest {
@@ -31,17 +31,27 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// longer is the one candidate that begins or ends with a word and an
-// underscore; "" = none, or several.
+// longer is the one candidate that begins or ends with a word and an underscore,
+// else the one that a word of some length is the begin of; "" = none, or several.
 func longer(word string, candidates []string) string {
+	found := only(candidates, func(c string) bool { return strings.HasPrefix(c, word+"_") || strings.HasSuffix(c, "_"+word) })
+	if found == "" && len(word) > 3 {
+		found = only(candidates, func(c string) bool { return strings.HasPrefix(c, word) })
+	}
+	return found
+}
+
+// only is the one candidate that fits; "" = none, or several.
+func only(candidates []string, fits func(string) bool) string {
 	found := ""
 	for _, c := range candidates {
-		if strings.HasPrefix(c, word+"_") || strings.HasSuffix(c, "_"+word) {
-			if found != "" {
-				return ""
-			}
-			found = c
+		if !fits(c) {
+			continue
 		}
+		if found != "" {
+			return ""
+		}
+		found = c
 	}
 	return found
 }

@@ -145,7 +145,7 @@ func TestArithmeticIsBounded(t *testing.T) {
 	} {
 		start := time.Now()
 		got, err := guard.Arithmetic(src)
-		if d := time.Since(start); d > time.Second*slower {
+		if d := time.Since(start); d > 5*time.Second*slower {
 			t.Errorf("%.30s... took %v (%.30s, %v)", src, d, got, err)
 		}
 	}

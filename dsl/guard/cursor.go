@@ -165,7 +165,7 @@ type cursor struct {
 	tokens []lexeme
 }
 
-// isSign says whether a token is one of some signs.
+// symbol says whether a token is one of some signs.
 func (c *cursor) symbol(i int, signs ...string) bool {
 	return i >= 0 && i < len(c.tokens) && c.tokens[i].kind == isSign && slices.Contains(signs, c.src[c.tokens[i].from:c.tokens[i].to])
 }

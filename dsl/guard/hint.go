@@ -31,7 +31,9 @@ func explain(src string, p *Problem) *Problem {
 	case strings.TrimSpace(src) == "":
 		p.Message = "the expression is empty"
 	case strings.Contains(src, "${") || strings.Contains(src, "$<"):
-		p.Hint = "an expression is no template: write parameters.name without braces"
+		p.Hint = "an expression is no template: write " + unwrapped(src) + " without braces"
+	case strings.ContainsAny(at, "“”‘’„"):
+		p.Hint = `write straight quotes: "text"`
 	case strings.Contains(src, "===") || strings.Contains(src, "!=="):
 		p.Hint = "compare with == and !="
 	case strings.Contains(p.Message, `Operator("=")`):
@@ -47,6 +49,18 @@ func explain(src string, p *Problem) *Problem {
 	return p
 }
 
+// wrapped is a reference as templates write it.
+var wrapped = regexp.MustCompile(`\$(?:\{\s*([A-Za-z_][\w.]*)\s*\}|<\s*([A-Za-z_][\w.]*)\s*>)`)
+
+// unwrapped is what a reference in a source is in an expression.
+func unwrapped(src string) string {
+	m := wrapped.FindStringSubmatch(src)
+	if m == nil {
+		return "parameters.name"
+	}
+	return m[1] + m[2]
+}
+
 // neverIn is how the library tells of `in` that cannot be true.
 var neverIn = regexp.MustCompile(`^cannot use (.+) as type (.+) in (array|map key)$`)
 
@@ -54,7 +68,9 @@ var neverIn = regexp.MustCompile(`^cannot use (.+) as type (.+) in (array|map ke
 // was meant.
 func improve(p *Problem, root ast.Node, env Env) *Problem {
 	if name, ok := strings.CutPrefix(p.Message, "unknown name "); ok {
-		p.Hint = nameHint(name, env)
+		if p.Hint = nameHint(name, env); besideText(root, p) && !strings.HasPrefix(p.Hint, "write ") {
+			p.Hint = `a text wants quotes: "` + name + `"`
+		}
 		return p
 	}
 	if m := memberAt(root, p); m != nil {
@@ -151,6 +167,30 @@ func fieldHint(base, name string, fields []string) string {
 		return "write " + base + `["` + near + `"]`
 	}
 	return suggest(name, fields)
+}
+
+// besideText says whether the name where the problem is stands on the right of a
+// comparison with what may be a text.
+func besideText(root ast.Node, p *Problem) bool {
+	c := &besides{at: p}
+	ast.Walk(&root, c)
+	return c.found
+}
+
+type besides struct {
+	at    *Problem
+	found bool
+}
+
+// Visit looks at one node; for ast.Walk.
+func (c *besides) Visit(node *ast.Node) {
+	b, ok := (*node).(*ast.BinaryNode)
+	if !ok || b.Operator != "==" && b.Operator != "!=" {
+		return
+	}
+	if name, ok := b.Right.(*ast.IdentifierNode); ok && name.Location().From == c.at.char {
+		c.found = true
+	}
 }
 
 // memberAt finds the member whose name stands where the problem is.

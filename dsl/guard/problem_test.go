@@ -28,7 +28,7 @@ func TestProblems(t *testing.T) {
 		{"no condition, computed", "after_step", `run.tokens + 1`, "1:1 the expression gives int, not true or false | compare it with something"},
 		{"assignment", "after_step", `run.tokens = 3`, "1:12 unexpected token = | compare with =="},
 		{"three signs", "after_step", `run.tokens === 3`, "1:14 unexpected token = | compare with == and !="},
-		{"a template", "after_step", `${parameters.n} > 3`, "1:2 unexpected token { | an expression is no template: write parameters.name without braces"},
+		{"a template", "after_step", `${parameters.n} > 3`, "1:2 unexpected token { | an expression is no template: write parameters.n without braces"},
 		{"another language's nil", "after_step", `step.error == null`, "1:15 unknown name null | write nil"},
 		{"another language's and", "after_step", `step.error == "" AND true`, "1:18 unexpected token AND | write and"},
 		{"a single ampersand", "after_step", `true & true`, "1:6 unexpected token & | write and, or"},

@@ -39,12 +39,21 @@ func (b *buffer) outline() *node {
 	return b.root
 }
 
-// kind is what the file says it is.
-func (b *buffer) kind() string { return b.outline().get("kind").string() }
+// kind is what the file says it is; a case in a folder of its own need not.
+func (b *buffer) kind() string {
+	kind := b.outline().get("kind").string()
+	if kind == "" && filepath.Base(b.path) == caseFile {
+		return "Tests"
+	}
+	return kind
+}
+
+// caseFile is the name of a case in a folder of its own.
+const caseFile = "case.yaml"
 
 var (
 	kinds = []string{"Agent", "Library", "Tests", "Suite", "Prices"}
-	files = []string{"spec.yaml", "case.yaml", "suite.yaml"}
+	files = []string{"spec.yaml", caseFile, "suite.yaml"}
 	ours  = lazily(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
 	other = lazily(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
 )

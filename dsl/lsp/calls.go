@@ -101,8 +101,20 @@ func (s *server) gather(ctx context.Context, path, word string) []string {
 			return false
 		}
 		text, err := os.ReadFile(path)
-		return err == nil && strings.Contains(string(text), "pex/") && strings.Contains(string(text), word)
+		return err == nil && mayName(path, string(text), word)
 	})
+}
+
+// mayName says whether a file of the language may hold a name, or the file of
+// its dataset.
+func mayName(path, text, word string) bool {
+	switch {
+	case strings.Contains(text, "pex/"):
+		return strings.Contains(text, word) || strings.Contains(text, "dataset")
+	case filepath.Base(path) == caseFile: // it needs no header
+		return strings.Contains(text, word)
+	}
+	return false
 }
 
 // kin are those of some files that a definition is of the family of, or that
@@ -118,21 +130,4 @@ func (s *server) kin(paths []string, d use) (out []*buffer) {
 		}
 	}
 	return out
-}
-
-// column is a file that has a column of a dataset for a parameter, by its name
-// alone; "" = there is none.
-func (s *server) column(files []*buffer, d use) string {
-	for _, f := range files {
-		set := f.outline().get("dataset")
-		if set.get("parameters") != nil {
-			continue
-		}
-		for _, row := range set.get("rows").entries() {
-			if row.get(d.name) != nil {
-				return rel(d.buffer, f.path)
-			}
-		}
-	}
-	return ""
 }

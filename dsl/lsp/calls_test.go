@@ -21,6 +21,52 @@ func mark(marked string) (text string, line, character int) {
 	return before + after, strings.Count(before, "\n"), len(before) - strings.LastIndex(before, "\n") - 1
 }
 
+// opened begins with a project's files and opens one of them: asked is what
+// requests about its mark take.
+func opened(t *testing.T, files map[string]string, file, marked string) (cl *client, uri string, asked object) {
+	t.Helper()
+	uri = project(t, files)(file)
+	cl = connect(t, dsl.Options{})
+	cl.begin(object{})
+	text, line, character := mark(marked)
+	cl.open(uri, text, 1)
+	return cl, uri, at(uri, line, character)
+}
+
+// renames asks for a new name at the mark.
+func (c *client) renames(asked object, to string) (changes edits) {
+	c.t.Helper()
+	asked["newName"] = to
+	var r struct{ Changes edits }
+	c.ask("textDocument/rename", asked, &r)
+	return r.Changes
+}
+
+// refuses wants a new name to be refused, with a reason.
+func (c *client) refuses(asked object, to, want string) {
+	c.t.Helper()
+	asked["newName"] = to
+	_, err := c.Call(context.Background(), "textDocument/rename", asked)
+	var e *jrpc2.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Message, want) {
+		c.t.Errorf("it says %v, want %q", err, want)
+	}
+}
+
+// touched are the places of changes: the file, the line from 0, and what stands
+// there now.
+func touched(files map[string]string, changes edits) (out []string) {
+	for uri, edits := range changes {
+		for _, e := range edits {
+			name := path.Base(uri)
+			row := strings.Split(files[name], "\n")[e.Range.Start.Line]
+			out = append(out, fmt.Sprintf("%s %d %s", name, e.Range.Start.Line, row[e.Range.Start.Character:e.Range.End.Character]))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 const (
 	boss = "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: boss}\nllms: {main: {provider: scripted}}\nparameters: {topic: {type: string, default: x}}\n" +
 		"tools:\n  helper: {type: agent, ref: helper.yaml, with: {topic: \"${parameters.topic}\"}}\n  other: {type: agent, ref: other.yaml, with: {topic: x}}\n" +
@@ -46,29 +92,8 @@ func TestRenameReachesTheCallers(t *testing.T) {
 	files := map[string]string{"pex.lock": "", "boss.yaml": boss, "helper.yaml": helper, "other.yaml": helper, "suite.yaml": suite}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			uri := project(t, files)
-			cl := connect(t, dsl.Options{})
-			cl.begin(object{})
-			text, line, character := mark(c.text)
-			cl.open(uri(c.file), text, 1)
-			p := at(uri(c.file), line, character)
-			p["newName"] = "subject"
-			var r struct {
-				Changes map[string][]struct {
-					NewText string
-					Range   struct{ Start, End struct{ Line, Character int } }
-				}
-			}
-			cl.ask("textDocument/rename", p, &r)
-			var got []string
-			for u, edits := range r.Changes {
-				for _, e := range edits {
-					name := path.Base(u)
-					row := strings.Split(files[name], "\n")[e.Range.Start.Line]
-					got = append(got, fmt.Sprintf("%s %d %s", name, e.Range.Start.Line, row[e.Range.Start.Character:e.Range.End.Character]))
-				}
-			}
-			slices.Sort(got)
+			cl, _, p := opened(t, files, c.file, c.text)
+			got := touched(files, cl.renames(p, "subject"))
 			if d := cmp.Diff(want, got); d != "" {
 				t.Error(d)
 			}
@@ -100,18 +125,8 @@ func TestRenameRefusesWhatItCannotTell(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			uri := project(t, c.files)
-			cl := connect(t, dsl.Options{})
-			cl.begin(object{})
-			text, line, character := mark(c.text)
-			cl.open(uri("helper.yaml"), text, 1)
-			p := at(uri("helper.yaml"), line, character)
-			p["newName"] = "subject"
-			_, err := cl.Call(context.Background(), "textDocument/rename", p)
-			var e *jrpc2.Error
-			if !errors.As(err, &e) || !strings.Contains(e.Message, c.want) {
-				t.Errorf("it says %v, want %q", err, c.want)
-			}
+			cl, _, p := opened(t, c.files, "helper.yaml", c.text)
+			cl.refuses(p, "subject", c.want)
 		})
 	}
 }

@@ -1,16 +1,11 @@
 package lsp_test
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/creachadair/jrpc2"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pexctl/pex/dsl"
 )
 
 // named is a spec with a dotted name, a path of nearly its spelling, and all
@@ -28,6 +23,9 @@ guards:
   - {name: a, at: after_step, do: stop, when: 'parameters.user.id == 3'}
   - {name: b, at: after_step, do: stop, when: "parameters[\"user.name\"] == 'x' or parameters?.user == nil"}
 `
+
+// unmarked is a text without its mark.
+func unmarked(marked string) string { return strings.Replace(marked, "‸", "", 1) }
 
 type edits map[string][]struct {
 	NewText string
@@ -63,16 +61,8 @@ func TestRenameKnowsDottedNames(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			uri := project(t, nil)("spec.yaml")
-			cl := connect(t, dsl.Options{})
-			cl.begin(object{})
-			text, line, character := mark(c.marked)
-			cl.open(uri, text, 1)
-			p := at(uri, line, character)
-			p["newName"] = c.to
-			var r struct{ Changes edits }
-			cl.ask("textDocument/rename", p, &r)
-			if d := cmp.Diff(c.want, applied(text, r.Changes, uri)); d != "" {
+			cl, uri, p := opened(t, nil, "spec.yaml", c.marked)
+			if d := cmp.Diff(c.want, applied(unmarked(c.marked), cl.renames(p, c.to), uri)); d != "" {
 				t.Error(d)
 			}
 		})
@@ -91,18 +81,8 @@ func TestRenameRefusesNamesThatMeanAnother(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			uri := project(t, nil)("spec.yaml")
-			cl := connect(t, dsl.Options{})
-			cl.begin(object{})
-			text, line, character := mark(c.marked)
-			cl.open(uri, text, 1)
-			p := at(uri, line, character)
-			p["newName"] = c.to
-			_, err := cl.Call(context.Background(), "textDocument/rename", p)
-			var e *jrpc2.Error
-			if !errors.As(err, &e) || !strings.Contains(e.Message, c.want) {
-				t.Errorf("it says %v, want %q", err, c.want)
-			}
+			cl, _, p := opened(t, nil, "spec.yaml", c.marked)
+			cl.refuses(p, c.to, c.want)
 		})
 	}
 }
@@ -122,11 +102,7 @@ func TestCompletionWritesDottedNamesAsIndexes(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			uri := project(t, nil)("spec.yaml")
-			cl := connect(t, dsl.Options{})
-			cl.begin(object{})
-			text, line, character := mark(c.marked)
-			cl.open(uri, text, 1)
+			cl, uri, p := opened(t, nil, "spec.yaml", c.marked)
 			var r struct {
 				Items []struct {
 					Label    string
@@ -136,12 +112,12 @@ func TestCompletionWritesDottedNamesAsIndexes(t *testing.T) {
 					}
 				}
 			}
-			cl.ask("textDocument/completion", at(uri, line, character), &r)
+			cl.ask("textDocument/completion", p, &r)
 			for _, it := range r.Items {
 				if it.Label == "user.name" || it.Label == strings.Trim(c.want, "[]") {
-					got := applied(text, edits{uri: {it.TextEdit}}, uri)
+					got := applied(unmarked(c.marked), edits{uri: {it.TextEdit}}, uri)
 					if !strings.Contains(got, c.want) {
-						t.Errorf("it becomes %s", strings.Split(got, "\n")[line])
+						t.Errorf("it becomes %s", got)
 					}
 					return
 				}

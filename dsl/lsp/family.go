@@ -108,6 +108,9 @@ func (s *server) relatives(b *buffer) []string {
 		for _, it := range root.get("specs").entries() {
 			names = append(names, it.string())
 		}
+		for _, variant := range root.get("variants").entries() {
+			names = append(names, variant.get("spec").string())
+		}
 	}
 	var out []string
 	for _, name := range names {

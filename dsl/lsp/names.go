@@ -39,6 +39,7 @@ func (s *server) findUses(b *buffer) []use {
 	}
 	s.language.each(b.outline(), func(n *node, shapes []*shape) {
 		f.definition(n)
+		f.override(n)
 		if n.kind == scalar && n.to > n.from {
 			f.value(n, note(shapes))
 		}
@@ -91,7 +92,7 @@ func (f *finder) definition(n *node) {
 		f.add("node", n.string(), inner(n), inner(n)+len(n.text), true, n)
 	case n.under("tests.*.parameters.?"), n.under("dataset.parameters.?"):
 		f.add("parameter", n.key, n.keyFrom, n.keyTo, false, n)
-	case n.under("tests.*.run.tools.?"):
+	case n.under("tests.*.run.tools.?"), n.under("run.tools.?"):
 		f.add("tool", n.key, n.keyFrom, n.keyTo, false, n)
 	}
 }
@@ -152,6 +153,7 @@ var ofNames = []struct{ pattern, kind string }{
 	{"agents.?.executor.tools.*", "tool"},
 	{"agents.?.executor.exclude_tools.*", "tool"},
 	{"tests.*.inject.*.tool", "tool"},
+	{"inject.*.tool", "tool"},
 	{"llms.?.fallback.*", "llm"},
 	{"memory.compaction.summarize.llm", "llm"},
 	{"graph.start", "node"},

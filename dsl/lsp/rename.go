@@ -63,8 +63,8 @@ func (s *server) rename(ctx context.Context, p *atPosition) (any, error) {
 		return nil, err
 	}
 	d := s.definitions(s.family(b), u.kind, u.name)[0]
-	if file := s.column(s.kin(paths, d), d); u.kind == "parameter" && file != "" {
-		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the dataset of %s gives %s by a column of that name: say so there first, dataset: {parameters: {%[2]s: \"${case.%[2]s}\"}}", file, u.name)
+	if suite, in := s.column(s.kin(paths, d), d); u.kind == "parameter" && suite != nil {
+		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the dataset of %s gives %s by a column of that name, in %s: say so there first, dataset: {..., parameters: {%[2]s: \"${case.%[2]s}\"}}, and name the other parameters with it", rel(d.buffer, suite.path), u.name, rel(d.buffer, in))
 	}
 	if n := d.node; u.kind == "tool" && n.get("type") == nil && n.get("use") == nil {
 		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is a builtin by its name: give the entry use: %s first", u.name, u.name)

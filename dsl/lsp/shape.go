@@ -23,6 +23,7 @@ func decodeShape(b []byte) (*shape, error) {
 	return decodeNext(d)
 }
 
+// decodeNext reads the next value; nil = null.
 func decodeNext(d *json.Decoder) (*shape, error) {
 	t, err := d.Token()
 	if err != nil {
@@ -46,9 +47,10 @@ func decodeNext(d *json.Decoder) (*shape, error) {
 			if err != nil {
 				return nil, err
 			}
-			if t == '{' {
+			switch {
+			case t == '{':
 				s.under[s.keys[len(s.keys)-1]] = below
-			} else {
+			case below != nil: // null is no word to offer
 				s.items = append(s.items, below)
 			}
 		}
@@ -60,6 +62,8 @@ func decodeNext(d *json.Decoder) (*shape, error) {
 		s.word = t.String()
 	case bool:
 		s.word = map[bool]string{true: "true", false: "false"}[t]
+	default:
+		return nil, nil
 	}
 	return s, nil
 }

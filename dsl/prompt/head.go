@@ -134,28 +134,3 @@ func filterHint(name string) string {
 	}
 	return hint
 }
-
-// check asks the options whether a name without a default has a value.
-func (p *parser) check(at, end int, r *reference) {
-	if p.options.Known == nil {
-		return
-	}
-	var known Knowledge
-	for _, pl := range r.places {
-		if known = p.options.Known(r.ns, pl.name); known.Declared {
-			break
-		}
-	}
-	full := r.ns + "." + r.name
-	written := func(s string) string { return p.src[at:at+2] + s + string(closing(p.src[at+1])) }
-	switch {
-	case !known.Declared:
-		hint := "declare it, or give it a default: " + written(full+":-default")
-		if near := diag.Nearest(r.name, known.Names); near != "" {
-			hint = "did you mean " + written(r.ns+"."+near) + "?"
-		}
-		p.report(UnknownName, at, end, "unknown name "+full, hint)
-	case known.Optional:
-		p.report(OptionalName, at, end, full+" is optional and has no default here", "write "+written(full+":-")+" for nothing, or "+written(full+":-default"))
-	}
-}

@@ -55,21 +55,27 @@ func (p *parser) nearMiss(at int) {
 }
 
 // bare warns of ${x} where x is a declared name. A namespace that has every
-// name, as env does, says nothing about x.
+// name, as env does, says nothing about x. rest is what follows the name in a
+// reference to it.
 func (p *parser) bare(at, end int, word, rest string) {
+	open := p.src[at : at+2]
+	if open[0] == '{' {
+		open = "${"
+	}
 	if p.options.Known == nil {
 		return
 	}
 	for _, ns := range p.namespaces() {
 		if !p.options.Known(ns, "").Declared && p.options.Known(ns, word).Declared {
-			p.report(NearMiss, at, end, p.src[at:end]+" is not expanded: it stays as it is", "write "+p.src[at:at+2]+ns+"."+word+rest)
+			p.report(NearMiss, at, end, p.src[at:end]+" is not expanded: it stays as it is", "write "+open+ns+"."+word+rest)
 			return
 		}
 	}
 }
 
 // otherSpelling warns of the references of other template languages:
-// {{parameters.x}}, {parameters.x}, $(parameters.x), $parameters.x.
+// {{parameters.x}}, {parameters.x}, $(parameters.x), $parameters.x; and of
+// {{ x }} and {x} where x is a declared name.
 func (p *parser) otherSpelling(at int) {
 	i := at
 	switch p.src[i] {
@@ -80,6 +86,7 @@ func (p *parser) otherSpelling(at int) {
 		if i++; i < len(p.src) && p.src[i] == '{' {
 			i++
 		}
+		p.braced(at, i)
 	case '$':
 		if i++; i < len(p.src) && (p.src[i] == '(' || p.src[i] == '[') {
 			i++
@@ -88,6 +95,23 @@ func (p *parser) otherSpelling(at int) {
 		return
 	}
 	p.suggest(at, i)
+}
+
+// braced warns of a declared name between the braces that end at i, and nothing
+// else between them.
+func (p *parser) braced(at, i int) {
+	closer := strings.Repeat("}", i-at)
+	if i-at == 2 {
+		i = p.blanks(i)
+	}
+	word := p.word(i)
+	end := i + len(word)
+	if len(closer) == 2 {
+		end = p.blanks(end)
+	}
+	if word != "" && strings.HasPrefix(p.src[end:], closer) {
+		p.bare(at, end+len(closer), word, "}")
+	}
 }
 
 // suggest warns when ns.name stands at i, in a spelling that begins at at.

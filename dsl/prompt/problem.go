@@ -17,6 +17,7 @@ const (
 // The codes of problems.
 const (
 	UnknownName  = "unknown_name"  // nothing has this name and there is no default
+	NoField      = "no_field"      // the path leads out of what the name holds
 	OptionalName = "optional_name" // the name may be unset and there is no default
 	ComputedName = "computed_name" // a reference inside the name of a reference
 	Unterminated = "unterminated"  // the closing brace is missing

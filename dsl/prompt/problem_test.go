@@ -23,10 +23,23 @@ var strict = prompt.Options{
 			k.Declared, k.Optional = true, true
 		case name == "question" || name == "topic" || name == "user":
 			k.Declared = true
+		case name == "trip":
+			k.Declared, k.Schema = true, trip
 		}
 		return k
 	},
 }
+
+// trip is the schema of a parameter with all that a path can meet.
+var trip = map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{
+	"city": map[string]any{"type": "string"},
+	"days": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}},
+	"free": map[string]any{"type": "object"},
+	"any":  map[string]any{},
+	"some": map[string]any{"type": []any{"string", "object"}},
+	"rest": map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "number"}},
+	"x":    map[string]any{"type": "object", "additionalProperties": false, "patternProperties": map[string]any{"^x": true}},
+}}
 
 func TestProblems(t *testing.T) {
 	cases := []struct{ name, src, want string }{
@@ -49,6 +62,15 @@ func TestProblems(t *testing.T) {
 		{"an empty part", "${parameters.user..id}", "bad_name ${parameters.user..id} | parameters.user..id is no name: its parts are separated by single dots, indexes are whole numbers in brackets | "},
 		{"a key in brackets", "${parameters.user[name]}", "bad_name ${parameters.user[name]} | parameters.user[name] is no name: its parts are separated by single dots, indexes are whole numbers in brackets | "},
 		{"an unclosed index", "${parameters.user[1}", "bad_name ${parameters.user[1} | parameters.user[1 is no name: its parts are separated by single dots, indexes are whole numbers in brackets | "},
+		{"paths that lead somewhere", "${parameters.trip.city} ${parameters.trip.days[3]} ${parameters.trip.free.a.b} ${parameters.trip.any[0].b} ${parameters.trip.some.b} ${parameters.trip.rest.a} ${parameters.trip.x.x1.y} ${parameters.trip.nope:-}", ""},
+		{"a property that there cannot be", "${parameters.trip.hotel}", "no_field ${parameters.trip.hotel} | parameters.trip has no property hotel; it has any, city, days, free, rest, some, x | write ${parameters.trip}"},
+		{"a property that is misspelt", "$<parameters.trip.citi>", "no_field $<parameters.trip.citi> | parameters.trip has no property citi | write $<parameters.trip.city>"},
+		{"a path into a text", "${parameters.trip.city.name}", "no_field ${parameters.trip.city.name} | parameters.trip.city is no object but of type string | write ${parameters.trip.city}"},
+		{"an index into a text", "${parameters.trip.city[0]}", "no_field ${parameters.trip.city[0]} | parameters.trip.city is no list but of type string | write ${parameters.trip.city}"},
+		{"a field of a list", "${parameters.trip.days.first}", "no_field ${parameters.trip.days.first} | parameters.trip.days is a list, and has no first | write ${parameters.trip.days[0]}"},
+		{"a path into an item", "${parameters.trip.days[1].hour}", "no_field ${parameters.trip.days[1].hour} | parameters.trip.days[1] is no object but of type integer | write ${parameters.trip.days[1]}"},
+		{"an index into an object", "${parameters.trip[0]}", "no_field ${parameters.trip[0]} | parameters.trip is no list but of type object | write ${parameters.trip}"},
+		{"a path into what else there may be", "${parameters.trip.rest.a.b}", "no_field ${parameters.trip.rest.a.b} | parameters.trip.rest.a is no object but of type number | write ${parameters.trip.rest.a}"},
 		{"two problems in order", "${parameters.a:-${parameters.b}} ${parameters.c}", "unknown_name ${parameters.b} | unknown name parameters.b | declare it, or give it a default: ${parameters.b:-default}\nunknown_name ${parameters.c} | unknown name parameters.c | declare it, or give it a default: ${parameters.c:-default}"},
 	}
 	for _, c := range cases {

@@ -37,6 +37,9 @@ type Knowledge struct {
 	Declared bool     // something has this name
 	Optional bool     // it may be unset, so a reference needs a default
 	Names    []string // the names there are, for suggestions
+	// Schema is the JSON Schema of the value, decoded, against which a path is
+	// held; nil = the value may be anything.
+	Schema any
 }
 
 // Parse reads a source. The template is never nil: what is wrong in it stays

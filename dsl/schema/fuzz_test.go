@@ -37,7 +37,7 @@ func FuzzSchemaCompile(f *testing.F) {
 		if (a == nil) != (b == nil) || a != nil && a.Error() != b.Error() {
 			t.Fatalf("first %v, then %v", a, b)
 		}
-		if d := time.Since(start); d > 5*time.Second {
+		if d := time.Since(start); d > 20*time.Second {
 			t.Fatalf("took %v", d)
 		}
 	})

@@ -210,7 +210,7 @@ func TestNothingTakesForEver(t *testing.T) {
 			if err == nil {
 				err = s.Validate(decode(t, c.value))
 			}
-			if d := time.Since(start); d > 2*time.Second*slower { // 200 ms on a machine at rest
+			if d := time.Since(start); d > 10*time.Second*slower { // 200 ms on a machine at rest
 				t.Errorf("took %v", d)
 			}
 			if got := fmt.Sprint(err); (err == nil) != (c.want == "") || !strings.Contains(got, c.want) {

@@ -1,0 +1,87 @@
+package dsl
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// misindents is how many lines are looked at more closely.
+const misindents = 16
+
+// misindented is the first line whose indentation ends a block and goes on with
+// none of those around it, so that the parser refuses the text from there on, and
+// the indentations that were open there; 0 = there is none. It looks at what the
+// parser refused, to find what it does not name.
+func misindented(text []byte) (line, has, less, more int) {
+	open, n, looks := []int{-1}, 0, misindents
+	for rest := text; len(rest) > 0; {
+		from := len(text) - len(rest)
+		var row []byte
+		row, rest, _ = bytes.Cut(rest, []byte("\n"))
+		n++
+		content := bytes.TrimLeft(row, " ")
+		if len(bytes.TrimSpace(content)) == 0 || content[0] == '#' {
+			continue
+		}
+		indent, last := len(row)-len(content), 0
+		for open[len(open)-1] > indent {
+			last, open = open[len(open)-1], open[:len(open)-1]
+		}
+		top := open[len(open)-1]
+		if last > 0 && top < indent && top >= 0 && looks > 0 {
+			if looks--; breaks(text, from, from+len(row)) {
+				return n, indent, top, last
+			}
+		}
+		if top < indent {
+			open = append(open, indent)
+		}
+		for bytes.HasPrefix(content, []byte("- ")) { // a dash opens a block of its own
+			content = bytes.TrimLeft(content[1:], " ")
+			open = append(open, len(row)-len(content))
+		}
+		if opensBlock(row) {
+			passed, behind := behindBlock(rest, indent)
+			n, rest = n+passed, behind
+		}
+	}
+	return 0, 0, 0, 0
+}
+
+// breaks says whether the parser takes a text up to a row, and with the row no
+// more: a row within a text or between brackets may be indented as it likes.
+func breaks(text []byte, from, to int) bool {
+	if _, _, err := decodeYAML(text[:from]); err != nil {
+		return false
+	}
+	_, _, err := decodeYAML(text[:to])
+	return err != nil
+}
+
+// behindBlock is what stands behind a block scalar whose header is indented so
+// far, and how many lines it takes.
+func behindBlock(text []byte, indent int) (lines int, rest []byte) {
+	s := scanner{src: text}
+	s.skipBlock(indent)
+	return bytes.Count(text[:s.i], []byte("\n")), text[s.i:]
+}
+
+// reportIndent reports the line that fits no block around it; false = all do.
+func reportIndent(src *source, r *report) bool {
+	line, has, less, more := misindented(src.text)
+	if line == 0 {
+		return false
+	}
+	d := r.error(diag.Syntax, findText(src, line, ""), "the line is indented by %s, as none that it can belong to", spaces(has))
+	d.Hint = fmt.Sprintf("indent it by %d, as the block above it, or by %s, as what that belongs to", more, spaces(less))
+	return true
+}
+
+func spaces(n int) string {
+	if n == 1 {
+		return "1 space"
+	}
+	return fmt.Sprintf("%d spaces", n)
+}

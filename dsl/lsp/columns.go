@@ -1,0 +1,83 @@
+package lsp
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxHead is how much of a dataset is read for the names of its columns, in bytes.
+const maxHead = 64 << 10
+
+// column is a suite whose dataset has a column for a parameter, by its name
+// alone, and the file that the column is in, which may be the suite itself;
+// nil = there is none.
+func (s *server) column(files []*buffer, d use) (suite *buffer, in string) {
+	for _, f := range files {
+		set := f.outline().get("dataset")
+		if set.get("parameters") != nil {
+			continue
+		}
+		if slices.ContainsFunc(set.get("rows").entries(), func(row *node) bool { return row.get(d.name) != nil }) {
+			return f, f.path
+		}
+		name := set.string() + set.get("file").string() // one of them, or none
+		if path := s.near(f, name); path != "" && has(s.head(path), formatOf(name, set.get("format").string()), d.name) {
+			return f, path
+		}
+	}
+	return nil, ""
+}
+
+// head is the begin of a file: as it is open, else as it is on disk.
+func (s *server) head(path string) string {
+	if b := s.paths[path]; b != nil {
+		return b.text.s
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxHead))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(string(text), byteOrder)
+}
+
+// formatOf is what a dataset's file holds: what is said of it, else what its
+// ending says.
+func formatOf(name, said string) string {
+	if said != "" {
+		return said
+	}
+	return strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
+}
+
+// has says whether a dataset has a column, as far as its begin tells.
+func has(text, format, column string) bool {
+	switch format {
+	case "csv":
+		names, err := csv.NewReader(strings.NewReader(text)).Read()
+		return err == nil && slices.Contains(names, column)
+	case "jsonl", "ndjson":
+		rows := json.NewDecoder(strings.NewReader(text))
+		for {
+			var row map[string]json.RawMessage
+			if rows.Decode(&row) != nil {
+				return false // its end, or where it was cut
+			}
+			if row[column] != nil {
+				return true
+			}
+		}
+	case "yaml", "yml":
+		return slices.ContainsFunc(outline(text).entries(), func(row *node) bool { return row.get(column) != nil })
+	}
+	return false
+}

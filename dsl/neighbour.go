@@ -1,0 +1,54 @@
+package dsl
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mostNeighbours is how many files a hint names.
+const mostNeighbours = 5
+
+// specsIn is the way out where a folder has no spec.yaml: what of ours lies in
+// it, agents first, and in the folders right in it. Shown is how people call it.
+func specsIn(dir, shown string) string {
+	shown = filepath.ToSlash(shown)
+	agents, others := neighbours(dir, "*.y*ml")
+	below, _ := neighbours(dir, "*/"+defaultFile)
+	all := append(agents, append(others, below...)...)
+	if len(all) == 0 {
+		return "a folder means its spec.yaml; pexctl init " + shown + " makes one"
+	}
+	for i, name := range all {
+		all[i] = strings.TrimPrefix(shown+"/", "./") + name
+	}
+	more := ""
+	if n := len(all) - mostNeighbours; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	hint := "a folder means its spec.yaml; this one has " + strings.Join(all[:min(len(all), mostNeighbours)], ", ") + more
+	if len(all) > 1 || len(agents) == 0 {
+		hint += "; pexctl vet " + shown + "/... takes all that is below it"
+	}
+	return hint
+}
+
+// neighbours are the files of a pattern in a folder that are of a kind of ours,
+// sorted; those that are no agents say what they are.
+func neighbours(dir, pattern string) (agents, others []string) {
+	found, _ := filepath.Glob(filepath.Join(globbed(dir), pattern)) // the pattern is ours
+	for _, file := range found {
+		name, err := filepath.Rel(dir, file)
+		if err != nil {
+			continue
+		}
+		switch kind, _ := Kind(file); {
+		case kind == kindAgent:
+			agents = append(agents, filepath.ToSlash(name))
+		case slices.Contains(kinds, kind):
+			others = append(others, fmt.Sprintf("%s (%s)", filepath.ToSlash(name), kind))
+		}
+	}
+	return agents, others
+}
