@@ -16,7 +16,7 @@ func (c *connector) overHTTP(out *mapping, iface string, l *log) {
 		out.put("model", model.word())
 	}
 	c.settings(out, l)
-	options.put("url", c.fill(action.at("url").word()))
+	options.put("url", oneSlash(c.fill(action.at("url").word())))
 	options.put("method", strings.ToUpper(action.at("method").word()))
 	l.note(action.at("action_type"), Changed, "is what an llm is for")
 	c.sent(&options, l)
@@ -29,13 +29,42 @@ func (c *connector) overHTTP(out *mapping, iface string, l *log) {
 	if it := c.body.at("parameters").at("response_filter"); it != nil && !options.has("llm_interface") {
 		options.put("response_filter", it.word())
 	}
-	if strings.EqualFold(c.body.at("protocol").peek(), "aws_sigv4") {
-		l.note(c.body.at("protocol"), Todo, "provider http does not sign requests for AWS: put a gateway that does in front, or use a model on Bedrock")
-	}
+	c.signed(&options, l)
 	for _, key := range []string{"pre_process_function", "post_process_function"} {
 		l.note(action.at(key), Todo, "no function is run around a call: say in options.request_body what is sent, and by options.response_filter where the text is")
 	}
 	out.put("options", options)
+}
+
+// signed says what is left to do where requests are signed, or a token is fetched.
+func (c *connector) signed(options *mapping, l *log) {
+	switch it := c.body.at("protocol"); strings.ToLower(it.peek()) {
+	case "aws_sigv4":
+		l.note(it, Todo, "provider http does not sign requests for AWS: put a gateway that does in front, or use a model on Bedrock")
+	case "oci_sigv1":
+		l.note(it, Todo, "provider http does not sign requests for Oracle's cloud: put a gateway that does in front")
+	case "google_cloud":
+		headers, _ := options.get("headers").(mapping)
+		headers.put("Authorization", "Bearer ${env.GOOGLE_ACCESS_TOKEN}")
+		options.put("headers", headers)
+		l.note(it, Todo, "provider http fetches no token: set GOOGLE_ACCESS_TOKEN (gcloud auth print-access-token), which lasts an hour; provider googleai asks the same models with GEMINI_API_KEY")
+	}
+}
+
+// oneSlash is an address whose parts were joined with a slash too many.
+func oneSlash(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		return s
+	}
+	path, query, asked := strings.Cut(rest, "?")
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	if asked {
+		path += "?" + query
+	}
+	return scheme + "://" + path
 }
 
 // sent takes over the headers.
@@ -85,7 +114,7 @@ var spliced = []string{"_chat_history", "_interactions", "tool_configs", "_tools
 
 // requestNames are what a request knows, by their names here.
 var requestNames = map[string]string{
-	"prompt": "prompt", "inputs": "prompt", "input": "prompt", "inputText": "prompt", "question": "prompt", "user_prompt": "prompt",
+	"prompt": "prompt", "message": "prompt", "inputs": "prompt", "input": "prompt", "inputText": "prompt", "question": "prompt", "user_prompt": "prompt",
 	"system_prompt": "system", "system_instruction": "system", "messages": "messages", "model": "model",
 	"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_output_tokens", "stop": "stop", "seed": "seed",
 }

@@ -41,7 +41,7 @@ func servedBy(u *url.URL, service, iface string) served {
 		return served{provider: "anthropic", keyEnv: "ANTHROPIC_API_KEY"}
 	case host == "generativelanguage.googleapis.com":
 		return google
-	case host == "api.openai.com":
+	case host == "api.openai.com" && !strings.HasSuffix(u.Path, "/v1/completions"): // that one completes a text
 		return openai
 	case strings.HasSuffix(u.Path, "/chat/completions"):
 		return served{provider: "openai", base: base + strings.TrimSuffix(u.Path, "/chat/completions")}
@@ -101,10 +101,14 @@ func (c *connector) known(out *mapping, s served, u *url.URL, l *log) {
 	}
 	if s.provider == "bedrock" {
 		c.region(u, &options, l)
+		c.thinking(&options, l)
 	}
 	c.settings(out, l)
 	c.headers(out, s, &options, l)
 	l.note(params.at("service_name"), Changed, "is said by provider: %s", s.provider)
+	for _, key := range []string{"endpoint", "anthropic_version"} {
+		l.note(params.at(key), Changed, "provider %s knows it%s", s.provider, also(s.base != "", ", or finds it in base_url"))
+	}
 	if at := action.at("url"); u == nil {
 		l.note(at, Todo, "is no address: the llm asks the usual one of provider %s; write base_url if yours is another", s.provider)
 	} else {
@@ -184,6 +188,19 @@ func (c *connector) region(u *url.URL, options *mapping, l *log) {
 	options.put("region", region)
 }
 
+// thinking takes over how many tokens Claude may think with.
+func (c *connector) thinking(options *mapping, l *log) {
+	const least = 1024 // of Claude's
+	m := thinkingInBody.FindStringSubmatch(c.fill(c.predict().at("request_body").peek()))
+	if m == nil {
+		return
+	}
+	if n, err := strconv.Atoi(m[1]); err == nil && n >= least {
+		options.put("thinking_budget", n)
+		l.note(c.body.at("parameters").at("budget_tokens"), Changed, "becomes options.thinking_budget; with it temperature and top_p are not sent")
+	}
+}
+
 func inBody(key string) *regexp.Regexp {
 	return regexp.MustCompile(`"` + key + `"\s*:\s*"?([^",{}\[\]\s]+)`)
 }
@@ -209,7 +226,7 @@ var inBodies = func() (out []*regexp.Regexp) {
 	return out
 }()
 
-var modelInBody = inBody("model")
+var modelInBody, thinkingInBody = inBody("model"), inBody("budget_tokens")
 
 // settings takes over how freely and how long a model answers.
 func (c *connector) settings(out *mapping, l *log) {

@@ -162,15 +162,19 @@ func isAgent(it *item) bool {
 const (
 	planned = "plan_execute_and_reflect"
 	chat    = "conversational"
-	chatUI  = "ag_ui" // a conversational agent that a page talks to
+	chat2   = "conversational_v2" // its second form, with a model in it
+	chatUI  = "ag_ui"             // a conversational agent that a page talks to
 )
 
-func isChat(kind string) bool { return kind == chat || kind == chatUI }
+func isChat(kind string) bool { return kind == chat || kind == chat2 || kind == chatUI }
 
 // fits refuses kinds of agents that no spec of ours stands for.
 func (m *importer) fits() error {
 	switch kind := strings.ToLower(m.agent.at("type").peek()); kind {
 	case planned, chat:
+		return nil
+	case chat2:
+		m.remind(m.from, "type", Changed, "the second form of a conversational agent: it is imported as one; a question is text here, files go along by pexctl run --file")
 		return nil
 	case chatUI:
 		m.remind(m.from, "type", Changed, "a conversational agent for pages: it is imported as one; pexctl serve has a page and an event stream of its own")

@@ -102,8 +102,9 @@ func (c *connector) instead(name string) string {
 }
 
 // secretive says that a value is one to hide, by the name it stands under. What
-// is filled in later, and numbers, are none.
+// is filled in later, and numbers, are none, nor is how somebody is known.
 func secretive(name, value string) bool {
-	return value != "" && secret.Name(name) && kindOfWord(value) == unknown && !unfilled(value) &&
+	kind := strings.HasSuffix(name, "_type") || strings.HasSuffix(name, "_mode")
+	return value != "" && !kind && secret.Name(name) && kindOfWord(value) == unknown && !unfilled(value) &&
 		!strings.HasPrefix(value, "$.") && !strings.Contains(value, "${") && !strings.ContainsAny(value, " \n{[")
 }

@@ -189,8 +189,8 @@ func (m *importer) builtin(out *mapping, t *item, use string) {
 	}
 	out.put("url", "${env.OPENSEARCH_URL}")
 	out.put("auth", mapping{{key: "type", value: "basic"}, {key: "username", value: "${env.OPENSEARCH_USER}"}, {key: "password_env", value: "OPENSEARCH_PASSWORD"}})
-	for _, key := range []string{"index", "indices"} {
-		it := t.at("parameters", key).unfold()
+	for _, at := range [][2]string{{"parameters", "index"}, {"parameters", "indices"}, {"config", "index"}, {"config", "indices"}} {
+		it := t.at(at[0], at[1]).unfold()
 		if indices := indexNames(it); len(indices) > 0 {
 			out.put("indices", indices)
 			m.note(it, Changed, "becomes indices: the tool can use these and no others")
@@ -253,6 +253,8 @@ func (m *importer) executed(out *mapping, t *item, typ string, reads bool) {
 	out.put("url", "${env.OPENSEARCH_URL}/_plugins/_ml/tools/_execute/"+typ)
 	out.put("headers", mapping{{key: "Authorization", value: "Basic ${env.OPENSEARCH_BASIC_AUTH}"}})
 	var body mapping
+	schema := t.at("attributes", "input_schema").unfold()
+	asks := "${args." + said(schema) + "}"
 	for _, at := range []string{"parameters", "config"} {
 		set := t.at(at).unfold()
 		if set == nil || set.kind != object {
@@ -262,15 +264,15 @@ func (m *importer) executed(out *mapping, t *item, typ string, reads bool) {
 			if key == "output_filter" || key == "output_processors" || set.items[i].kind == null {
 				continue
 			}
-			body.keep(key, m.sent(key, set.items[i]), "")
+			body.keep(key, m.sent(key, set.items[i], asks), "")
 		}
 	}
-	if !m.schema(out, &body, t.at("attributes", "input_schema").unfold()) {
+	if !m.schema(out, &body, schema) {
 		key := "input"
 		if slices.Contains(asked, typ) {
 			key = "question"
 		}
-		body.keep(key, "${args.input}", "")
+		body.keep(key, asks, "")
 	}
 	out.put("body", mapping{{key: "parameters", value: body}})
 	out.put("response_filter", "$.inference_results[*].output[*]")
@@ -288,25 +290,43 @@ func (m *importer) effect(out *mapping, t *item, reads bool) {
 	m.remind(t.file, t.path, Changed, "may change something, and OpenSearch asks nobody: approval: never says the same; always has a person decide")
 }
 
+// said is the argument in which a model says what it wants to know: input, else
+// question, else the first of the schema.
+func said(schema *item) string {
+	props := schema.at("properties")
+	if props == nil || len(props.keys) == 0 || props.at("input") != nil || !declares(props) {
+		return "input"
+	}
+	if props.at("question") != nil {
+		return "question"
+	}
+	return props.keys[0]
+}
+
+// declares says that the names of properties can be those of arguments.
+func declares(props *item) bool {
+	return !slices.ContainsFunc(props.keys, func(key string) bool { return !plainKey().MatchString(key) })
+}
+
 // sent is a fixed value of a tool as the cluster is sent it; a variable stands
-// for a secret.
-func (m *importer) sent(key string, it *item) any {
+// for a secret, and what the model asks for the question.
+func (m *importer) sent(key string, it *item, asks string) any {
 	if it.kind == text && (secretive(key, it.text) || secret.Known(it.text).Looks != "") {
 		variable := "${env." + screaming(key) + "}"
 		m.note(it, Todo, "it looks like a secret and was not taken over: set the environment variable %s", screaming(key))
 		return variable
 	}
-	return sentTo(it.take())
+	return sentTo(it.take(), asks)
 }
 
 // sentTo is a fixed value of a tool. References are the cluster's to fill, but
 // for the question.
-func sentTo(it *item) any {
+func sentTo(it *item, asks string) any {
 	switch s := strings.TrimSpace(it.text); {
 	case it.kind != text:
 		return it.plain()
 	case s == "${parameters.question}" || s == "${parameters.input}" || s == "${parameters.llm_generated_input}":
-		return "${args.input}"
+		return asks
 	}
 	return escaped(it.text)
 }
@@ -319,13 +339,8 @@ func escaped(s string) string {
 // schema takes over the arguments that a model writes.
 func (m *importer) schema(out, body *mapping, schema *item) bool {
 	props := schema.at("properties")
-	if schema == nil || schema.kind != object || props == nil || len(props.items) == 0 {
+	if schema == nil || schema.kind != object || props == nil || len(props.items) == 0 || !declares(props) {
 		return false
-	}
-	for _, key := range props.keys {
-		if !plainKey().MatchString(key) {
-			return false
-		}
 	}
 	for _, key := range props.keys {
 		body.keep(key, "${args."+key+"}", "")

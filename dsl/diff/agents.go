@@ -53,7 +53,7 @@ func (c *comparison) agents(r *Report) {
 		}
 		report := inner.report()
 		for _, u := range report.Unread {
-			r.Unread = append(r.Unread, Unread{x.path + " > " + u.Path, u.Folder})
+			r.Unread = append(r.Unread, Unread{x.path + " > " + u.Path, u.Folder, u.Why})
 		}
 		report.Unread = nil
 		if r.absorb(x.path, &report); !report.Same {

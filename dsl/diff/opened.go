@@ -19,8 +19,8 @@ const (
 )
 
 // opened compares the files that a component opens by itself, a recording, a
-// database, a program, where both specs name the same one. Folders are only
-// listed: what lies in them is not compared.
+// database, a program, and the files of the folders that it reads in, where both
+// specs name the same one. What a tool writes is not looked at.
 func (c *comparison) opened(path string, a, b dsl.Value) {
 	each(b, path, func(at string, v dsl.Value) {
 		key, program := openedBy(at, path)
@@ -31,7 +31,7 @@ func (c *comparison) opened(path string, a, b dsl.Value) {
 		}
 		if key == "root" {
 			if t := c.now.tool(strings.TrimPrefix(path, "tools.")); t != nil && t.Effect != engine.WriteEffect {
-				c.unread = append(c.unread, Unread{at, text})
+				c.folder(at, text, v, b)
 			}
 			return
 		}

@@ -15,8 +15,8 @@ type Report struct {
 	Sections []Section `json:"sections"` // those with changes, in a fixed order
 	Agents   []Agent   `json:"agents"`   // the agents within that differ
 	Worst    *Worst    `json:"worst_case,omitempty"`
-	// Unread are the folders that tools read in, those of the agents within
-	// included: what lies there was not compared.
+	// Unread are the folders that tools read in whose files were not compared,
+	// those of the agents within included.
 	Unread []Unread `json:"not_compared,omitempty"`
 }
 
@@ -24,6 +24,7 @@ type Report struct {
 type Unread struct {
 	Path   string `json:"path"`   // tools.read_file.root
 	Folder string `json:"folder"` // as the spec has it
+	Why    string `json:"why"`
 }
 
 // Section is the changes of one part of a spec.
@@ -72,10 +73,12 @@ type Change struct {
 	Was     string   `json:"was,omitempty"`     // where it stood, of what was removed
 	Reaches []string `json:"reaches,omitempty"` // who uses it: roles of an llm, templates of a named prompt
 	Diff    string   `json:"diff,omitempty"`    // unified, of long texts
+	Files   []File   `json:"files,omitempty"`   // of a folder: those that are not as they were
 
 	// Before and After are the long texts themselves; Diff is theirs.
 	Before string `json:"-"`
 	After  string `json:"-"`
+	folder string // of Files
 }
 
 // Worst is the most that a run can ask of models, before and now.

@@ -33,7 +33,7 @@ func faultOf(res *engine.Result) *trial.Fault {
 		return fault(trial.ProviderFault, reason.Message)
 	case engine.StopStoreFull, engine.StopStoreCorrupt:
 		return fault(trial.StoreFault, reason.Message)
-	case engine.StopInternal:
+	case engine.StopDrift, engine.StopInternal:
 		return fault(trial.InternalFault, reason.Message)
 	default:
 		return nil

@@ -92,13 +92,13 @@ func TestATrialThatTakesTooLongIsCancelled(t *testing.T) {
 		return nil, nil
 	}}
 	p := plan(dir, 3, m, capitals)
-	p.Limits.TrialTimeout = int64(200 * time.Millisecond)
+	p.Limits.TrialTimeout = int64(2 * time.Second)
 	stop := run(t, p)
 	if stop.Passed != 2 || stop.Error != 1 {
 		t.Fatalf("%+v", stop)
 	}
 	row := rows(t, dir)[first("c1")]
-	if row.Fault.Kind != trial.TimeoutFault || !strings.Contains(row.Fault.Message, "limits.trial_timeout, 200ms") || row.Run.Status != engine.Cancelled {
+	if row.Fault.Kind != trial.TimeoutFault || !strings.Contains(row.Fault.Message, "limits.trial_timeout, 2s") || row.Run.Status != engine.Cancelled {
 		t.Fatalf("%+v", row)
 	}
 	m.replies(nil)
@@ -231,9 +231,9 @@ func TestItsTimeIsOver(t *testing.T) {
 		return nil, ctx.Err()
 	}}
 	p := plan(t.TempDir(), 10, m, capitals)
-	p.Limits.MaxDuration = int64(300 * time.Millisecond)
+	p.Limits.MaxDuration = int64(2 * time.Second)
 	stop := run(t, p)
-	if stop.Why != batch.Budget || stop.Passed != 1 || stop.Error != 0 || !strings.Contains(stop.Message, "limits.max_duration: 300ms are over") {
+	if stop.Why != batch.Budget || stop.Passed != 1 || stop.Error != 0 || !strings.Contains(stop.Message, "limits.max_duration: 2s are over") {
 		t.Fatalf("%+v", stop)
 	}
 }

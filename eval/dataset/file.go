@@ -111,7 +111,15 @@ func object(b []byte) (map[string]any, error) {
 	if !ok {
 		return nil, errors.New(`a row is a JSON object, {"column": value, ...}`)
 	}
-	return values, nil
+	return values, inQuotes(engine.Held(b))
+}
+
+// inQuotes adds the way out to what is wrong with a number.
+func inQuotes(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: write it in quotes, as a text", err)
 }
 
 // Digest is "sha256:" and the hash of a file.

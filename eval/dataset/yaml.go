@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,11 +36,18 @@ func (s Source) yamlRows(r *bufio.Reader, yield func(row, error) bool) {
 		yield(row{}, errors.New("a dataset is a list of rows: - {column: value, ...}"))
 		return
 	}
+	var raw []json.RawMessage
+	if engine.Held(b) != nil {
+		_ = json.Unmarshal(b, &raw) // it is a list
+	}
 	lines := itemLines(text, len(items))
 	for i, item := range items {
 		values, ok := item.(map[string]any)
-		if !ok {
+		switch {
+		case !ok:
 			err = fmt.Errorf("row %d is no mapping, {column: value, ...}", i+1)
+		case raw != nil:
+			err = inQuotes(engine.Held(raw[i]))
 		}
 		if !yield(row{lines[i], values}, err) || err != nil {
 			return

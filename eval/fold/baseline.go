@@ -2,7 +2,7 @@ package fold
 
 import "github.com/pexctl/pex/eval/baseline"
 
-// Baseline is what later evaluations are held against if this one is blessed.
+// Baseline is what later evaluations are compared with if this one is blessed.
 // Cases without a graded trial are not in it.
 func Baseline(r *Report) *baseline.File {
 	m := &r.Manifest

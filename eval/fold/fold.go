@@ -71,6 +71,7 @@ func Fold(rows trial.Rows, m Manifest, o Options) (*Report, error) {
 	if o.Baseline != nil {
 		r.Comparison = g.compare(r, o)
 	}
+	r.byCase(o, q)
 	r.gates(o, q)
 	r.decide(o)
 	return r, nil

@@ -42,6 +42,9 @@ func TestGates(t *testing.T) {
 		{"a check there is not", `stats.by_check.contain.pass_rate < 1`, false, false, "", nil, `it has no check "contain": there are contains`},
 		{"a variant there is not, for each case", `case.pass_rate >= stats.by_variant?.['nix'].pass_rate`, true, false, "", nil, `it has no variant "nix"`},
 		{"a group that is asked for", `not ("nix" in stats.by_group) or stats.by_group["nix"].pass_rate > 1`, false, true, `stats.by_group["nix"].pass_rate = 0`, nil, ""},
+		{"a case by its id", `stats.by_case["good"].pass_rate == 1 and stats.by_case.bad.passed > 0`, false, false, `stats.by_case["good"].pass_rate = 1, stats.by_case.bad.passed = 0`, nil, ""},
+		{"a case that is asked for", `"good" in stats.by_case and not ("nix" in stats.by_case) and len(stats.by_case) == 3`, false, true, "", nil, ""},
+		{"a case there is not", `stats.by_case["nix"].errors == 0`, false, false, "", nil, `it has no case "nix": there are bad, `},
 		{"more trials than there are", `stats.pass_all["6"] < 0.5`, false, false, "", nil, `it has no case with 6 graded trials, which pass_all["6"] is of`},
 		{"pass@k of no number", `stats.pass_at["k"] < 0.5`, false, false, "", nil, `the key is a number of trials, 1 to 10`},
 		{"what cannot be evaluated for a case", `[1][case.n] == 1`, true, false, "", nil, "case good: evaluate"},
@@ -55,6 +58,39 @@ func TestGates(t *testing.T) {
 			}
 			if c.err == "" && (g.Got != c.got || !slices.Equal(g.Cases, c.cases)) {
 				t.Errorf("got %q, cases %q", g.Got, g.Cases)
+			}
+		})
+	}
+}
+
+func TestGatesSeeACaseOverAllItsVariants(t *testing.T) {
+	rows := slices.Concat(tally("a", "big", 3, 3), tally("a", "small", 1, 3), tally("b", "big", 0, 1))
+	m := manifest(3)
+	m.Variants = []fold.VariantInfo{{Name: "big", Priced: true}, {Name: "small", Priced: true}}
+	s := suite(t, `stats.by_case["a"].n == 6 and stats.by_case["a"].passed == 4 and stats.by_case["a"].flaky`,
+		`stats.by_case["a"].variant == "" and stats.by_case["b"].pass_rate == 0 and stats.by_case["b"].n == 1`)
+	for _, g := range foldRows(t, rows, m, fold.Options{Suite: s}).Gates {
+		if !g.Pass {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
+func TestGatesHoldACaseAgainstItsBaseline(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		pass         bool
+		err          string
+	}{
+		{"as it was", `stats.by_case["good"].pass_rate >= baseline.by_case["good"].pass_rate`, true, ""},
+		{"worse", `stats.by_case["good"].pass_rate > baseline.by_case["good"].pass_rate and baseline.by_case["good"].n == 5`, false, ""},
+		{"a case it does not have", `baseline.by_case["nix"].pass_rate == 0`, false, `the baseline has no case "nix"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			was := fold.Baseline(foldRows(t, three(), manifest(5), fold.Options{}))
+			o := fold.Options{Suite: suite(t, c.source), Baseline: was, Ref: "main.json"}
+			if g := foldRows(t, three(), manifest(5), o).Gates[0]; g.Pass != c.pass || !strings.Contains(g.Error, c.err) || (g.Error == "") != (c.err == "") {
+				t.Errorf("%+v", g)
 			}
 		})
 	}
@@ -179,7 +215,7 @@ func TestQuarantineIsToldApart(t *testing.T) {
 	for _, r := range rows[15:] {
 		r.Group = "odd"
 	}
-	s := suite(t, `stats.by_group["odd"].pass_rate == 1`, `stats.by_group["odd"].pass_rate == 1 and stats.n == 3`)
+	s := suite(t, `stats.by_group["odd"].pass_rate == 1`, `stats.by_case["held"].pass_rate == 1`, `stats.by_group["odd"].pass_rate == 1 and stats.n == 3`)
 	s.Quarantine = []dsl.Quarantine{{Case: "held"}}
 	r := foldRows(t, rows, manifest(5), fold.Options{Suite: s, Total: 20})
 	if diff := cmp.Diff(engine.GroupStats{N: 1, Trials: 3, Passed: 1, Errors: 1}, *r.Held, cmpopts.IgnoreFields(engine.GroupStats{}, "PassRate", "CILow", "CIHigh")); diff != "" {
@@ -191,10 +227,10 @@ func TestQuarantineIsToldApart(t *testing.T) {
 		t.Errorf("what the quarantine took is not in the totals: %+v", whole.Cost)
 	}
 	whole.Cost.Total, whole.Tokens.Total, whole.Latency.Total = without.Cost.Total, without.Tokens.Total, without.Latency.Total
-	if diff := cmp.Diff(without, whole, cmpopts.IgnoreFields(engine.StatsEnv{}, "ByGroup")); diff != "" {
+	if diff := cmp.Diff(without, whole, cmpopts.IgnoreFields(engine.StatsEnv{}, "ByGroup", "ByCase")); diff != "" {
 		t.Error("it shows in the figures:", diff)
 	}
-	if r.Missing != 2 || len(r.Errors) != 0 || slices.Contains(r.FlakyCases, "held") || !r.Gates[0].Pass || r.Gates[0].Got != "there is no case to look at" {
+	if r.Missing != 2 || len(r.Errors) != 0 || slices.Contains(r.FlakyCases, "held") || !r.Gates[0].Pass || r.Gates[0].Got != "there is no case to look at" || r.Gates[1].Got != r.Gates[0].Got {
 		t.Errorf("missing %d, errors %v, flaky %v, %+v", r.Missing, r.Errors, r.FlakyCases, r.Gates)
 	}
 }

@@ -2,19 +2,19 @@ package fold
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pexctl/pex/engine"
 )
 
 var (
 	// keyed is where an expression names a part of the figures by a key.
-	keyed = regexp.MustCompile(`\b(stats|baseline)\??\.(by_group|by_variant|by_check|pass_at|pass_all)(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])`)
+	keyed = regexp.MustCompile(`\b(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])`)
 	// asked is where it asks first whether there is such a part.
-	asked = regexp.MustCompile(`\bin\s+(stats|baseline)\??\.(by_group|by_variant|by_check|pass_at|pass_all)\b`)
+	asked = regexp.MustCompile(`\bin\s+(stats|baseline)\??\.(by_group|by_variant|by_case|by_check|pass_at|pass_all)\b`)
 )
 
 // lacks says which part of the figures an expression names that is not there,
@@ -39,44 +39,50 @@ func (r *Report) lacks(source string) string {
 	return ""
 }
 
-// ofHeld says that an expression names a group or a variant of which all cases
+// ofHeld says that an expression names a group, a variant or a case of which all cases
 // that ran are in quarantine: its figures are 0 since there are none.
 func (r *Report) ofHeld(source string) bool {
 	if r.Held == nil {
 		return false
 	}
 	for _, m := range keyed.FindAllStringSubmatch(source, -1) {
-		parts, key := r.Stats.ByGroup, m[3]+m[4]+m[5]
-		if m[2] == "by_variant" {
-			parts = r.Stats.ByVariant
-		}
-		if p, there := parts[key]; m[1] == "stats" && (m[2] == "by_group" || m[2] == "by_variant") && there && p.Trials == 0 {
+		if m[1] == "stats" && vacant(&r.Stats, m[2], m[3]+m[4]+m[5]) {
 			return true
 		}
 	}
 	return false
 }
 
-// lacking says what figures lack: a part of a kind, by its key.
-func lacking(s *engine.StatsEnv, kind, key string) string {
-	parts, noun := map[string]engine.GroupStats(nil), ""
+// vacant says that a part of the figures is there, and that no trial counts in it.
+func vacant(s *engine.StatsEnv, kind, key string) bool {
 	switch kind {
 	case "by_group":
-		parts, noun = s.ByGroup, "group"
+		p, there := s.ByGroup[key]
+		return there && p.Trials == 0
 	case "by_variant":
-		parts, noun = s.ByVariant, "variant"
-	case "by_check":
-		parts, noun = s.ByCheck, "check"
-	default:
+		p, there := s.ByVariant[key]
+		return there && p.Trials == 0
+	case "by_case":
+		c, there := s.ByCase[key]
+		return there && c.N+c.Errors == 0
+	}
+	return false
+}
+
+// lacking says what figures lack: a part of a kind, by its key.
+func lacking(s *engine.StatsEnv, kind, key string) string {
+	noun, byName := strings.CutPrefix(kind, "by_")
+	if !byName {
 		return fewTrials(s, kind, key)
 	}
-	if _, there := parts[key]; there {
+	there := keysOf(s, kind)
+	if slices.Contains(there, key) {
 		return ""
 	}
-	if len(parts) == 0 {
+	if len(there) == 0 {
 		return fmt.Sprintf("%s %q, and no other", noun, key)
 	}
-	return fmt.Sprintf("%s %q: there are %s", noun, key, listed(slices.Sorted(maps.Keys(parts))))
+	return fmt.Sprintf("%s %q: there are %s", noun, key, listed(there))
 }
 
 // fewTrials says that no case has as many graded trials as pass@k asks for.

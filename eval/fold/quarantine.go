@@ -111,7 +111,7 @@ func matches(pattern, name string) bool {
 	return true
 }
 
-// gate is how an entry whose day is over comes out: as a gate that does not
+// gates is how entries whose day is over come out: each as a gate that does not
 // hold, if the evaluation has cases that it was for.
 func (q *quarantine) gates(cases Cases) []GateResult {
 	var out []GateResult

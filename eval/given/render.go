@@ -24,7 +24,8 @@ func Nodes(p *engine.Program) []string {
 }
 
 // Call is the call that a node would make in a view. name is an id of the
-// graph, a role, or WithHistory; an error lists those that there are.
+// graph, a role, or WithHistory; an error lists those that there are. A node
+// whose work another spec does makes none, which is an error, too.
 func Call(v engine.View, name string) (engine.ModelCall, error) {
 	p, asked := v.Program, name
 	if name == WithHistory {
@@ -40,10 +41,14 @@ func Call(v engine.View, name string) (engine.ModelCall, error) {
 	if !ok {
 		return engine.ModelCall{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, listed(Nodes(p)))
 	}
+	call := engine.ModelCall{Messages: node.Prompt(v)}
 	if c, ok := node.(engine.Caller); ok {
-		return c.Call(v), nil
+		call = c.Call(v)
 	}
-	return engine.ModelCall{Messages: node.Prompt(v)}, nil
+	if len(call.Messages) == 0 {
+		return engine.ModelCall{}, fmt.Errorf("%s: it asks no model, since another spec carries out its steps (agent): render that one", asked)
+	}
+	return call, nil
 }
 
 // listed joins words: a, b and c.

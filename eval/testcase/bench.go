@@ -2,6 +2,7 @@ package testcase
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/pexctl/pex/dsl"
@@ -66,9 +67,10 @@ type Unit struct {
 	Dir     string // its folder
 	Root    string // the project root
 	Sources []dsl.Source
-	Host    engine.Host  // as Bench.Host makes it at given.Epoch
-	Goldens *golden.Tree // below Root
-	Cover   *cover.Map   // nil = nobody wants to know
+	Options map[string]json.RawMessage // of llms, by name: what the spec sets that their provider alone has
+	Host    engine.Host                // as Bench.Host makes it at given.Epoch
+	Goldens *golden.Tree               // below Root
+	Cover   *cover.Map                 // nil = nobody wants to know
 }
 
 // place is where the unit's tools work.

@@ -30,7 +30,7 @@ func (t *try) render() {
 			continue
 		}
 		t.artefact(name+".prompt.md", given.Markdown(call.Messages))
-		t.artefact(name+".params.json", pretty(paramsOf(v, call)))
+		t.artefact(name+".params.json", pretty(t.paramsOf(v, call)))
 	}
 	if len(v.Tools) > 0 {
 		t.artefact("tools.json", pretty(toolDefs(v.Tools)))
@@ -46,14 +46,15 @@ type params struct {
 	LLM      string              `json:"llm,omitempty"`
 	Provider string              `json:"provider,omitempty"`
 	Params   engine.Params       `json:"params"`
+	Options  json.RawMessage     `json:"options,omitempty"`
 	Fallback []string            `json:"fallback,omitempty"`
 	Tools    []string            `json:"tools,omitempty"` // by name; tools.json describes them
 	Parallel bool                `json:"parallel_tools,omitempty"`
 	Schema   *engine.ReplySchema `json:"schema,omitempty"`
 }
 
-func paramsOf(v engine.View, call engine.ModelCall) params {
-	p := params{LLM: call.LLM, Schema: call.Schema}
+func (t *try) paramsOf(v engine.View, call engine.ModelCall) params {
+	p := params{LLM: call.LLM, Schema: call.Schema, Options: t.unit.Options[call.LLM]}
 	if m := v.Model(call.LLM); m != nil {
 		p.Provider, p.Params, p.Fallback = m.Provider, m.Params, m.Fallback
 	}

@@ -8,14 +8,30 @@ import (
 )
 
 // trajectory is what of a result is the same on every run: no times, no figures
-// of usage.
+// of usage. It has forms of its own, since goldens of users hold it: what results
+// come to show later must not change them.
 type trajectory struct {
-	Status     engine.RunStatus  `json:"status"`
-	StopReason engine.StopReason `json:"stop_reason"`
-	Plan       engine.Plan       `json:"plan"`
-	Steps      []pathStep        `json:"steps"`
-	Interrupts []engine.Question `json:"interrupts,omitempty"`
-	Warnings   []string          `json:"warnings"`
+	Status     engine.RunStatus `json:"status"`
+	StopReason pathStop         `json:"stop_reason"`
+	Plan       engine.Plan      `json:"plan"`
+	Steps      []pathStep       `json:"steps"`
+	Interrupts []pathQuestion   `json:"interrupts,omitempty"`
+	Warnings   []string         `json:"warnings"`
+}
+
+type pathStop struct {
+	Code    engine.StopCode  `json:"code"`
+	Message string           `json:"message,omitempty"`
+	Path    string           `json:"path,omitempty"`
+	Status  engine.RunStatus `json:"-"`
+}
+
+type pathQuestion struct {
+	Path     string               `json:"path"`
+	Kind     engine.InterruptKind `json:"kind"`
+	Tool     string               `json:"tool,omitempty"`
+	Args     json.RawMessage      `json:"args,omitempty"`
+	Question string               `json:"question,omitempty"`
 }
 
 type pathStep struct {
@@ -37,8 +53,11 @@ type pathCall struct {
 
 func trajectoryOf(res *engine.Result) trajectory {
 	t := trajectory{
-		Status: res.Status, StopReason: res.StopReason, Plan: res.Plan,
-		Steps: make([]pathStep, len(res.Steps)), Interrupts: res.Interrupts, Warnings: res.Warnings,
+		Status: res.Status, StopReason: pathStop(res.StopReason), Plan: res.Plan,
+		Steps: make([]pathStep, len(res.Steps)), Warnings: res.Warnings,
+	}
+	for _, q := range res.Interrupts {
+		t.Interrupts = append(t.Interrupts, pathQuestion(q))
 	}
 	for i := range res.Steps {
 		st := &res.Steps[i]

@@ -1,0 +1,126 @@
+package diff
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// mostFiles is how many files of a folder are compared, and mostWithin how many
+// bytes of them.
+const (
+	mostFiles  = 2000
+	mostWithin = 64 << 20
+)
+
+// File is a file of a folder that is not as it was.
+type File struct {
+	Path string `json:"path"` // from the folder
+	What What   `json:"what"` // added, removed, changed
+}
+
+// folder compares what lies in a folder that a tool reads in, file by file: what
+// the spec is made of is looked at by its meaning, and what the tool excludes not
+// at all. A folder is told once, whoever works in it.
+func (c *comparison) folder(at, name string, v, tool dsl.Value) {
+	if i := slices.IndexFunc(c.changes, func(x Change) bool { return len(x.Files) > 0 && x.folder == path.Clean(name) }); i >= 0 {
+		c.changes[i].Reaches = append(c.changes[i].Reaches, at)
+		return
+	}
+	exclude := texts(tool.Get("exclude"))
+	was, why := c.old.within(name, exclude)
+	is, also := c.now.within(name, exclude)
+	if why = first(why, also); why != "" {
+		c.unread = append(c.unread, Unread{Path: at, Folder: name, Why: why})
+		return
+	}
+	files, why := c.differing(name, was, is)
+	switch {
+	case why != "":
+		c.unread = append(c.unread, Unread{Path: at, Folder: name, Why: why})
+	case len(files) > 0:
+		c.add(Change{
+			Path: at, What: Changed, Old: many(len(was), "file"), New: many(len(is), "file"), At: placeOf(v.Place()),
+			Note: "in " + name + ": " + tally(files), Files: files, folder: path.Clean(name),
+		})
+	}
+}
+
+// within lists a folder, by its path from the spec's; why it is not compared, or "".
+func (s *side) within(name string, exclude []string) (out []dsl.Listed, why string) {
+	dir := filepath.Join(s.spec.Dir, filepath.FromSlash(name))
+	if filepath.IsAbs(name) {
+		return nil, "it lies outside of the project"
+	}
+	out, err := s.spec.Folder(dir, mostFiles)
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case len(out) > mostFiles:
+		return nil, fmt.Sprintf("it holds more than %d files", mostFiles)
+	}
+	return slices.DeleteFunc(out, func(l dsl.Listed) bool {
+		return slices.Contains(s.spec.Files, filepath.Join(dir, filepath.FromSlash(l.Name))) || excluded(l.Name, exclude)
+	}), ""
+}
+
+// excluded says that a pattern leaves a file out, or a folder on the way to it.
+func excluded(name string, patterns []string) bool {
+	return slices.ContainsFunc(strings.Split(strings.ToLower(name), "/"), func(part string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool {
+			ok, err := path.Match(strings.ToLower(p), part)
+			return ok && err == nil
+		})
+	})
+}
+
+// differing are the files of two lists, both sorted, that are not the same.
+func (c *comparison) differing(dir string, was, is []dsl.Listed) (out []File, why string) {
+	left := int64(mostWithin)
+	for len(was)+len(is) > 0 {
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0].Name < is[0].Name:
+			out, was = append(out, File{was[0].Name, Removed}), was[1:]
+			continue
+		case len(was) == 0 || is[0].Name < was[0].Name:
+			out, is = append(out, File{is[0].Name, Added}), is[1:]
+			continue
+		case was[0].Size != is[0].Size:
+			out = append(out, File{is[0].Name, Changed})
+		case is[0].Size > left:
+			return nil, fmt.Sprintf("it holds more than %d MiB", mostWithin>>20)
+		default:
+			left -= is[0].Size
+			name := filepath.Join(filepath.FromSlash(dir), filepath.FromSlash(is[0].Name))
+			before, had := c.old.open(name)
+			after, has := c.now.open(name)
+			if had != has || !bytes.Equal(before, after) {
+				out = append(out, File{is[0].Name, Changed})
+			}
+		}
+		was, is = was[1:], is[1:]
+	}
+	return out, ""
+}
+
+// tally counts what happened to files: 2 added, 1 changed.
+func tally(files []File) string {
+	var out []string
+	for _, what := range []What{Added, Changed, Removed} {
+		n := 0
+		for _, f := range files {
+			if f.What == what {
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,70 @@
+package fold
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/baseline"
+)
+
+// byCase fills in the figures case by case where a gate names them. Nothing else
+// looks at them, and a large suite has no room for two copies of its cases.
+func (r *Report) byCase(o Options, q *quarantine) {
+	named := func(g dsl.Gate) bool { return mentions(g.When.Source, "by_case") }
+	if !slices.ContainsFunc(gatesOf(o.Suite), named) {
+		return
+	}
+	all := joined{}
+	for _, c := range r.Cases.All() {
+		if q.holds(c.ID) {
+			all.add(engine.CaseEnv{ID: c.ID, Group: c.Group})
+			continue
+		}
+		all.add(c.CaseEnv)
+	}
+	r.Stats.ByCase = all
+	if r.Comparison != nil {
+		r.Comparison.Baseline.ByCase = casesOf(o.Baseline)
+	}
+}
+
+// casesOf is a baseline case by case: of errors and groups it says nothing.
+func casesOf(b *baseline.File) joined {
+	all := joined{}
+	for i := range b.Cases {
+		c := &b.Cases[i]
+		all.add(engine.CaseEnv{ID: c.Case, N: c.N, Passed: c.C, Score: c.Score})
+	}
+	return all
+}
+
+// joined is cases by their ids, the trials of all variants taken together.
+type joined map[string]engine.CaseEnv
+
+// add takes in a case under one variant.
+func (j joined) add(c engine.CaseEnv) {
+	was, there := j[c.ID]
+	if n := was.N + c.N; there && n > 0 {
+		c.Score = figure((was.Score*float64(was.N) + c.Score*float64(c.N)) / float64(n))
+	}
+	c.Variant = ""
+	c.N, c.Passed, c.Errors = was.N+c.N, was.Passed+c.Passed, was.Errors+c.Errors
+	rated(&c)
+	j[c.ID] = c
+}
+
+// keysOf are the keys of a part of the figures, sorted.
+func keysOf(s *engine.StatsEnv, kind string) []string {
+	switch kind {
+	case "by_group":
+		return slices.Sorted(maps.Keys(s.ByGroup))
+	case "by_variant":
+		return slices.Sorted(maps.Keys(s.ByVariant))
+	case "by_case":
+		return slices.Sorted(maps.Keys(s.ByCase))
+	default:
+		return slices.Sorted(maps.Keys(s.ByCheck))
+	}
+}
