@@ -29,7 +29,7 @@ func (s *session) take(p *past, res *engine.Result, given []reply) error {
 	}
 	for _, q := range res.Interrupts {
 		if q.Kind == engine.AskReview && s.options.Resolve[q.Path] == "" {
-			return usage("%s is in doubt too: --answer %s", q.Path, quoted(q.Path+"="+sampleAnswer(q.Kind)))
+			return usage("%s is in doubt too: %s (or %s)", q.Path, answering(q, ways(q)[0]), strings.Join(ways(q)[1:], ", "))
 		}
 	}
 	return nil
@@ -104,9 +104,9 @@ func (s *session) whichQuestion(res *engine.Result, value string) error {
 	for _, q := range res.Interrupts {
 		answer := value
 		if q.Kind == engine.AskReview {
-			answer = sampleAnswer(q.Kind)
+			answer = ways(q)[0]
 		}
-		lines = append(lines, fmt.Sprintf("  %s --answer %s   # %s", toTry(s.c, "resume", res.RunID), quoted(q.Path+"="+answer), tty.OneLine(tty.Safe(q.Question), 60)))
+		lines = append(lines, fmt.Sprintf("  %s %s   # %s", toTry(s.c, "resume", res.RunID), answering(q, answer), tty.OneLine(tty.Safe(q.Question), 60)))
 	}
 	return usage("%s", strings.Join(lines, "\n"))
 }

@@ -33,7 +33,7 @@ func newApp(io streams) *cli.App {
 // oneSpec is the spec that a command was given.
 func oneSpec(c *cli.Context) (string, error) {
 	if c.Args().First() == "" {
-		return "", usage("no spec given: pexctl %s spec.yaml (a folder means its spec.yaml)", c.Command.HelpName)
+		return "", noSpecGiven(c.Command.HelpName)
 	}
 	return c.Args().First(), nil
 }

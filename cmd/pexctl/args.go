@@ -19,7 +19,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	switch name := args[0]; {
 	case name == "help":
 		cmd, err := find(app, args[1:])
-		return append(cmd.path, "--help"), err
+		return forHelp(cmd), err
 	case name == "--version" || name == "-v":
 		return []string{"version"}, nil
 	case name == "--help" || name == "-h":
@@ -35,11 +35,23 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slices.Equal(flags, []string{"--help"}) {
+		return forHelp(cmd), nil
+	}
 	out := append(cmd.path, flags...)
 	if len(rest) > 0 {
 		out = append(append(out, "--"), rest...)
 	}
 	return out, nil
+}
+
+// forHelp asks for the help of a command, and writes it. The help of all commands,
+// written at each start, took longer than most commands do.
+func forHelp(cmd found) []string {
+	if cmd.Command != nil {
+		cmd.CustomHelpTemplate = verbatim(commandHelp(cmd.Command))
+	}
+	return append(cmd.path, "--help")
 }
 
 // sorted tells a command's flags, with their values, from its arguments.

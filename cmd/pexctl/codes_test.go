@@ -18,11 +18,6 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// withoutExample are codes that no example can show, and why.
-var withoutExample = map[diag.Code]string{
-	diag.Deprecated: "no key is deprecated today",
-}
-
 // vetExample vets an example as its reader would, and gives the codes that it
 // reports.
 func vetExample(t *testing.T, e diag.Example) []string {
@@ -61,12 +56,6 @@ func vetExample(t *testing.T, e diag.Example) []string {
 func TestExamplesOfCodes(t *testing.T) {
 	oneGoroutine(t)
 	for _, m := range diag.Codes() {
-		if why, ok := withoutExample[m.Code]; ok {
-			if len(m.Wrong.Files) > 0 {
-				t.Errorf("%s has an example, and was to have none: %s", m.Code, why)
-			}
-			continue
-		}
 		if len(m.Wrong.Files) == 0 || len(m.Right.Files) == 0 {
 			t.Errorf("%s has no example under ## Wrong and ## Right", m.Code)
 			continue

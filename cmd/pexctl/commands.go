@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// adopt gives commands, and those below them, what all have: a full name, help
-// of our own, and errors that are told as ours. A group of commands (`runs ls`,
+// adopt gives commands, and those below them, what all have: a full name, and
+// errors that are told as ours. A group of commands (`runs ls`,
 // `runs show`) is a cli.Command with Subcommands and no Action; nothing else is
 // needed for flags after arguments, help, completion and the reference.
 func adopt(app *cli.App, above string, commands []*cli.Command) {
@@ -18,7 +18,6 @@ func adopt(app *cli.App, above string, commands []*cli.Command) {
 		if isGroup(c) {
 			c.Action = whichCommand
 		}
-		c.CustomHelpTemplate = verbatim(commandHelp(c))
 		adopt(app, c.HelpName, c.Subcommands)
 	}
 }

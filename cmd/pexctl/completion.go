@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/pexctl/pex/dsl/diag"
 )
 
 // completing is the first argument by which the scripts ask pexctl itself what
@@ -17,6 +16,7 @@ var completions = map[string]string{
 	"bash": `_pexctl() {
   local cur="${COMP_WORDS[COMP_CWORD]}"
   COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "$cur"))
+  if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
 complete -o default -F _pexctl pexctl
 `,
@@ -24,7 +24,10 @@ complete -o default -F _pexctl pexctl
 _pexctl() {
   local -a found
   found=(${(f)"$("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)"})
-  if (( $#found )); then compadd -a found; else _files; fi
+  local -a open=(${(M)found:#*=})
+  found=(${found:#*=})
+  if (( $#open )); then compadd -S '' -a open; fi
+  if (( $#found )); then compadd -a found; elif (( ! $#open )); then _files; fi
 }
 compdef _pexctl pexctl
 `,
@@ -32,7 +35,7 @@ compdef _pexctl pexctl
   set -l words (commandline -opc)
   $words[1] __complete $words[2..-1] (commandline -ct) 2>/dev/null
 end
-complete -c pexctl -a "(__pexctl_complete)"
+complete -c pexctl -n 'count (__pexctl_complete) >/dev/null' -f -a "(__pexctl_complete)"
 `,
 }
 
@@ -54,6 +57,10 @@ func completionCommand() *cli.Command {
 	}
 }
 
+// harmless is a word in which no shell finds anything to expand: bash expands
+// what it is offered, and a spec of others may have any text for a key.
+var harmless = regexp.MustCompile(`^[\w.,:+@/=-]+$`)
+
 // complete prints what may stand for the last of the words, one a line.
 func complete(app *cli.App, words []string) {
 	if len(words) == 0 {
@@ -61,64 +68,56 @@ func complete(app *cli.App, words []string) {
 	}
 	cur := words[len(words)-1]
 	for _, w := range candidates(app, words[:len(words)-1], cur) {
-		if strings.HasPrefix(w, cur) {
+		if strings.HasPrefix(w, cur) && harmless.MatchString(w) {
 			fmt.Fprintln(app.Writer, w)
 		}
 	}
 }
 
 func candidates(app *cli.App, before []string, cur string) []string {
+	if len(before) > 0 && before[0] == "help" { // which takes the words of a command
+		before = before[1:]
+	}
 	cmd, err := find(app, before)
 	switch {
 	case err != nil:
 		return nil
 	case cmd.Command == nil:
 		return names(app.Commands)
-	case strings.HasPrefix(cur, "-"):
-		var out []string
-		for _, f := range cmd.Flags {
-			out = append(out, "--"+f.Names()[0])
+	}
+	flags, args, err := sorted(cmd.Command, cmd.rest)
+	switch {
+	case err != nil && len(cmd.rest) > 0: // the last word wants a value
+		last := cmd.rest[len(cmd.rest)-1]
+		if f := flagOf(cmd.Command, strings.TrimLeft(last, "-")); f != nil {
+			return valuesOf(f, cmd.rest[:len(cmd.rest)-1])
 		}
-		return append(out, "--help")
+		return nil
+	case strings.HasPrefix(cur, "-"):
+		return flagWords(cmd, cur)
 	case isGroup(cmd.Command):
 		return names(cmd.Subcommands)
-	case len(cmd.rest) == 0:
-		return arguments(cmd.HelpName)
 	}
-	switch last := cmd.rest[len(cmd.rest)-1]; last {
-	case "-o", "--output":
-		return formats(cmd.Command)
-	case "--node":
-		return []string{"planner", "planner_with_history", "executor", "reflector", "finalizer"}
-	}
-	return nil
-}
-
-func formats(cmd *cli.Command) []string {
-	switch cmd.HelpName {
-	case "graph":
-		return graphFormats
-	case "vet":
-		return vetFormats
-	}
-	return []string{"text", "json"}
-}
-
-// arguments are the words a command takes, where they are not files; command
-// is its full name.
-func arguments(command string) []string {
-	var out []string
-	switch command {
-	case "list":
-		return kinds()
-	case "completion":
-		return []string{"bash", "fish", "zsh"}
-	case "resume", "runs show", "runs cancel", "runs fork", "runs diff", "runs export", "runs rm":
-		return runsHere()
-	case "explain":
-		for _, m := range diag.Codes() {
-			out = append(out, string(m.Code))
-		}
+	out := arguments(cmd.HelpName, args)
+	if len(args) == 0 && len(flags) == 0 { // as of eval, which takes arguments besides
+		out = append(out, names(cmd.Subcommands)...)
 	}
 	return out
+}
+
+// flagWords are the flags of a command, or where cur is a flag and the = behind
+// it, that with each of the flag's values.
+func flagWords(cmd found, cur string) (out []string) {
+	if name, _, valued := strings.Cut(cur, "="); valued {
+		if f := flagOf(cmd.Command, strings.TrimLeft(name, "-")); f != nil {
+			for _, value := range valuesOf(f, cmd.rest) {
+				out = append(out, name+"="+value)
+			}
+		}
+		return out
+	}
+	for _, f := range cmd.Flags {
+		out = append(out, "--"+f.Names()[0])
+	}
+	return append(out, "--help")
 }

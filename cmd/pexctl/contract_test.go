@@ -25,6 +25,7 @@ func TestContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
 			bad, err := contract.Run(c, contract.Command{Path: self, Env: pexctlEnv()}, t.TempDir())
 			if err != nil {
 				t.Fatal(err)

@@ -42,6 +42,9 @@ func (s *session) detach() error {
 	if c.String("events") == "-" {
 		return usage("--events - has no stdout to go to with --detach: --events FILE keeps them")
 	}
+	if c.String("messages") == fromStdin || c.String("params") == fromStdin {
+		return usage("--detach: a run in the background has no stdin; write what comes from there into a file, and name that in place of -")
+	}
 	ignored(s.dir)
 	home, err := journal.OpenHome(s.dir, journal.Exit)
 	if err != nil {

@@ -49,6 +49,7 @@ var stopDocs = []struct {
 	{engine.StopOutputInvalid, []engine.RunStatus{engine.Failed}, "The answer does not fit `output`, also after repairs."},
 	{engine.StopRefused, []engine.RunStatus{engine.Failed}, "The model declined."},
 	{engine.StopStepFailed, []engine.RunStatus{engine.Failed}, "A step or node failed, and the spec says that this ends the run."},
+	{engine.StopDrift, []engine.RunStatus{engine.Failed}, "A replay or a fork asks for something else than what was recorded; the message says what differs."},
 	{engine.StopInternal, []engine.RunStatus{engine.Failed}, "Something else went wrong; the message says what."},
 	{engine.StopProviderError, []engine.RunStatus{engine.Failed}, "A model cannot be asked."},
 	{engine.StopToolsChanged, []engine.RunStatus{engine.Failed}, "A server's tools are not those of `pex.lock`."},

@@ -8,27 +8,37 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// embedders finds an llm that makes vectors, and says what they depend on.
-type embedders func(llm string) (e engine.Embedder, identity string, err error)
+// embeds says what the vectors of an llm depend on, and why it makes none.
+type embeds func(llm string) (identity string, err error)
 
-// embeddersOf finds them among a program's llms, of which models holds those
-// that may be asked.
-func embeddersOf(p *engine.Program, models map[string]engine.Model) embedders {
-	return func(llm string) (engine.Embedder, string, error) {
+// embedders are those of the llms that make vectors.
+func embedders(models map[string]engine.Model) map[string]engine.Embedder {
+	out := map[string]engine.Embedder{}
+	for name, m := range models {
+		if e, ok := m.(engine.Embedder); ok {
+			out[name] = e
+		}
+	}
+	return out
+}
+
+// embedsOf looks at a program's llms, of which models holds those that may be
+// asked.
+func embedsOf(p *engine.Program, models map[string]engine.Model) embeds {
+	return func(llm string) (string, error) {
 		i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
 		if i < 0 {
-			return nil, "", fmt.Errorf("there is no llm %s", llm)
+			return "", fmt.Errorf("there is no llm %s", llm)
 		}
 		spec := &p.Models[i]
 		identity := strings.Join([]string{spec.Provider, spec.Params.Model, spec.BaseURL.Text}, "\n")
 		m, ok := models[llm]
 		if !ok {
-			return nil, identity, fmt.Errorf("the llm %s is not asked here, since this works without a network", llm)
+			return identity, fmt.Errorf("the llm %s is not asked here, since this works without a network", llm)
 		}
-		e, ok := m.(engine.Embedder)
-		if !ok {
-			return nil, identity, fmt.Errorf("the llm %s makes no vectors: its provider %s has no embeddings here; openai, azure_openai, mistral and ollama have", llm, spec.Provider)
+		if _, ok := m.(engine.Embedder); !ok {
+			return identity, fmt.Errorf("the llm %s makes no vectors: its provider %s has no embeddings here; openai, azure_openai, mistral and ollama have", llm, spec.Provider)
 		}
-		return e, identity, nil
+		return identity, nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,8 +16,10 @@ import (
 )
 
 // reportFormats are the formats that have a flag of their own, in the order of
-// --help.
-var reportFormats = []string{"json", "jsonl", "csv", "markdown", "junit", "html"}
+// --help: all but what a terminal and GitHub Actions get without one.
+var reportFormats = slices.DeleteFunc(report.All().Types(), func(format string) bool {
+	return format == "table" || format == "github"
+})
 
 func reportFlags(formats ...string) []cli.Flag {
 	if len(formats) == 0 {
@@ -31,18 +34,20 @@ func reportFlags(formats ...string) []cli.Flag {
 
 // outputs is where reports go: stdout, files, and what CI reads.
 type outputs struct {
-	c     *cli.Context
-	json  bool
-	files map[string]string // path by format
+	c      *cli.Context
+	format string            // of stdout
+	json   bool              // it is json
+	files  map[string]string // path by format
 }
 
-// openOutputs checks that every file can be written, before anything is run.
-func openOutputs(c *cli.Context) (*outputs, error) {
-	wantJSON, err := asJSON(c)
+// openOutputs checks that every file can be written, before anything is run. On
+// stdout there is text or JSON, or one of more formats.
+func openOutputs(c *cli.Context, more ...string) (*outputs, error) {
+	format, err := formatOf(c, append([]string{"text", "json"}, more...)...)
 	if err != nil {
 		return nil, err
 	}
-	o := &outputs{c: c, json: wantJSON, files: map[string]string{}}
+	o := &outputs{c: c, format: format, json: format == "json", files: map[string]string{}}
 	for _, format := range reportFormats {
 		path := c.String(format)
 		if path == "" {
@@ -113,11 +118,14 @@ func (o *outputs) tests(r *fold.TestReport) error {
 // keeps nothing else from being written.
 func (o *outputs) write(write func(report.Format, io.Writer) error) error {
 	failed := o.toFiles(write)
-	format := "table"
-	if o.json {
-		format = "json"
+	format, set := o.format, o.settings()
+	switch format {
+	case "text":
+		format = "table"
+	case "markdown":
+		set = fileSettings(set, format)
 	}
-	return errors.Join(failed, o.one(format, o.settings(), o.c.App.Writer, write))
+	return errors.Join(failed, o.one(format, set, o.c.App.Writer, write))
 }
 
 func (o *outputs) toFiles(write func(report.Format, io.Writer) error) error {

@@ -144,14 +144,14 @@ func evalDiffCommand() *cli.Command {
 		Name: "diff", Usage: "hold one evaluation against another", ArgsUsage: "BEFORE AFTER",
 		Description: examples(
 			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
-			"pexctl eval diff BEFORE AFTER --markdown comment.md   # for a pull request",
+			"pexctl eval diff BEFORE AFTER -o markdown > comment.md   # for a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
-		) + "\n\nExit code 1 where AFTER is worse or lacks cases that BEFORE has, 4 where too few trials ran to tell.",
+		) + "\n\n" + threeDiffs + "\n\nExit code 0: AFTER is no worse; 1: it is worse, or lacks cases that BEFORE has; 4: too few trials ran to tell.",
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
 			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
-			outputFlag(), homeFlag(),
+			outputFlagOf("text", "json", "markdown"), homeFlag(),
 		},
 		Action: evalDiff,
 	}
@@ -164,7 +164,7 @@ func evalDiff(c *cli.Context) error {
 	if err := atMost(c, 2); err != nil {
 		return err
 	}
-	out, err := openOutputs(c)
+	out, err := openOutputs(c, "markdown")
 	if err != nil {
 		return err
 	}

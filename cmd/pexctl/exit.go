@@ -15,7 +15,7 @@ const (
 	exitUsage    = 2 // usage or spec invalid
 	exitInfra    = 3 // provider, store, tool server
 	exitLimited  = 4 // stopped by a limit, or inconclusive; of a run: engine.StopReason.ExitCode
-	// 5 is a run's alone.
+	// 5, waiting for a person, is a run's alone: engine.StopReason.ExitCode gives it.
 	exitInterrupted = 130 // suspended by Ctrl-C
 	exitTerminated  = 143 // suspended by SIGTERM
 )

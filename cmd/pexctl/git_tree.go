@@ -62,18 +62,27 @@ func onDisk(path string) (dir, rest string) {
 	}
 }
 
-// object is what the commit has at an absolute path; links within the repository
-// are followed. false = the path is outside of it.
-func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
+// place is an absolute path as the commit has it, from the top on, "" = the top
+// itself; false = it is outside of the repository.
+func (g *gitTree) place(path string) (rel string, inside bool) {
 	dir, rest := onDisk(filepath.Dir(path))
 	rel, err := filepath.Rel(g.top, filepath.Join(dir, rest, filepath.Base(path)))
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return gitObject{}, false, nil
+		return "", false
 	}
 	if rel == "." {
 		rel = ""
 	}
-	rel = filepath.ToSlash(rel)
+	return filepath.ToSlash(rel), true
+}
+
+// object is what the commit has at an absolute path; links within the repository
+// are followed. false = the path is outside of it.
+func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
+	rel, inside := g.place(path)
+	if !inside {
+		return gitObject{}, false, nil
+	}
 	if known, ok := g.known[rel]; ok {
 		return known, true, nil
 	}

@@ -104,5 +104,5 @@ func (p *past) trace(ctx context.Context, t engine.Tracer) *engine.Result {
 	res := engine.Run(ctx, p.program, p.start.Input, p.host, engine.Options{
 		Journal: journal.Frozen(p.records), Follow: &engine.Follow{}, Tracer: t, Version: buildVersion(),
 	})
-	return p.timed(res)
+	return p.timed(p.asItEnded(res))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
@@ -13,8 +14,9 @@ func appHelp(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pexctl: %s\n\nUsage: pexctl COMMAND [arguments and flags]\n\n", app.Usage)
 	b.WriteString(examples(
-		"pexctl run specs/hello                     # run a spec: a plan, its steps, an answer",
-		`pexctl run spec.yaml "your question"       # ask it something`,
+		"pexctl new hello --run                     # see a sample at work: a plan, its steps, an answer; no key needed",
+		"pexctl init my-agent                       # begin one of your own",
+		`pexctl run my-agent "your question"        # ask it something: a folder means its spec.yaml`,
 		"pexctl vet spec.yaml                       # find what is wrong with one",
 		"pexctl render spec.yaml --node planner     # see a prompt, call nobody",
 		"pexctl graph spec.yaml                     # draw what it compiles to",
@@ -73,6 +75,9 @@ func flagRows(b *strings.Builder, flags []cli.Flag) {
 	columns(b, rows)
 }
 
+// helpWidth is how long a line of two columns gets before its text goes on below.
+const helpWidth = 110
+
 // columns writes rows of two columns.
 func columns(b *strings.Builder, rows [][2]string) {
 	wide := 0
@@ -80,8 +85,30 @@ func columns(b *strings.Builder, rows [][2]string) {
 		wide = max(wide, len(r[0]))
 	}
 	for _, r := range rows {
-		fmt.Fprintf(b, "  %-*s  %s\n", wide, r[0], r[1])
+		for i, line := range wrapped(r[1], helpWidth-wide-4) {
+			if i > 0 {
+				r[0] = ""
+			}
+			fmt.Fprintf(b, "  %-*s  %s\n", wide, r[0], line)
+		}
 	}
+}
+
+// wrapped breaks a text at blanks into lines of at most so many characters; a
+// longer word stays whole.
+func wrapped(text string, room int) (lines []string) {
+	line := ""
+	for word := range strings.SplitSeq(text, " ") {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > room {
+			lines, line = append(lines, line), word
+			continue
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
 }
 
 // flagRow is a flag with its letter and the name of its value, and what it does.

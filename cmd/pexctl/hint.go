@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 	switch res.Status {
 	case engine.Completed:
 		lines = append(lines, scriptedModel(path, p, res)...)
-		lines = append(lines, fmt.Sprintf("next: pexctl render %s --node %s · pexctl graph %s · -o json", path, prompted(p), path))
+		lines = append(lines, fmt.Sprintf("next: %spexctl graph %s · -o json", rendered(path, p, " · "), path))
 	case engine.Stopped:
 		if limit := raised(spec, res.StopReason.Path); limit != "" {
 			lines = append(lines, fmt.Sprintf("next: let it go on: pexctl resume %s%s --set %s", res.RunID, home, limit))
@@ -47,14 +48,22 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 	return lines
 }
 
-// prompted is a node that has a prompt worth a look.
-func prompted(p *engine.Program) string {
-	for _, name := range []string{"reflector", "planner"} {
-		if _, ok := p.Nodes[name]; ok {
-			return name
+// rendered is the command that shows a prompt worth a look, and what follows it;
+// "" = no node of the spec asks a model.
+func rendered(path string, p *engine.Program, then string) string {
+	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
+	reflector, _ := p.NodeOf("reflector")
+	planner, _ := p.NodeOf("planner")
+	ids := []string{reflector, planner}
+	for _, n := range p.Graph.Nodes {
+		ids = append(ids, n.ID)
+	}
+	for _, id := range ids {
+		if _, err := given.Call(v, id); err == nil {
+			return fmt.Sprintf("pexctl render %s --node %s%s", path, quoted(id), then)
 		}
 	}
-	return given.Nodes(p)[0]
+	return ""
 }
 
 // scriptedProvider plays replies that the spec holds.
@@ -123,22 +132,36 @@ func doubled(path, value string) string {
 func afterFailure(path, home string, p *engine.Program, res *engine.Result) []string {
 	switch res.StopReason.Code {
 	case engine.StopProviderError:
-		used := res.StopReason.Message
-		other := otherModel(p, func(m *engine.ModelSpec) bool { return !strings.Contains(used, "llm "+m.Name+":") })
-		if other != "" {
-			return []string{fmt.Sprintf("next: another llm of the spec: pexctl run %s --set planner.llm=%s", path, other)}
-		}
-		return []string{fmt.Sprintf("next: once it answers: pexctl runs fork %s%s goes on from that call", res.RunID, home)}
+		return afterProvider(path, home, p, res)
 	case engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed:
-		return []string{fmt.Sprintf("next: what was said: pexctl run %s -o json --include conversation · what was asked: pexctl render %s", path, path)}
+		line := fmt.Sprintf("next: what was said: pexctl run %s -o json --include conversation", path)
+		if asked := rendered(path, p, ""); asked != "" {
+			line += " · what was asked: " + asked
+		}
+		return []string{line}
 	default: // the message says all there is
 	}
 	return nil
 }
 
+// afterProvider leads to what works: a look at the llm, another one, or the
+// same call later on.
+func afterProvider(path, home string, p *engine.Program, res *engine.Result) (lines []string) {
+	used := func(m *engine.ModelSpec) bool { return strings.Contains(res.StopReason.Message, "llm "+m.Name+":") }
+	i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return used(&m) && !slices.Contains(alone, m.Provider) })
+	if i >= 0 {
+		lines = append(lines, fmt.Sprintf("next: what is wrong with it: pexctl models ping %s --llm %s", path, quoted(p.Models[i].Name)))
+	}
+	other := otherModel(p, func(m *engine.ModelSpec) bool { return !used(m) })
+	if other != "" && len(res.Steps) == 0 {
+		return append(lines, fmt.Sprintf("next: another llm of the spec: pexctl run %s --set planner.llm=%s", path, other))
+	}
+	return append(lines, fmt.Sprintf("next: once it answers: pexctl runs fork %s%s goes on from that call", res.RunID, home))
+}
+
 // quoted makes a path one word of a shell.
 func quoted(path string) string {
-	if strings.ContainsAny(path, " \t'\"$&|;<>()*?[]`\\") {
+	if path == "" || strings.ContainsAny(path, " \t\n'\"$&|;<>()*?[]{}!#~`\\") {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
 	return path

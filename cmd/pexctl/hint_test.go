@@ -52,10 +52,18 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 		}},
 		{"a guard", engine.Result{Status: engine.Stopped, StopReason: engine.StopReason{Code: engine.StopGuard, Path: "guards[0]"}}, nil},
 		{"no provider", engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node planner: llm live: auth"}}, []string{
+			"next: what is wrong with it: pexctl models ping 'my spec.yaml' --llm live",
 			"next: another llm of the spec: pexctl run 'my spec.yaml' --set planner.llm=main",
 		}},
+		{"a provider that fails in the middle", engine.Result{RunID: "r", Status: engine.Failed, Steps: []engine.StepRecord{{}}, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node reflector: llm live: network"}}, []string{
+			"next: what is wrong with it: pexctl models ping 'my spec.yaml' --llm live",
+			"next: once it answers: pexctl runs fork r --home h goes on from that call",
+		}},
+		{"a script without a reply", engine.Result{RunID: "r", Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopProviderError, Message: "node planner: llm main: no reply"}}, []string{
+			"next: another llm of the spec: pexctl run 'my spec.yaml' --set planner.llm=live",
+		}},
 		{"no plan", engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopPlannerInvalid}}, []string{
-			"next: what was said: pexctl run 'my spec.yaml' -o json --include conversation · what was asked: pexctl render 'my spec.yaml'",
+			"next: what was said: pexctl run 'my spec.yaml' -o json --include conversation · what was asked: pexctl render 'my spec.yaml' --node reflector",
 		}},
 		{"a person is waited for", engine.Result{Status: engine.Interrupted}, nil},
 	}
@@ -65,6 +73,35 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+const unprompted = `apiVersion: pex/v1
+kind: Agent
+metadata: {name: unprompted}
+llms: {main: {provider: scripted}}
+tools: {clock: {}}
+executor: {agent: "#hand"}
+agents:
+  hand: {metadata: {name: hand}}
+graph:
+  nodes: [{id: now, type: tool, tool: clock}, {id: carry, type: executor}]
+  edges: [{from: now, to: carry}]
+`
+
+// No node of this graph asks a model by itself: there is nothing to render.
+func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(path, []byte(unprompted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog()})
+	if found.Failed() {
+		t.Fatal(found)
+	}
+	done := engine.Result{Status: engine.Completed, Usage: engine.Usage{ByModel: map[string]engine.ModelUsage{"other": {}}}}
+	if diff := cmp.Diff([]string{"next: pexctl graph s.yaml · -o json"}, nextSteps("s.yaml", "", spec, p, &done)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -36,8 +36,8 @@ type hostSettings struct {
 	enter   func(dir string) error // asked by tools for the folders they work in
 	tokens  string                 // the home that keeps what signing in gave; "" = home
 	browse  func(ctx context.Context, address string) error
-	cache   string    // what tools may keep and make anew; "" = below the home, if there is one
-	embed   embedders // of the program that the tools are for
+	cache   string // what tools may keep and make anew; "" = below the home, if there is one
+	embeds  embeds // of the program that the tools are for
 }
 
 // newHost connects a program to live models, tools and memory. It opens
@@ -55,7 +55,7 @@ func newHost(p *engine.Program, s hostSettings) (h engine.Host, err error) {
 		}
 		h.Models[p.Models[i].Name] = m
 	}
-	s.embed = embeddersOf(p, h.Models)
+	h.Embedders, s.embeds = embedders(h.Models), embedsOf(p, h.Models)
 	s.tokens = cmp.Or(s.tokens, s.home)
 	if s.cache == "" && s.home != "" {
 		s.cache = filepath.Join(s.home, "cache")
@@ -199,7 +199,7 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
 		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, Now: s.now, Enter: s.enter,
-		Cache: s.cache, Embed: s.embed, Browse: s.browse, Vault: vaultOf(s.tokens, s.tenant),
+		Cache: s.cache, Embeds: s.embeds, Browse: s.browse, Vault: vaultOf(s.tokens, s.tenant),
 	})
 	if err != nil {
 		return engine.HostTool{}, err

@@ -150,19 +150,11 @@ func foreignFiles(c *cli.Context, all []more) (out []convert.Input, err error) {
 
 // foreignFile reads a file to convert; - is stdin.
 func foreignFile(c *cli.Context, path string) (convert.Input, error) {
-	const most = 8 << 20
-	if path == "-" {
-		b, err := io.ReadAll(io.LimitReader(c.App.Reader, most))
-		if err != nil {
-			return convert.Input{}, infra(fmt.Errorf("stdin: %w", err))
-		}
-		return convert.Input{Name: "stdin", Text: b}, nil
+	b, err := readGiven(c, "", path, mostForeign)
+	if path == fromStdin {
+		path = "stdin"
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return convert.Input{}, usage("%w", err)
-	}
-	return convert.Input{Name: filepath.ToSlash(path), Text: b}, nil
+	return convert.Input{Name: filepath.ToSlash(path), Text: b}, err
 }
 
 // folderName is an agent's name as the name of a folder.
@@ -180,29 +172,37 @@ func folderName(name string) string {
 	return s
 }
 
+// noSpec says why a file that was made cannot be one of ours: its source holds
+// more than a spec may, or the fault is ours.
+func noSpec(path string, found diag.List) error {
+	wrong := found[slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })]
+	if wrong.Code == diag.TooLarge {
+		return usage("%s: there is more in it than a spec may hold: %s; nothing was written: leave out of the source what the agent does not need, or split it into several agents", path, wrong.Message)
+	}
+	return infra(fmt.Errorf("%s: what was made is no YAML: %s", path, wrong.Message))
+}
+
 // writeImport writes the files, the YAML ones formatted, each whole. What is
-// there already is an error, and then nothing is written.
+// there already is an error, as is what no spec may hold; then nothing is written.
 func writeImport(dir string, files []convert.File, force bool) (paths []string, err error) {
-	for _, f := range files {
+	for i, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
 		if _, err := os.Lstat(path); err == nil && !force {
 			return nil, usage("%s is there already: choose another folder with --out, or --force to write over it", path)
 		}
 		paths = append(paths, path)
-	}
-	for i, f := range files {
-		text := f.Text
 		if strings.HasSuffix(f.Path, ".yaml") {
 			var found diag.List
-			if text, found = dsl.Format(text); found.Failed() {
-				wrong := found[slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })]
-				return nil, infra(fmt.Errorf("%s: what was made is no YAML: %s", f.Path, wrong.Message))
+			if files[i].Text, found = dsl.Format(f.Text); found.Failed() {
+				return nil, noSpec(f.Path, found)
 			}
 		}
+	}
+	for i, f := range files {
 		if err := os.MkdirAll(filepath.Dir(paths[i]), 0o755); err != nil {
 			return nil, usage("%w", err)
 		}
-		if err := writeWhole(paths[i], 0o644, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		if err := writeWhole(paths[i], 0o644, func(w io.Writer) error { _, err := w.Write(f.Text); return err }); err != nil {
 			return nil, infra(err)
 		}
 	}

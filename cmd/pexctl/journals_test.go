@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pexctl/pex/engine/journal"
 )
 
 // What became of the runs that internal/tools/keep-journals leaves, when a
@@ -48,6 +52,42 @@ func TestJournalsOfReleasedVersionsGoOn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What was written down when a run ended stands, also where a later version would
+// end it otherwise.
+func TestShowKeepsToTheEndThatWasWrittenDown(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "runs"), os.DirFS("../../testdata/journals/0.1.0")); err != nil {
+		t.Fatal(err)
+	}
+	home, err := journal.OpenHome(dir, journal.Sync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := home.Open("answered")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.SetHead([]byte(`{"run_id":"answered","status":"failed","stop_reason":{"code":"output_invalid","message":"too long"}}`))
+	if err := errors.Join(f.Close(), home.Close()); err != nil {
+		t.Fatal(err)
+	}
+	exit, out, errs := pexctl("runs", "show", "answered", "--home", dir, "-o", "json")
+	var got struct {
+		Status, Error string
+		StopReason    struct{ Code, Message string } `json:"stop_reason"`
+		Warnings      []string
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || exit != 0 {
+		t.Fatal(exit, err, errs)
+	}
+	if got.Status != "failed" || got.StopReason.Code != "output_invalid" || got.Error != "too long" || len(got.Warnings) == 0 || !strings.Contains(got.Warnings[len(got.Warnings)-1], "would end completed (answered)") {
+		t.Errorf("%+v", got)
+	}
+	if exit, _, errs := pexctl("resume", "answered", "--home", dir); exit != 1 || !strings.Contains(errs, "failed: output_invalid: too long") {
+		t.Errorf("resume: exit %d, %s", exit, errs)
 	}
 }
 

@@ -126,8 +126,12 @@ func schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
 		Description: examples("pexctl schema > pex.schema.json"),
+		Flags:       []cli.Flag{outputFlagOf("json")},
 		Action: func(c *cli.Context) error {
 			if err := atMost(c, 0); err != nil {
+				return err
+			}
+			if _, err := formatOf(c, "json"); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(c.App.Writer, "%s\n", dsl.Schema(catalog(), checkKinds().Blueprints("check")))

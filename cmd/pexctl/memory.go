@@ -102,26 +102,37 @@ func memoryRmCommand() *cli.Command {
 		Name: "rm", Usage: "delete a conversation for good", ArgsUsage: "ID",
 		Description: "Its notes and variables go with it, and what its executor remembers of the steps.\n\n" +
 			examples("pexctl memory rm support-42", "pexctl memory rm support-42 --yes    # in scripts"),
-		Flags: memoryFlags(yesFlag()),
-		Action: func(c *cli.Context) error {
-			id, err := oneMemory(c)
-			if err != nil {
-				return err
-			}
-			return withMemory(c, func(ctx context.Context, m *badger.Store) error {
-				kept, err := knownConversation(ctx, m, id)
-				if err != nil {
-					return err
-				}
-				what := fmt.Sprintf("remove conversation %s (%s, %s, %s)", id,
-					count(len(kept.Interactions), "interaction"), count(len(kept.Notes), "note"), count(len(kept.Variables), "variable"))
-				if err := confirm(c, what); err != nil {
-					return err
-				}
-				return removeConversation(ctx, m, id)
-			})
-		},
+		Flags:  memoryFlags(yesFlag(), outputFlag()),
+		Action: memoryRm,
 	}
+}
+
+func memoryRm(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	id, err := oneMemory(c)
+	if err != nil {
+		return err
+	}
+	return withMemory(c, func(ctx context.Context, m *badger.Store) error {
+		kept, err := knownConversation(ctx, m, id)
+		if err != nil {
+			return err
+		}
+		what := fmt.Sprintf("remove conversation %s (%s, %s, %s)", id,
+			count(len(kept.Interactions), "interaction"), count(len(kept.Notes), "note"), count(len(kept.Variables), "variable"))
+		if err := confirm(c, what); err != nil {
+			return err
+		}
+		if err := removeConversation(ctx, m, id); err != nil || !wantJSON {
+			return err
+		}
+		return printJSON(c, struct {
+			Removed []string `json:"removed"`
+		}{[]string{id}})
+	})
 }
 
 // removeConversation deletes a conversation and what its executor remembers:

@@ -127,24 +127,42 @@ func memoryExportCommand() *cli.Command {
 		Name: "export", Usage: "write conversations as JSON Lines", ArgsUsage: "[ID]",
 		Description: "One interaction a line, oldest first, then the notes and variables of their conversation.\n\n" +
 			examples("pexctl memory export > memory.jsonl", "pexctl memory export support-42 --to support-42.jsonl"),
-		Flags: memoryFlags(&cli.StringFlag{Name: "to", Usage: "write to `FILE`, whole or not at all, instead of stdout"}),
-		Action: func(c *cli.Context) error {
-			if err := atMost(c, 1); err != nil {
-				return err
-			}
-			return withMemory(c, func(ctx context.Context, m *badger.Store) error {
-				write := func(w io.Writer) error { return exportMemory(ctx, m, c.Args().First(), w) }
-				if to := c.String("to"); to != "" {
-					err := writeWhole(to, 0o600, write)
-					if _, ok := errors.AsType[*fs.PathError](err); ok {
-						return infra(fmt.Errorf("--to: %w", err))
-					}
-					return err
-				}
-				return write(c.App.Writer)
-			})
-		},
+		Flags:  memoryFlags(&cli.StringFlag{Name: "to", Usage: "write to `FILE`, whole or not at all, instead of stdout"}, outputFlag()),
+		Action: memoryExport,
 	}
+}
+
+func memoryExport(c *cli.Context) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
+	to := c.String("to")
+	if to == "-" {
+		to = ""
+	}
+	if wantJSON && to == "" {
+		return usage("the conversations and -o json both want stdout: --to FILE keeps them apart")
+	}
+	return withMemory(c, func(ctx context.Context, m *badger.Store) error {
+		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Args().First(), w) }
+		if to == "" {
+			return write(c.App.Writer)
+		}
+		err := writeWhole(to, 0o600, write)
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			return infra(fmt.Errorf("--to: %w", err))
+		}
+		if err != nil || !wantJSON {
+			return err
+		}
+		return printJSON(c, struct {
+			File string `json:"file"`
+		}{to})
+	})
 }
 
 // exportLine is a line of an export. Kinds are only ever added.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 
@@ -20,9 +19,9 @@ func opening(c *cli.Context, params []byte) (earlier []engine.Interaction, quest
 	if name == "" {
 		return nil, question, nil
 	}
-	b, err := os.ReadFile(name)
+	b, err := readGiven(c, "--messages", name, mostMessages)
 	if err != nil {
-		return nil, "", usage("--messages: %w", err)
+		return nil, "", err
 	}
 	earlier, last, err := dsl.Messages(b)
 	switch {

@@ -27,7 +27,8 @@ func modelsCommand() *cli.Command {
 
 // use is what a spec does with one of its llms.
 type use struct {
-	by     []string // roles, nodes of the graph, "fallback of X", agents within the spec
+	by     []string // roles, nodes of the graph, tools, "fallback of X", agents within the spec
+	words  bool     // it is asked in words: from one that makes vectors alone no text is wanted
 	tools  bool     // its replies call tools
 	schema bool     // its replies are JSON of a schema
 }
@@ -38,24 +39,56 @@ func usesOf(p *engine.Program, spec *dsl.Spec) map[string]use {
 	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	for _, name := range given.Nodes(p) {
 		c, err := given.Call(v, name)
-		if err != nil || name == given.WithHistory || c.LLM == "" {
-			continue
+		switch {
+		case name == given.WithHistory:
+		case err != nil:
+			usedBy(uses, name, judging(p, name))
+		case c.LLM != "":
+			u := uses[c.LLM]
+			u.by, u.words = append(u.by, name), true
+			u.tools = u.tools || c.Role == "executor" && len(p.Tools) > 0 && callsFunctions(spec)
+			u.schema = u.schema || c.Schema != nil
+			uses[c.LLM] = u
 		}
-		u := uses[c.LLM]
-		u.by = append(u.by, name)
-		u.tools = u.tools || c.Role == "executor" && len(p.Tools) > 0 && callsFunctions(spec)
-		u.schema = u.schema || c.Schema != nil
-		uses[c.LLM] = u
 	}
 	if s := p.Memory.Compaction.Summarize; s != nil {
-		u := uses[s.LLM]
-		u.by = append(u.by, "summarizer")
-		uses[s.LLM] = u
+		usedBy(uses, "summarizer", []engine.Ask{{LLM: s.LLM}})
+	}
+	for i := range p.Tools {
+		if config, tells := p.Tools[i].Config.(engine.BoundedTool); tells {
+			usedBy(uses, "tool "+p.Tools[i].Name, config.Asks())
+		}
 	}
 	for i := range p.Models {
 		fallBack(&p.Models[i], uses)
 	}
 	return uses
+}
+
+// judging is what a node whose steps another spec carries out still asks by
+// itself: the judge of their results.
+func judging(p *engine.Program, id string) (own []engine.Ask) {
+	if node, tells := p.Nodes[id].(engine.Bounded); tells {
+		w := node.Worst(p)
+		own = slices.Concat(w.Visit, w.Step)
+	}
+	return own
+}
+
+// usedBy adds who asks the llms that some asks are of.
+func usedBy(uses map[string]use, by string, asks []engine.Ask) {
+	for _, a := range asks {
+		if a.LLM == "" {
+			continue
+		}
+		u := uses[a.LLM]
+		if !slices.Contains(u.by, by) {
+			u.by = append(u.by, by)
+		}
+		u.words = u.words || !a.Vectors
+		u.schema = u.schema || a.Role == "judge"
+		uses[a.LLM] = u
+	}
 }
 
 // fallBack gives the fallbacks of an llm its uses. A role's override of an
@@ -71,7 +104,7 @@ func fallBack(m *engine.ModelSpec, uses map[string]use) {
 		if by := "fallback of " + entry; !slices.Contains(u.by, by) {
 			u.by = append(u.by, by)
 		}
-		u.tools, u.schema = u.tools || of.tools, u.schema || of.schema
+		u.words, u.tools, u.schema = u.words || of.words, u.tools || of.tools, u.schema || of.schema
 		uses[other] = u
 	}
 }

@@ -25,7 +25,7 @@ func modelsPingCommand() *cli.Command {
 			"pexctl models ping spec.yaml",
 			"pexctl models ping spec.yaml --llm main --timeout 2m     # one that has to be loaded first",
 			"pexctl models ping spec.yaml -o json | jq '.llms[] | select(.ok | not)'",
-		) + "\n\nExits with 3 if what the spec needs of an llm does not work; llms that no role uses are told of, no more.",
+		) + "\n\nExits with 3 if what the spec needs of an llm does not work; llms that no role uses,\nand those of which only vectors are wanted, are told of, no more.",
 		Flags: append(
 			specFlags(),
 			&cli.StringSliceFlag{Name: "llm", Usage: "only the llm of this `NAME`"},
@@ -183,10 +183,10 @@ func unknownModel(all []placedModel, name string) error {
 }
 
 // needsOf is what must work of an llm: text and streams, which runs ask for by
-// default, and what its roles need beyond. Of one that no role uses it is
-// nothing, unless it was asked for by name.
+// default, and what its roles need beyond. Of one that nobody asks in words it
+// is nothing, unless it was asked for by name.
 func needsOf(u use, named bool) []probe.Check {
-	if u.by == nil && !named {
+	if !u.words && !named {
 		return nil
 	}
 	needs := []probe.Check{probe.Text, probe.Stream}

@@ -115,7 +115,7 @@ func (u *use) join(m *placedModel) {
 	if len(m.use.by) > 0 && !slices.Contains(u.by, m.agent) {
 		u.by = append(u.by, m.agent)
 	}
-	u.tools, u.schema = u.tools || m.use.tools, u.schema || m.use.schema
+	u.words, u.tools, u.schema = u.words || m.use.words, u.tools || m.use.tools, u.schema || m.use.schema
 }
 
 // specOf is the spec of a program within another; nil = it is not known.

@@ -87,8 +87,12 @@ func (a *pinged) troubles(room int) (out []string) {
 			continue
 		}
 		name := a.name()
-		if a.needs == nil {
+		switch {
+		case a.needs != nil:
+		case a.use.by == nil:
 			name += " (which no role uses)"
+		default:
+			name += " (of which only vectors are wanted)"
 		}
 		out = append(out, name+": "+words(f.Check)+": "+detail(f))
 		if f.WayOut != "" {

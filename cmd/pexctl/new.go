@@ -17,12 +17,14 @@ func newCommand() *cli.Command {
 		Name: "new", Usage: "copy a sample agent, with its tests and data; or list the samples", ArgsUsage: "[SAMPLE] [DIR]",
 		Description: examples(
 			"pexctl new                       # what there is",
+			"pexctl new hello --run           # see one at work: it needs no key",
 			"pexctl new log-triage            # into the folder log-triage",
 			"pexctl new log-triage incidents  # into another",
 			"pexctl new log-triage --force    # replace what was changed in it",
 		) + "\n\nNo file that is there is changed, unless --force says so, and then only those of the same names.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "list", Usage: "list the samples"},
+			&cli.BoolFlag{Name: "run", Usage: "run the agent at once, as pexctl run DIR does"},
 			forceFlag(), outputFlag(),
 		},
 		Action: copySample,
@@ -38,10 +40,14 @@ func copySample(c *cli.Context) error {
 		return err
 	}
 	name := c.Args().First()
-	if name == "" || c.Bool("list") {
-		if name != "" {
-			return usage("--list lists the samples, %s is one to copy: which one?", name)
-		}
+	switch {
+	case wantJSON && c.Bool("run"):
+		return usage("--run prints the agent's answer: without -o json, or then pexctl run DIR -o json")
+	case name == "" && c.Bool("run"):
+		return usage("--run: which sample? pexctl new lists them; the first is pexctl new %s --run", samples.List()[0].Name)
+	case name != "" && c.Bool("list"):
+		return usage("--list lists the samples, %s is one to copy: which one?", name)
+	case name == "":
 		return listSamples(c, wantJSON)
 	}
 	sample, ok := samples.Find(name)
@@ -65,8 +71,20 @@ func copySample(c *cli.Context) error {
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "pex.lock" }) {
 		root = dir // it is the mark of one
 	}
+	if c.Bool("run") {
+		return runSample(c, dir, files)
+	}
 	home := homeArgument(c, homeDir(c, &dsl.Spec{Root: root}))
 	return place(c, project{Name: sample.Name, Dir: dir, Next: newNext(dir, home, files), Live: live}, files, wantJSON)
+}
+
+// runSample makes a project and runs it: stdout has the answer alone.
+func runSample(c *cli.Context, dir string, files []starter.File) error {
+	if err := starter.Place(dir, files, c.Bool("force")); err != nil {
+		return placeError(err)
+	}
+	note(c, "made %s: %s; its question, as pexctl run %[1]s asks it:", quoted(dir), count(len(files), "file"))
+	return c.App.Run([]string{c.App.Name, "run", "--", dir})
 }
 
 func listSamples(c *cli.Context, wantJSON bool) error {
@@ -81,7 +99,7 @@ func listSamples(c *cli.Context, wantJSON bool) error {
 		rows = append(rows, []string{s.Name, s.About})
 	}
 	table(c.App.Writer, rows)
-	hint(c.App.ErrWriter, []string{"", "next: pexctl new " + all[0].Name})
+	hint(c.App.ErrWriter, []string{"", "next: see one at work, without a key: pexctl new " + all[0].Name + " --run"})
 	return nil
 }
 

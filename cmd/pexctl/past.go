@@ -23,6 +23,7 @@ type past struct {
 	start   engine.Start
 	program *engine.Program
 	host    engine.Host // as a session would have it; nothing of it is open
+	said    *lastWord   // nil = no session noted how it stands
 }
 
 // homeOfRuns is the home that a command about runs works in; it must be there.
@@ -81,7 +82,11 @@ func (t target) past(c *cli.Context) (*past, error) {
 	if err != nil {
 		return nil, unread(t.home, t.dir, t.run, err)
 	}
-	return pastOf(c, t.dir, recs)
+	p, err := pastOf(c, t.dir, recs)
+	if p != nil {
+		p.said = t.said()
+	}
+	return p, err
 }
 
 func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
@@ -126,9 +131,9 @@ func (p *past) look(ctx context.Context, f *engine.Follow, sinks ...engine.Sink)
 	host := p.host
 	host.Sinks = sinks
 	in := p.start.Input
-	return engine.Run(ctx, p.program, in, host, engine.Options{
+	return p.asItEnded(engine.Run(ctx, p.program, in, host, engine.Options{
 		Journal: journal.Frozen(p.records), Follow: f, Version: buildVersion(), Conversation: true,
-	})
+	}))
 }
 
 // unread tells which run cannot be read, and why.

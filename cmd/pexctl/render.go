@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -22,7 +21,7 @@ func renderCommand() *cli.Command {
 		Flags: append(
 			specFlags(),
 			&cli.StringFlag{Name: "node", Value: "planner", Usage: "`NODE`: planner, planner_with_history, reflector, executor, finalizer, or an id of graph:"},
-			&cli.StringFlag{Name: "given", Usage: "the state to render in: a YAML `FILE` in the shape of the result object, all optional"},
+			&cli.StringFlag{Name: "given", Usage: "the state to render in: a YAML `FILE` (- for stdin) in the shape of the result object, all optional"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
 			outputFlag(),
 		),
@@ -65,9 +64,9 @@ func render(c *cli.Context) error {
 func givenView(c *cli.Context, p *engine.Program) (engine.View, error) {
 	var state given.State
 	if name := c.String("given"); name != "" {
-		b, err := os.ReadFile(name)
+		b, err := readGiven(c, "--given", name, mostArguments)
 		if err != nil {
-			return engine.View{}, usage("--given: %w", err)
+			return engine.View{}, err
 		}
 		doc, found := dsl.JSON(name, b)
 		if err := show(c, found); err != nil {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,7 +21,7 @@ func runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run a spec to an answer", ArgsUsage: `SPEC ["QUESTION"]`,
 		Description: examples(
-			`pexctl run specs/hello`,
+			`pexctl run my-agent                                            # the spec.yaml of a folder`,
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7   # goes on with a conversation`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
@@ -33,12 +32,12 @@ func runCommand() *cli.Command {
 		Flags: append(append(
 			specFlags(),
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
-			&cli.StringFlag{Name: "params", Usage: "parameters from a JSON `FILE`"},
+			&cli.StringFlag{Name: "params", Usage: "parameters from a JSON `FILE` (- for stdin)"},
 			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the run (default: made of the time)"},
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation to go on with"},
 			&cli.StringFlag{Name: "executor-memory-id", Usage: "`ID` of the steps that the executor goes on with (default: those of the conversation)"},
 			&cli.StringSliceFlag{Name: "file", Usage: "a `PATH` to show to the agent"},
-			&cli.StringFlag{Name: "messages", Usage: "what was said before: a JSON `FILE` of messages, [{\"role\": \"user\", \"content\": \"...\"}]; the last of a user is the question where none is given"},
+			&cli.StringFlag{Name: "messages", Usage: "what was said before: a JSON `FILE` (- for stdin) of messages, [{\"role\": \"user\", \"content\": \"...\"}]; the last of a user is the question where none is given"},
 			tenantFlag(), detachFlag(), trustFlag(),
 		), append(replayFlags(), sessionFlags()...)...),
 		Action: runSpec,
@@ -76,7 +75,7 @@ func runSpec(c *cli.Context) error {
 		return err
 	}
 	in.From = from
-	in.Aside = from != nil && len(from.Layers) == 0 // who is answered in everything adds nothing
+	in.Aside = from != nil && len(from.Layers) == 0 // a replay of everything adds nothing to its conversation
 	s := &session{c: c, json: wantJSON, dir: homeDir(c, spec), program: p, input: in}
 	s.hints = func(res *engine.Result) []string {
 		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)
@@ -126,10 +125,13 @@ func (s *session) create() (err error) {
 // input gathers what the run is given; file is the parameters in JSON that
 // stand where --params names no others.
 func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error) {
+	if err := onceFromStdin(c, "params", "messages"); err != nil {
+		return engine.Input{}, err
+	}
 	if name := c.String("params"); name != "" {
-		b, err := os.ReadFile(name)
+		b, err := readGiven(c, "--params", name, mostArguments)
 		if err != nil {
-			return engine.Input{}, usage("--params: %w", err)
+			return engine.Input{}, err
 		}
 		file = b
 	}
@@ -147,7 +149,7 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 		return engine.Input{}, usage("%w", err)
 	}
 	in := engine.Input{
-		RunID: c.String("run-id"), Parameters: params, MemoryID: c.String("memory-id"), Files: c.StringSlice("file"),
+		Parameters: params, MemoryID: c.String("memory-id"), Files: c.StringSlice("file"),
 		ExecutorMemoryID: c.String("executor-memory-id"), Earlier: earlier,
 	}
 	if len(in.Files) > 0 {
@@ -158,8 +160,8 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 	if in.ExecutorMemoryID != "" && in.ExecutorMemoryID == in.MemoryID {
 		return engine.Input{}, usage("--executor-memory-id: steps are not kept among the turns of --memory-id; leave it out, or name another")
 	}
-	if in.RunID == "" {
-		in.RunID = newRunID(time.Now())
+	if in.RunID, err = newRun(c); err != nil {
+		return engine.Input{}, err
 	}
 	return in, nil
 }
@@ -229,7 +231,7 @@ func reasonText(res *engine.Result) string {
 	case r.Message != "":
 		text += ": " + r.Message
 	}
-	if r.Path != "" {
+	if r.Path != "" && !strings.HasSuffix(text, r.Path) {
 		head, rest, more := strings.Cut(text, "\n")
 		if text = head + " (" + r.Path + ")"; more {
 			text += "\n" + rest

@@ -23,8 +23,8 @@ func runsDiffCommand() *cli.Command {
 			"pexctl runs diff RUN last                                  # and the latest run",
 			"pexctl runs diff RUN OTHER -o markdown > comment.md       # for a pull request",
 			"pexctl runs diff RUN OTHER -o json | jq -r .first.class   # prompt, parameters, tools, arguments, ...",
-		) + "\n\n" + runNames + "\n\nExit code 0: they did the same; 1: they differ.",
-		Flags:  []cli.Flag{outputFlagOf("text", "json", "markdown"), homeFlag()},
+		) + "\n\n" + runNames + "\n\n" + threeDiffs + "\n\nExit code 0, with --exit-code 1 where they differ.",
+		Flags:  []cli.Flag{exitCodeFlag("runs"), outputFlagOf("text", "json", "markdown"), homeFlag()},
 		Action: runsDiff,
 	}
 }
@@ -69,7 +69,7 @@ func runsDiff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if !d.Same {
+	if !d.Same && c.Bool("exit-code") {
 		return &exitError{exitNegative, nil}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -90,8 +89,8 @@ func (s *session) part(parent *past) (err error) {
 		return err
 	}
 	s.input.Aside = !s.c.Bool("keep")
-	if s.input.RunID = s.c.String("run-id"); s.input.RunID == "" {
-		s.input.RunID = newRunID(time.Now())
+	if s.input.RunID, err = newRun(s.c); err != nil {
+		return err
 	}
 	if err := s.forkProgram(parent); err != nil {
 		return err

@@ -74,8 +74,8 @@ var statuses = []string{
 var stopCodes = []engine.StopCode{
 	engine.StopAnswered, engine.StopGuard, engine.StopMaxSteps, engine.StopMaxReplans, engine.StopBudgetTokens, engine.StopBudgetCost,
 	engine.StopMaxToolCalls, engine.StopDeadline, engine.StopLoop, engine.StopInterrupted, engine.StopNeedsReview,
-	engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed, engine.StopInternal,
-	engine.StopProviderError, engine.StopStoreFull, engine.StopStoreCorrupt, engine.StopSuspended, engine.StopCancelled,
+	engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed, engine.StopDrift, engine.StopInternal,
+	engine.StopProviderError, engine.StopToolsChanged, engine.StopStoreFull, engine.StopStoreCorrupt, engine.StopSuspended, engine.StopCancelled,
 }
 
 func checkStatus(status string) error {

@@ -69,6 +69,18 @@ func (l *look) began(run string) time.Time {
 	return start.At
 }
 
+// newRun is the id of a run to be made: what --run-id says, else one of the time.
+func newRun(c *cli.Context) (string, error) {
+	switch id := c.String("run-id"); id {
+	case "":
+		return newRunID(time.Now()), nil
+	case latest:
+		return "", usage("--run-id %s: no run is called %[1]s, the word stands for the run that began last; give it another id", latest)
+	default:
+		return id, nil
+	}
+}
+
 // runsNamed is the ids that words stand for, sorted, each once.
 func runsNamed(c *cli.Context, dir string, home *journal.Home, words []string) ([]string, error) {
 	var out []string

@@ -86,8 +86,11 @@ func (f *follow) print(p *past, res *engine.Result) error {
 	report := sink.Report{
 		Result: res, Question: question, Now: time.Now(), Running: f.held, PID: f.pid,
 		Columns: columnsOf(c.App.Writer), Color: inColor(c.App.Writer),
-		HowTo: func(q engine.Question) string {
-			return f.resume() + " --answer " + quoted(q.Path+"="+sampleAnswer(q.Kind))
+		HowTo: func(q engine.Question) (commands []string) {
+			for _, answer := range ways(q) {
+				commands = append(commands, f.resume()+" "+answering(q, answer))
+			}
+			return commands
 		},
 	}
 	fmt.Fprint(c.App.Writer, report.String())

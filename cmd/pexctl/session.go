@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -57,7 +56,7 @@ func (s *session) run() error {
 	}
 	s.host.Sinks, s.host.People = watch.sinks, watch.people
 	ctx, stop := onSignal(c.Context, func() {
-		watch.note("suspending: what is under way may end; once more to stop at once")
+		watch.note("suspending: what is under way may end; once more to stop at once. pexctl resume " + s.input.RunID + homeArgument(c, s.dir) + " goes on")
 	})
 	defer stop()
 	o := s.options
@@ -116,31 +115,6 @@ func (s *session) close() error {
 		errs = append(errs, f())
 	}
 	return errors.Join(errs...)
-}
-
-// goOn says how a run that waits goes on.
-func goOn(c *cli.Context, home string, res *engine.Result) []string {
-	if res.Status != engine.Interrupted && !res.Resumes {
-		return nil
-	}
-	words := []string{"go on: pexctl resume", res.RunID + homeArgument(c, home)}
-	for _, q := range res.Interrupts {
-		words = append(words, "--answer", quoted(q.Path+"="+sampleAnswer(q.Kind)))
-	}
-	return []string{strings.Join(words, " ")}
-}
-
-func sampleAnswer(kind engine.InterruptKind) string {
-	switch kind {
-	case engine.AskReview:
-		return "redo|skip|done:JSON"
-	case engine.AskHuman, engine.AskUser:
-		return "TEXT"
-	case engine.AskGuard:
-		return "approve|deny:WHY"
-	case engine.AskApproval, engine.AskPlan, engine.AskElicitation:
-	}
-	return "approve|deny:WHY|edit:JSON"
 }
 
 // homeArgument names the home where commands would not find it by themselves.

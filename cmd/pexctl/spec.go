@@ -49,7 +49,7 @@ func compile(c *cli.Context, but ...diag.Code) (*engine.Program, *dsl.Spec, erro
 	}
 	p, spec, found := dsl.Compile(path, optionsFor(c, name))
 	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(but, d.Code) })
-	if err := show(c, found); err != nil {
+	if err := show(c, pointed(c, found, name)); err != nil {
 		return nil, nil, err
 	}
 	return p, spec, nil

@@ -26,8 +26,8 @@ nothing is checked out. --set and PEX_SET_ variables apply to both sides.
 What is written otherwise and runs the same is no difference: formatting, the order of keys, defaults
 written out, default prompts too, a text that moved into a file, a library or a base, an agent that moved
 into a file of its own. Recordings, databases and programs that a spec names by their files are compared by
-what they hold; of the folders that tools read in, one line says that they were not. Tests and suites are
-not looked at.
+what they hold, and so are the files of a folder that a tool reads in (its root): those of git's side as the commit
+has them, without what git ignores. Tests and suites are not looked at.
 
   looser    a run may do more, or with less asking: a write without approval, a limit or guard that is
             gone, another program, host or variable of the environment
@@ -36,11 +36,25 @@ not looked at.
 
 -o json: {old, new, state: same|changed|new|gone, effects: [changes that are looser, breaking, safer],
 sections: [{name, title, changes}], agents: [{path, report}], worst_case: {calls, tokens, cost_usd},
-not_compared: [{path, folder}]}; a
-change is {path, what: added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff}.
+renamed: {from, to, alike, called}, not_compared: [{path, folder, why}]}; a change is {path, what:
+added|removed|changed|reordered, old, new, note, effect, at, was, reaches, diff, files: [{path, what}]}.
 
-A spec that git has and the disk does not is gone, one that git does not have is new; of a folder that was
-renamed name both paths. Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
+A spec that git has and the disk does not is gone, one that git does not have is new; but where half of its lines
+(or its metadata.name alone) stand in a file that only the other side has, it was renamed, and the two are
+compared. --no-renames takes paths as they are.
+
+` + threeDiffs + `
+
+Exit code 0, with --exit-code 1 where they differ; 2: one of them is broken.`
+
+// threeDiffs says which of the commands of that name is which.
+const threeDiffs = `pexctl diff holds two specs against each other and runs nothing; pexctl runs diff shows where two runs went
+apart; pexctl eval diff weighs two evaluations, and alone says which is worse.`
+
+// exitCodeFlag asks for an exit code that tells of a difference.
+func exitCodeFlag(what string) cli.Flag {
+	return &cli.BoolFlag{Name: "exit-code", Usage: "end with 1 where the " + what + " differ"}
+}
 
 func diffCommand() *cli.Command {
 	return &cli.Command{
@@ -54,7 +68,8 @@ func diffCommand() *cli.Command {
 		) + specDiffDescription,
 		Flags: append(
 			specFlags(),
-			&cli.BoolFlag{Name: "exit-code", Usage: "end with 1 where the specs differ"},
+			exitCodeFlag("specs"),
+			&cli.BoolFlag{Name: "no-renames", Usage: "a spec that is not where it was is gone, or new: nobody looks where else it stands"},
 			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
 			outputFlagOf("text", "json", "markdown"), homeFlag(),
 		),
@@ -80,7 +95,12 @@ func specDiff(c *cli.Context) error {
 	if err := loadBoth(c, old, now); err != nil {
 		return err
 	}
+	moved, err := renamed(c, old, now)
+	if err != nil {
+		return err
+	}
 	d := specDiffOf(old, now, c.Int("context"))
+	d.Renamed = moved
 	switch format {
 	case "json":
 		err = printJSON(c, d)
@@ -101,8 +121,9 @@ type diffSide struct {
 	ref     string // of git:REF; "" = it is on disk, or at an address
 	path    string // the spec's, as people wrote it
 	tree    *gitTree
-	same    bool // git:REF alone: the path is the other side's
-	missing bool // there is no such file
+	beside  *gitTree // of the other side, of which this one has the files on disk
+	same    bool     // git:REF alone: the path is the other side's
+	missing bool     // there is no such file
 	spec    *dsl.Spec
 }
 
@@ -134,6 +155,7 @@ func twoSpecs(c *cli.Context) (old, now *diffSide, err error) {
 			return nil, nil, err
 		}
 	}
+	old.beside, now.beside = now.tree, old.tree
 	if !old.missing && !now.missing {
 		old.missing, now.missing = now.same && old.deleted(), old.same && now.deleted()
 	}
@@ -231,8 +253,8 @@ func (s *diffSide) load(c *cli.Context) (diag.List, error) {
 		return nil, err
 	}
 	o := optionsFor(c, s.path)
-	if s.tree != nil {
-		o.Read, o.Pins = s.tree.read, s.tree.pins
+	if o.List = s.beside.listOnDisk; s.tree != nil {
+		o.Read, o.List, o.Pins = s.tree.read, s.tree.list, s.tree.pins
 	} else if _, err := os.Stat(dsl.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil, usage("there is no %s", path)
 	}
@@ -259,6 +281,7 @@ type shownSpecDiff struct {
 	Old      string         `json:"old"`
 	New      string         `json:"new"`
 	State    string         `json:"state"` // same, changed, new, gone
+	Renamed  *specRename    `json:"renamed,omitempty"`
 	Effects  []diff.Change  `json:"effects"`
 	Sections []diff.Section `json:"sections"`
 	Agents   []diff.Agent   `json:"agents"`

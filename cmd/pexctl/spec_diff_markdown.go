@@ -21,11 +21,12 @@ const (
 // and safer, a table of the rest, and what opens below.
 func (d *shownSpecDiff) markdown() string {
 	if d.State == "same" {
-		return fmt.Sprintf("%s and %s: no difference in what runs.\n%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.unreadNote())
+		return fmt.Sprintf("%s and %s: no difference in what runs.\n%s%s", markdown.Code(d.Old, 120), markdown.Code(d.New, 120), d.renamedNote(), d.unreadNote())
 	}
 	r := diff.Report{Sections: d.Sections, Agents: d.Agents}
 	m := &comment{open: r.Count() <= commentOpen}
 	m.add("### " + markdown.Prose(d.headline(), 240) + "\n")
+	m.add(d.renamedNote())
 	m.add(effectList(d.Effects))
 	if d.Worst != nil {
 		m.add(worstTable(d.Worst))
@@ -35,11 +36,19 @@ func (d *shownSpecDiff) markdown() string {
 	return m.text()
 }
 
+// renamedNote says that the spec stood under another path.
+func (d *shownSpecDiff) renamedNote() string {
+	if d.Renamed == nil {
+		return ""
+	}
+	return fmt.Sprintf("\nRenamed: %s → %s (%s).\n", markdown.Code(d.Renamed.From, 120), markdown.Code(d.Renamed.To, 120), markdown.Prose(d.Renamed.text(), 120))
+}
+
 // unreadNote says which folders were not compared.
 func (d *shownSpecDiff) unreadNote() string {
 	var b strings.Builder
 	for _, u := range d.folders() {
-		fmt.Fprintf(&b, "\nNot compared: the files in %s (%s).\n", markdown.Code(u.Folder, 120), markdown.Prose(u.Path, 200))
+		fmt.Fprintf(&b, "\nNot compared: the files in %s (%s): %s.\n", markdown.Code(u.Folder, 120), markdown.Prose(u.Path, 200), markdown.Prose(u.Why, 200))
 	}
 	return b.String()
 }
@@ -167,6 +176,7 @@ func (m *comment) section(within string, s diff.Section) {
 			fmt.Fprintf(&b, ", used by %s", markdown.Prose(strings.Join(x.Reaches, ", "), 200))
 		}
 		b.WriteString("\n")
+		fileList(&b, x.Files)
 	}
 	if !m.open {
 		b.WriteString("\n</details>\n")
@@ -174,6 +184,17 @@ func (m *comment) section(within string, s diff.Section) {
 	m.add(b.String())
 	for _, x := range s.Changes {
 		m.add(m.diff(within+x.Path, x.Diff))
+	}
+}
+
+// fileList names what of a folder is not as it was.
+func fileList(b *strings.Builder, files []diff.File) {
+	for i, f := range files {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  - … %d more\n", len(files)-i)
+			return
+		}
+		fmt.Fprintf(b, "  - %s %s\n", f.What, markdown.Code(f.Path, 120))
 	}
 }
 

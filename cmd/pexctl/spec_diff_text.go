@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,10 +22,16 @@ func (d *shownSpecDiff) print(c *cli.Context) {
 	w := c.App.Writer
 	if d.State == "same" {
 		fmt.Fprintf(c.App.ErrWriter, "%s and %s: no difference in what runs\n", d.Old, d.New)
+		if r := d.Renamed; r != nil {
+			fmt.Fprintf(c.App.ErrWriter, "%s was renamed to %s (%s)\n", r.From, r.To, r.text())
+		}
 		d.printUnread(c.App.ErrWriter)
 		return
 	}
 	fmt.Fprintln(w, d.headline())
+	if r := d.Renamed; r != nil {
+		fmt.Fprintf(w, "  %-9s %s → %s (%s)\n", "renamed", r.From, r.To, r.text())
+	}
 	for _, x := range d.Effects {
 		fmt.Fprintf(w, "  %-9s %s\n", x.Effect, fitFor(w, effectText(x)))
 	}
@@ -43,7 +51,7 @@ func (d *shownSpecDiff) print(c *cli.Context) {
 // printUnread says which folders were not compared.
 func (d *shownSpecDiff) printUnread(w io.Writer) {
 	for _, u := range d.folders() {
-		fmt.Fprintln(w, fitFor(w, fmt.Sprintf("not compared: the files in %s (%s)", u.Folder, u.Path)))
+		fmt.Fprintln(w, fitFor(w, fmt.Sprintf("not compared: the files in %s (%s): %s", u.Folder, u.Path, u.Why)))
 	}
 }
 
@@ -106,6 +114,7 @@ func printSections(w io.Writer, indent string, sections []diff.Section, agents [
 			if len(x.Reaches) > 0 && (i+1 == len(s.Changes) || !slices.Equal(x.Reaches, s.Changes[i+1].Reaches)) {
 				fmt.Fprintf(w, "%s      used by %s\n", indent, strings.Join(x.Reaches, ", "))
 			}
+			printFiles(w, indent+"      ", x.Files)
 			printTextDiff(w, indent+"      ", x)
 		}
 	}
@@ -128,6 +137,29 @@ func changeText(x diff.Change) string {
 		text += "  [" + string(x.Effect) + "]"
 	}
 	return text + whereOf(x)
+}
+
+// mostNamed is how many files of a folder are named.
+const mostNamed = 20
+
+// printFiles names what of a folder is not as it was.
+func printFiles(w io.Writer, indent string, files []diff.File) {
+	for i, f := range files {
+		if i == mostNamed {
+			fmt.Fprintf(w, "%s… %d more\n", indent, len(files)-i)
+			return
+		}
+		fmt.Fprintf(w, "%s%s %s\n", indent, signs[f.What], plainName(f.Path))
+	}
+}
+
+// plainName is a file's name; one that would not stay in its line, as it is
+// written in quotes.
+func plainName(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // printTextDiff writes the diff of long texts, in color on a terminal, which also

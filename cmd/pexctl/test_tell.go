@@ -42,6 +42,7 @@ func tellTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPl
 	}
 	if !o.json {
 		testHints(c, o, done, r)
+		movedHint(c, plan, done)
 	}
 	if failed || o.tooLittle(r.Coverage) {
 		return &exitError{exitNegative, nil}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -56,7 +57,7 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 	if p == nil {
 		return nil, found, nil
 	}
-	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources()}, name: shownSpec(spec.Path()), spec: spec}
+	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources(), Options: llmOptions(spec, p)}, name: shownSpec(spec.Path()), spec: spec}
 	var err error
 	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: given.Epoch}); err != nil {
 		return nil, nil, usage("%s: %w", u.name, err)
@@ -75,6 +76,19 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 	t.byKey[key] = u
 	t.order = append(t.order, u)
 	return u, nil, nil
+}
+
+// llmOptions is what a spec sets of each llm that its provider alone has. Those
+// of models that play a script say what is answered, not how: they are none.
+func llmOptions(spec *dsl.Spec, p *engine.Program) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for i := range p.Models {
+		m := &p.Models[i]
+		if v := spec.LLM(m.Name).Get("options"); len(v.Entries()) > 0 && m.Provider != "scripted" && m.Provider != "cassette" {
+			out[m.Name] = v.JSON()
+		}
+	}
+	return out
 }
 
 func namesOf(tools []engine.HostTool) []string {

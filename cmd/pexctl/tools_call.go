@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -144,32 +143,14 @@ func ifItWrites() component.GuardRef {
 	return g
 }
 
-// mostArguments bounds what is read of a file or of stdin.
-const mostArguments = 16 << 20
-
 // argumentsOf reads --args.
 func argumentsOf(c *cli.Context) (json.RawMessage, error) {
 	given := c.String("args")
-	from := c.App.Reader
-	switch name, isFile := strings.CutPrefix(given, "@"); {
-	case isFile:
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, usage("--args: %w", err)
-		}
-		defer f.Close()
-		from = f
-	case given != "-":
+	name, isFile := strings.CutPrefix(given, "@")
+	if !isFile && given != fromStdin {
 		return json.RawMessage(given), nil
 	}
-	b, err := io.ReadAll(io.LimitReader(from, mostArguments+1))
-	switch {
-	case err != nil:
-		return nil, usage("--args %s: %w", given, err)
-	case len(b) > mostArguments:
-		return nil, usage("--args %s: arguments have at most %d bytes", given, mostArguments)
-	}
-	return b, nil
+	return readGiven(c, "--args", name, mostArguments)
 }
 
 // tell prints what the tool gave, or why it gave nothing, and gives the exit code.

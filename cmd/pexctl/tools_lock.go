@@ -77,7 +77,7 @@ func toolsLock(c *cli.Context) error {
 		return err
 	}
 	if c.NArg() == 0 {
-		return usage("no spec given")
+		return noSpecGiven(c.Command.HelpName)
 	}
 	if c.Bool("check") && c.Bool("update") {
 		return usage("--check writes nothing, and --update does: one of them")

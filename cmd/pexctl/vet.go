@@ -100,7 +100,7 @@ func (v *vetted) add(c *cli.Context, path string) error {
 		}
 	}
 	origins, found := dsl.Vet(file, o)
-	v.found = append(v.found, found...)
+	v.found = append(v.found, pointed(c, found, path)...)
 	if origins != nil {
 		v.values = append(v.values, specValues{path, origins})
 	}
@@ -113,7 +113,7 @@ func (v *vetted) text(c *cli.Context) {
 	if c.Bool("explain") {
 		explainSpecs(c, v.values)
 	}
-	v.costs.print(c.App.Writer, c.App.ErrWriter)
+	v.costs.print(c.App.Writer)
 	fmt.Fprint(c.App.ErrWriter, v.found.String())
 	v.summary(c)
 }

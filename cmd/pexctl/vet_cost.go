@@ -179,17 +179,13 @@ func (g *gate) wayOut(lines []heavyLine) string {
 	return "pexctl vet --cost shows what the figure is made of"
 }
 
-// print shows the worst cases where they were asked for, and always what their
-// figures leave out.
-func (w *worstCases) print(stdout, stderr io.Writer) {
+// print shows the worst cases where they were asked for.
+func (w *worstCases) print(stdout io.Writer) {
+	if !w.shown {
+		return
+	}
 	for i := range w.all {
 		b := &w.all[i]
-		for _, out := range b.Untold {
-			fmt.Fprintf(stderr, "%s: not in the worst case: %s\n", b.File, out)
-		}
-		if !w.shown {
-			continue
-		}
 		if len(w.all) > 1 {
 			fmt.Fprintf(stdout, "# %s\n", b.File)
 		}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/engine/worstcase"
 )
 
 // ways are what gives the figures that have no bound one, each whole by itself;
@@ -30,8 +33,12 @@ func (b *specBounds) ways() []string {
 	return out
 }
 
-// without is how tokens get a bound that is no limit of the run.
+// without is how tokens get a bound that is no limit of the run. Of texts that
+// vectors are made of there is none.
 func (b *specBounds) without() string {
+	if slices.ContainsFunc(b.Parts, func(p worstcase.Part) bool { return p.Vectors() && !p.Tokens.Known() }) {
+		return ""
+	}
 	var more []string
 	if b.Context == 0 && !b.Limited.Input.Known() {
 		more = append(more, "--context N (how many fit into a request)")

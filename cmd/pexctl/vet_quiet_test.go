@@ -20,7 +20,12 @@ import (
 var meantSo = map[string][]string{
 	// The case shows that an unfinished write is not repeated; nobody is there to approve it.
 	"testdata/contract/resume/spec.yaml": {"PEX073"},
+	// The case shows which of two parameters a template means; the warning says that they can be taken for one another.
+	"testdata/contract/dotted-names/spec.yaml": {"PEX034"},
 }
+
+// brokenSo are folders whose files are broken on purpose, for vet to find.
+var brokenSo = []string{"testdata/contract/vet-errors", "testdata/contract/vet-below/below"}
 
 // A warning about what is right is worse than none: people stop reading them.
 func TestNoFalseAlarm(t *testing.T) {
@@ -30,7 +35,10 @@ func TestNoFalseAlarm(t *testing.T) {
 	vetted := 0
 	for _, root := range []string{"specs", "testdata/contract"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" || strings.Contains(path, "vet-errors") {
+			if d != nil && d.IsDir() && slices.Contains(brokenSo, filepath.ToSlash(path)) {
+				return filepath.SkipDir
+			}
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
 			if kind, err := dsl.Kind(path); err != nil || kind == "" {

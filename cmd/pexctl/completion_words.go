@@ -1,0 +1,155 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+	samples "github.com/pexctl/pex/specs"
+)
+
+// ofRuns are the commands that take a run, ofManyRuns those of them that take
+// several.
+var (
+	ofRuns     = append([]string{"resume", "runs show", "runs cancel", "runs fork", "runs export"}, ofManyRuns...)
+	ofManyRuns = []string{"runs diff", "runs rm"}
+)
+
+// arguments are the words a command takes behind those that are there, where
+// they are not files; command is its full name.
+func arguments(command string, before []string) []string {
+	var out []string
+	switch {
+	case slices.Contains(ofRuns, command) && (len(before) == 0 || slices.Contains(ofManyRuns, command)):
+		return append(runsHere(), latest)
+	case command == "tools call" && len(before) == 1:
+		return toolNames(before)
+	case len(before) > 0:
+	case command == "list":
+		return kinds()
+	case command == "completion":
+		return []string{"bash", "fish", "zsh"}
+	case command == "new":
+		for _, s := range samples.List() {
+			out = append(out, s.Name)
+		}
+	case command == "explain":
+		for _, m := range diag.Codes() {
+			out = append(out, string(m.Code))
+		}
+	}
+	return out
+}
+
+// choice is how the usage of a flag lists the words it takes.
+var choice = regexp.MustCompile("^output `FORMAT`: ([a-z, ]+)")
+
+// valuesOf are the words that a flag takes, before being what stands before it;
+// none = the shell completes files.
+func valuesOf(f cli.Flag, before []string) []string {
+	switch name := f.Names()[0]; name {
+	case "output":
+		if doc, ok := f.(cli.DocGenerationFlag); ok {
+			if said := choice.FindStringSubmatch(doc.GetUsage()); said != nil {
+				return strings.Split(strings.TrimSpace(said[1]), ", ")
+			}
+		}
+	case "node":
+		return []string{"planner", "planner_with_history", "executor", "reflector", "finalizer"}
+	case "provider":
+		return starter.ProviderNames()
+	case "set":
+		return settable(before)
+	case "param":
+		return parameterNames(before)
+	case "llm":
+		return llmNames(before)
+	case "replay":
+		return []string{"all", "llm", "tools"}
+	case "on-drift":
+		return []string{"fail", "live"}
+	case "include":
+		return []string{conversation}
+	case "from":
+		return append(runsHere(), latest)
+	}
+	return nil
+}
+
+// settable are the paths that --set may name: those the spec has, and limits.
+func settable(before []string) []string {
+	_, spec := completed(before)
+	if spec == nil {
+		return nil
+	}
+	var out []string
+	for _, o := range spec.Explain() {
+		out = append(out, o.Path+"=")
+	}
+	for _, name := range []string{"max_cost", "max_duration", "max_tokens", "max_tool_calls"} { // which have no default
+		out = append(out, "limits."+name+"=")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func parameterNames(before []string) (out []string) {
+	p, _ := completed(before)
+	if p == nil {
+		return nil
+	}
+	for _, parameter := range p.Parameters {
+		out = append(out, parameter.Name+"=")
+	}
+	return out
+}
+
+func llmNames(before []string) (out []string) {
+	p, _ := completed(before)
+	if p == nil {
+		return nil
+	}
+	for i := range p.Models {
+		out = append(out, p.Models[i].Name)
+	}
+	return out
+}
+
+func toolNames(before []string) (out []string) {
+	p, _ := completed(before)
+	if p == nil {
+		return nil
+	}
+	for i := range p.Tools {
+		out = append(out, p.Tools[i].Name)
+	}
+	return out
+}
+
+// completed is the spec among words that are being typed: the first that is a
+// file of one here, or a folder with one; nil = there is none that compiles.
+func completed(words []string) (*engine.Program, *dsl.Spec) {
+	for _, w := range words {
+		path := dsl.FileOf(w)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, "spec.yaml")
+		}
+		if kind, err := dsl.Kind(path); err != nil || kind != "Agent" {
+			continue
+		}
+		p, spec, found := dsl.Compile(w, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Environ: os.Environ()})
+		if found.Failed() {
+			return nil, nil
+		}
+		return p, spec
+	}
+	return nil, nil
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// mostFetched bounds the bytes of a folder's files that are read at once.
+const mostFetched = 64 << 20
+
+// errLink is that a commit has a link where there is to be a folder: it has not
+// what that leads to.
+var errLink = errors.New("it is a link")
+
+// list implements dsl.Options.List: the files that the commit has below a folder.
+func (g *gitTree) list(dir string, most int) ([]dsl.Listed, error) {
+	rel, inside := g.place(dir)
+	if !inside {
+		return nil, dsl.ErrOnDisk
+	}
+	args := []string{"--literal-pathspecs", "ls-tree", "-r", "-l", "-z", "--full-tree", g.commit}
+	if rel != "" {
+		args = append(args, "--", rel)
+	}
+	out, err := git(g.ctx, g.top, args...)
+	if err != nil {
+		return nil, fmt.Errorf("git ls-tree: %w", err)
+	}
+	var files []dsl.Listed
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		head, name, _ := strings.Cut(entry, "\t")
+		f := strings.Fields(head) // mode, kind, id, size
+		if len(f) == 4 && f[0] == "120000" && name == rel {
+			return nil, errLink
+		}
+		if len(f) != 4 || f[1] != "blob" || f[0] == "120000" || name == rel {
+			continue
+		}
+		size, err := strconv.ParseInt(f[3], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("git ls-tree: %w", err)
+		}
+		if files = append(files, dsl.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: size}); len(files) > most {
+			return files, nil
+		}
+	}
+	return files, g.fetch(rel, files)
+}
+
+// fetch reads files below a folder in one go, so that nobody asks git for each.
+func (g *gitTree) fetch(rel string, files []dsl.Listed) error {
+	var asked strings.Builder
+	var names []string
+	total := int64(0)
+	for _, f := range files {
+		name := strings.TrimPrefix(rel+"/"+f.Name, "/")
+		if _, known := g.known[name]; known || strings.ContainsAny(name, "\n\x00") {
+			continue
+		}
+		if total += f.Size; total > mostFetched {
+			break
+		}
+		names = append(names, name)
+		asked.WriteString(g.commit + ":" + name + "\n")
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	out, err := gitTold(g.ctx, g.top, asked.String(), "cat-file", "--batch")
+	if err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	for _, name := range names {
+		head, rest, _ := bytes.Cut(out, []byte("\n"))
+		f := bytes.Fields(head) // id, kind, size
+		if len(f) != 3 {
+			return fmt.Errorf("git cat-file: %s: %s", name, head)
+		}
+		size, err := strconv.Atoi(string(f[2]))
+		if err != nil || size >= len(rest) {
+			return fmt.Errorf("git cat-file: %s: %s", name, head)
+		}
+		g.known[name] = gitObject{"blob", rest[:size:size]}
+		out = rest[size+1:]
+	}
+	return nil
+}
+
+// listOnDisk implements dsl.Options.List for a spec on disk that is held against
+// a commit: what git ignores can be in none, and is left out.
+func (g *gitTree) listOnDisk(dir string, most int) ([]dsl.Listed, error) {
+	if g == nil {
+		return nil, dsl.ErrOnDisk
+	}
+	rel, inside := g.place(dir)
+	if !inside {
+		return nil, dsl.ErrOnDisk
+	}
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, errLink
+	}
+	args := []string{"--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"}
+	if rel != "" {
+		args = append(args, "--", rel+"/")
+	}
+	out, err := git(g.ctx, g.top, args...)
+	if err != nil {
+		return nil, fmt.Errorf("git ls-files: %w", err)
+	}
+	var files []dsl.Listed
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		info, err := os.Lstat(filepath.Join(g.top, filepath.FromSlash(name)))
+		if name == "" || err != nil || !info.Mode().IsRegular() {
+			continue // it is gone, or a link
+		}
+		if files = append(files, dsl.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: info.Size()}); len(files) > most {
+			break
+		}
+	}
+	return files, nil
+}
