@@ -34,7 +34,7 @@ func TestTheHouseKeepsItsRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range findings {
+	for _, f := range append(findings, archtest.CheckLayout(table, module)...) {
 		t.Error(f)
 	}
 }

@@ -3,6 +3,7 @@ package archtest_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,38 @@ func check(t *testing.T, table archtest.Table, dir string) string {
 		out.WriteString(f.String() + "\n")
 	}
 	return out.String()
+}
+
+func TestRowsAndFoldersAreTheSame(t *testing.T) {
+	table, err := archtest.ParseTable("| folder | third-party import allowed |\n| --- | --- |\n" +
+		"| `engine/` | `example.org/none` |\n| `engine/graph/`, `dsl/gone/` | none |\n| `docs/` | none |\n\n```imports\ndsl -> engine\n```\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, file := range []string{"engine/a.go", "engine/graph/a.go", "engine/graph/deep/a.go", "engine/lost/a.go", "builtins/free/a.go", "docs/page.md"} {
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("package a\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/m\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	module, err := archtest.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range archtest.CheckLayout(table, module) {
+		got = append(got, f.Place)
+	}
+	if want := []string{"dsl/gone", "engine/lost"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
 }
 
 func TestLongFilesAreFoundUnlessGenerated(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A component is a package variable made by component.New.
+// componentVar is a package variable made by component.New: a component.
 type componentVar struct {
 	name string // of the variable
 	typ  string // the YAML word, if written as a literal

@@ -8,8 +8,9 @@ import (
 
 // Table is what docs/architecture.md allows.
 type Table struct {
-	Arrows []Arrow
-	Doors  []Door
+	Arrows  []Arrow
+	Doors   []Door
+	Folders []string // that have a row, as they stand there but for the last slash
 }
 
 // Arrow lets the packages at and below From import those at and below each To.
@@ -47,7 +48,8 @@ func ParseTable(page string) (Table, error) {
 		case strings.HasPrefix(trimmed, "|"):
 			inTable = inTable || strings.Contains(trimmed, doorColumn)
 			if inTable {
-				t.Doors = append(t.Doors, parseRow(trimmed)...)
+				folders, doors := parseRow(trimmed)
+				t.Folders, t.Doors = append(t.Folders, folders...), append(t.Doors, doors...)
 			}
 		default:
 			inTable = false
@@ -112,22 +114,23 @@ func expandBraces(s string) []string {
 	return out
 }
 
-// parseRow gives the doors of one table row. Header and rule rows have none,
-// since folders and libraries are written as code.
-func parseRow(line string) []Door {
+// parseRow gives the folders and the doors of one table row. Header and rule
+// rows have none, since folders and libraries are written as code.
+func parseRow(line string) (folders []string, doors []Door) {
 	cells := strings.Split(strings.Trim(line, "|"), "|")
 	if len(cells) < 2 {
-		return nil
+		return nil, nil
 	}
-	folders := quoted.FindAllStringSubmatch(cells[0], -1)
+	for _, folder := range quoted.FindAllStringSubmatch(cells[0], -1) {
+		folders = append(folders, strings.TrimSuffix(folder[1], "/"))
+	}
 	if len(folders) == 0 {
-		return nil
+		return nil, nil
 	}
-	var out []Door
 	for _, library := range quoted.FindAllStringSubmatch(cells[len(cells)-1], -1) {
-		out = append(out, Door{Folder: strings.TrimSuffix(folders[0][1], "/"), Library: library[1]})
+		doors = append(doors, Door{Folder: folders[0], Library: library[1]})
 	}
-	return out
+	return folders, doors
 }
 
 // check refuses a table that contradicts itself.

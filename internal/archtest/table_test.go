@@ -26,7 +26,8 @@ func TestParseTableReadsArrowsAndDoors(t *testing.T) {
 			{From: "builtins", To: []string{"eval", "dsl/guard", "dsl/schema", "internal/wire"}},
 			{From: "engine"},
 		},
-		Doors: []archtest.Door{{Folder: "dsl", Library: "gopkg.in/yaml.v3"}, {Folder: "dsl", Library: "a.b/c"}},
+		Doors:   []archtest.Door{{Folder: "dsl", Library: "gopkg.in/yaml.v3"}, {Folder: "dsl", Library: "a.b/c"}},
+		Folders: []string{"dsl", "x", "engine"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
