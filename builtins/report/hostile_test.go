@@ -114,6 +114,19 @@ func TestHostileTextCannotDriveATerminal(t *testing.T) {
 	})
 }
 
+// TestNoFormatLetsAnEscapeThrough holds for every format that is listed, also for
+// those that have no test of their own yet.
+func TestNoFormatLetsAnEscapeThrough(t *testing.T) {
+	eachPayload(t, func(t *testing.T, text string) {
+		r, rows, _ := evil(text)
+		for _, typ := range report.All().Types() {
+			if got := written(t, typ, report.Settings{}, r, rows); strings.ContainsAny(got, "\x00\a\x1b") {
+				t.Errorf("%s holds control characters of a text", typ)
+			}
+		}
+	})
+}
+
 func TestHostileTextStaysJSON(t *testing.T) {
 	eachPayload(t, func(t *testing.T, text string) {
 		r, rows, results := evil(text)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
@@ -29,7 +28,7 @@ type Diffs interface {
 	WriteDiff(w io.Writer, d *Diff) error
 }
 
-// Diff is two evaluations, the later held against the earlier.
+// Diff is two evaluations, the later compared with the earlier.
 type Diff struct {
 	Before     *fold.Report     `json:"before"`
 	After      *fold.Report     `json:"after"`
@@ -55,23 +54,6 @@ func New(typ string, s Settings) (Format, error) {
 		return nil, fmt.Errorf("there is no report format %q; there are %s", typ, strings.Join(All().Types(), ", "))
 	}
 	return f.Build(f.Config(), s)
-}
-
-// TypeOf is the type of the format that a file's ending stands for; "" = none.
-func TypeOf(file string) string {
-	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
-	switch ending {
-	case "md":
-		return "markdown"
-	case "xml":
-		return "junit"
-	case "txt":
-		return "table"
-	}
-	if slices.Contains(All().Types(), ending) {
-		return ending
-	}
-	return ""
 }
 
 // config is the Config of formats: suites do not name them, so they have no keys.

@@ -51,7 +51,7 @@ func compared(c *fold.Comparison) mark {
 	return unsure
 }
 
-// baselineName is what an evaluation is held against.
+// baselineName is what an evaluation is compared with.
 func baselineName(c *fold.Comparison) string {
 	const short = 8
 	if len(c.Commit) > short {
