@@ -41,9 +41,10 @@ else
 	@diff=$$($(TOOL) gofumpt -d .) || exit 1; [ -z "$$diff" ] || { echo "$$diff"; echo "make format WRITE=1 mends it"; exit 1; }
 endif
 
-# go vet by itself would find nothing more: govet has all its analyzers, and sees what has a build tag too. The tag faults
-# changes a package that all others stand on: they are not built anew for it, only its own files are looked at.
-lint: ## golangci-lint with .golangci.yml; its govet is go vet
+# go vet again, for what has a build tag, is golangci-lint's govet. The tag faults changes a package that all others stand
+# on: they are not built anew for it, only its own files are looked at.
+lint: ## go vet, and golangci-lint with .golangci.yml
+	$(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
 	$(TOOL) golangci-lint run --build-tags faults $(FAULTS)
 

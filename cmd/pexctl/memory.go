@@ -55,6 +55,26 @@ func oneMemory(c *cli.Context) (string, error) {
 	return c.Args().First(), atMost(c, 1)
 }
 
+// withConversation is withMemory for a command about the one conversation that
+// its argument names, and whether it was asked to answer in JSON.
+func withConversation(c *cli.Context, do func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error) error {
+	wantJSON, err := asJSON(c)
+	if err != nil {
+		return err
+	}
+	id, err := oneMemory(c)
+	if err != nil {
+		return err
+	}
+	return withMemory(c, func(ctx context.Context, m *badger.Store) error {
+		kept, err := knownConversation(ctx, m, id)
+		if err != nil {
+			return err
+		}
+		return do(ctx, m, id, kept, wantJSON)
+	})
+}
+
 func memoryLsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list conversations, the latest first",
@@ -108,19 +128,7 @@ func memoryRmCommand() *cli.Command {
 }
 
 func memoryRm(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
-	if err != nil {
-		return err
-	}
-	id, err := oneMemory(c)
-	if err != nil {
-		return err
-	}
-	return withMemory(c, func(ctx context.Context, m *badger.Store) error {
-		kept, err := knownConversation(ctx, m, id)
-		if err != nil {
-			return err
-		}
+	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error {
 		what := fmt.Sprintf("remove conversation %s (%s, %s, %s)", id,
 			count(len(kept.Interactions), "interaction"), count(len(kept.Notes), "note"), count(len(kept.Variables), "variable"))
 		if err := confirm(c, what); err != nil {

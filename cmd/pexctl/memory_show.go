@@ -69,23 +69,11 @@ func memoryShowCommand() *cli.Command {
 		Description: examples("pexctl memory show support-42", "pexctl memory show support-42 -o json    # with the steps of each run"),
 		Flags:       memoryFlags(outputFlag()),
 		Action: func(c *cli.Context) error {
-			wantJSON, err := asJSON(c)
-			if err != nil {
-				return err
-			}
-			id, err := oneMemory(c)
-			if err != nil {
-				return err
-			}
-			return withMemory(c, func(ctx context.Context, m *badger.Store) error {
-				kept, err := knownConversation(ctx, m, id)
-				if err != nil {
-					return err
-				}
+			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept remembered, wantJSON bool) error {
 				if wantJSON {
 					return printJSON(c, kept)
 				}
-				_, err = fmt.Fprint(c.App.Writer, fitFor(c.App.Writer, conversationText(kept)))
+				_, err := fmt.Fprint(c.App.Writer, fitFor(c.App.Writer, conversationText(kept)))
 				return err
 			})
 		},
