@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/given"
 	samples "github.com/pexctl/pex/specs"
 )
 
@@ -63,7 +65,7 @@ func valuesOf(f cli.Flag, before []string) []string {
 			}
 		}
 	case "node":
-		return []string{"planner", "planner_with_history", "executor", "reflector", "finalizer"}
+		return nodeNames(before)
 	case "provider":
 		return starter.ProviderNames()
 	case "set":
@@ -73,9 +75,9 @@ func valuesOf(f cli.Flag, before []string) []string {
 	case "llm":
 		return llmNames(before)
 	case "replay":
-		return []string{"all", "llm", "tools"}
+		return slices.Sorted(maps.Keys(replayLayers))
 	case "on-drift":
-		return []string{"fail", "live"}
+		return []string{driftFail, driftLive}
 	case "include":
 		return []string{conversation}
 	case "from":
@@ -121,6 +123,15 @@ func llmNames(before []string) (out []string) {
 		out = append(out, p.Models[i].Name)
 	}
 	return out
+}
+
+// nodeNames are the nodes whose prompts can be rendered.
+func nodeNames(before []string) []string {
+	p, _ := completed(before)
+	if p == nil {
+		return nil
+	}
+	return given.Nodes(p)
 }
 
 func toolNames(before []string) (out []string) {

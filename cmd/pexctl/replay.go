@@ -17,8 +17,12 @@ import (
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// driftLive is the --on-drift that performs what the recording lacks.
-const driftLive = "live"
+// The words of --on-drift: what the recording lacks ends the run, as without the
+// flag, or is performed.
+const (
+	driftFail = "fail"
+	driftLive = "live"
+)
 
 // replayLayers are the words of --replay, and the layers they answer.
 var replayLayers = map[string][]string{"llm": {engine.LayerLLM}, "tools": {engine.LayerTool}, "all": nil}

@@ -42,7 +42,7 @@ func driftFlag() cli.Flag {
 
 func onDrift(c *cli.Context) (string, error) {
 	switch how := c.String("on-drift"); how {
-	case "", "fail":
+	case "", driftFail:
 		return "", nil
 	case driftLive:
 		return how, nil
