@@ -1,66 +1,98 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/pexctl/pex/internal/git"
 )
 
-// gitState is the commit that a folder stands at, and whether files that git
-// follows were changed since; "" = it is in no repository, or there is no git.
+// gitState returns the commit that the repository of a folder has checked out,
+// and whether tracked files were changed since; "" = no repository, or no git.
 func gitState(ctx context.Context, dir string) (commit string, dirty bool) {
-	out, err := git(ctx, dir, "rev-parse", "HEAD")
+	repo, err := repositoryOf(ctx, dir)
 	if err != nil {
 		return "", false
 	}
-	changed, err := git(ctx, dir, "status", "--porcelain", "--untracked-files=no")
-	return strings.TrimSpace(string(out)), err == nil && len(bytes.TrimSpace(changed)) > 0
+	if commit, err = repo.Commit(ctx, "HEAD"); err != nil {
+		return "", false
+	}
+	dirty, err = repo.Dirty(ctx)
+	return commit, err == nil && dirty
 }
 
-// gitFile is a file as a commit has it; fs.ErrNotExist = the commit has none.
+// gitFile returns a file as a commit has it; fs.ErrNotExist = the commit has none.
 func gitFile(ctx context.Context, ref, file string) ([]byte, error) {
-	dir := filepath.Dir(file)
-	if _, err := gitCommit(ctx, dir, ref); err != nil {
+	tree, err := openGitTree(ctx, ref, file)
+	if err != nil {
 		return nil, err
 	}
-	object := ref + ":./" + filepath.Base(file)
-	if _, err := git(ctx, dir, "cat-file", "-e", object); err != nil {
+	o, inside, err := tree.object(asWritten(file))
+	switch {
+	case err != nil:
+		return nil, infra(err)
+	case !inside || o.kind != "blob":
 		return nil, usage("git:%s has no %s: %w", ref, shownPath(file), fs.ErrNotExist)
 	}
-	return git(ctx, dir, "show", "--end-of-options", object)
+	return o.text, nil
 }
 
-// gitCommit is the id of the commit that a name stands for; whatever the name is,
-// git never takes it for a flag.
-func gitCommit(ctx context.Context, dir, ref string) (string, error) {
-	id, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+// repositoryOf returns the repository that a path is compared in. A submodule is
+// part of the repository around it unless the command runs inside of the
+// submodule: its own references are those of another project.
+func repositoryOf(ctx context.Context, path string) (*git.Repo, error) {
+	repo, err := git.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	here, _ := onDisk(".")
+	for {
+		if within(repo.Top(), here) {
+			return repo, nil
+		}
+		outer, err := git.Find(filepath.Dir(repo.Top()))
+		if errors.Is(err, git.ErrNone) {
+			return repo, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !outer.HasSubmodule(ctx, repo.Top()) {
+			return repo, nil
+		}
+		repo = outer
+	}
+}
+
+// gitCommit returns the id of the commit that a name stands for.
+func gitCommit(ctx context.Context, repo *git.Repo, ref string) (string, error) {
+	id, err := repo.Commit(ctx, ref)
+	ambiguous, isAmbiguous := errors.AsType[*git.AmbiguousError](err)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", usage("git:%s: git is not installed here", ref)
+		return "", usage("git:%s: git is not installed", ref)
+	case isAmbiguous:
+		return "", usage("git:%s: several references have this name; write git:%s", ref, strings.Join(ambiguous.Names, " or git:"))
 	case err != nil:
-		return "", usage("git:%s: %s has no such commit (in CI, fetch it first: a shallow clone holds only its own)", ref, dir)
+		return "", usage("git:%s: %s has no such commit (in CI, fetch it first: a shallow clone holds only its own)", ref, repo.Top())
 	}
-	return strings.TrimSpace(string(id)), nil
+	return id, nil
 }
 
-// git runs git in a folder; the error holds what it said.
-func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return gitTold(ctx, dir, "", args...)
+// within reports whether a path is a folder or below it; both are absolute.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
-// gitTold is git with something to read on its stdin.
-func gitTold(ctx context.Context, dir, stdin string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--no-optional-locks"}, args...)...)
-	cmd.Stdin = strings.NewReader(stdin)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil && said.Len() > 0 {
-		err = errors.Join(err, errors.New(strings.TrimSpace(said.String())))
+// asWritten returns an absolute path with its links as they are.
+func asWritten(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
 	}
-	return out, err
+	return path
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/git"
 )
 
 // mostFetched bounds the bytes of a folder's files that are read at once.
@@ -26,11 +27,17 @@ func (g *gitTree) list(dir string, most int) ([]dsl.Listed, error) {
 	if !inside {
 		return nil, dsl.ErrOnDisk
 	}
+	if sub, err := g.submodule(rel); sub != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return sub.list(dir, most)
+	}
 	args := []string{"--literal-pathspecs", "ls-tree", "-r", "-l", "-z", "--full-tree", g.commit}
 	if rel != "" {
 		args = append(args, "--", rel)
 	}
-	out, err := git(g.ctx, g.top, args...)
+	out, err := g.repo.Output(g.ctx, "", args...)
 	if err != nil {
 		return nil, fmt.Errorf("git ls-tree: %w", err)
 	}
@@ -74,7 +81,7 @@ func (g *gitTree) fetch(rel string, files []dsl.Listed) error {
 	if len(names) == 0 {
 		return nil
 	}
-	out, err := gitTold(g.ctx, g.top, asked.String(), "cat-file", "--batch")
+	out, err := g.repo.Output(g.ctx, asked.String(), "cat-file", "--batch")
 	if err != nil {
 		return fmt.Errorf("git cat-file: %w", err)
 	}
@@ -107,17 +114,21 @@ func (g *gitTree) listOnDisk(dir string, most int) ([]dsl.Listed, error) {
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
 	}
+	// A submodule on disk lists itself, whatever the commit has in its place.
+	if repo, err := git.Find(dir); err == nil && repo.Top() != g.repo.Top() && within(g.repo.Top(), repo.Top()) {
+		return newGitTree(g.ctx, repo, "").listOnDisk(dir, most)
+	}
 	args := []string{"--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"}
 	if rel != "" {
 		args = append(args, "--", rel+"/")
 	}
-	out, err := git(g.ctx, g.top, args...)
+	out, err := g.repo.Output(g.ctx, "", args...)
 	if err != nil {
 		return nil, fmt.Errorf("git ls-files: %w", err)
 	}
 	var files []dsl.Listed
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		info, err := os.Lstat(filepath.Join(g.top, filepath.FromSlash(name)))
+		info, err := os.Lstat(filepath.Join(g.repo.Top(), filepath.FromSlash(name)))
 		if name == "" || err != nil || !info.Mode().IsRegular() {
 			continue // it is gone, or a link
 		}

@@ -12,15 +12,17 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/internal/git"
 )
 
 // gitTree is the files of a repository as a commit has them. Nothing is checked
 // out.
 type gitTree struct {
-	ctx    context.Context
-	top    string // the repository's folder, absolute, links resolved
-	commit string
-	known  map[string]gitObject
+	ctx     context.Context
+	repo    *git.Repo
+	commit  string
+	known   map[string]gitObject
+	modules map[string]*gitTree // submodules that were looked into, by their folder
 }
 
 // gitObject is what stands at a path of a commit.
@@ -29,22 +31,24 @@ type gitObject struct {
 	text []byte
 }
 
-// openGitTree is the commit of the repository that a file is in, or would be in.
+// openGitTree opens a commit of the repository of a file, which need not exist.
 func openGitTree(ctx context.Context, ref, file string) (*gitTree, error) {
-	dir, _ := onDisk(filepath.Dir(file))
-	commit, err := gitCommit(ctx, dir, ref)
+	repo, err := repositoryOf(ctx, filepath.Dir(asWritten(file)))
+	switch {
+	case errors.Is(err, git.ErrNone):
+		return nil, usage("git:%s: %s is in no git repository", ref, shownPath(file))
+	case err != nil:
+		return nil, usage("git:%s: %w", ref, err)
+	}
+	commit, err := gitCommit(ctx, repo, ref)
 	if err != nil {
 		return nil, err
 	}
-	top, err := git(ctx, dir, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return nil, usage("git:%s: %w", ref, err)
-	}
-	real, err := filepath.EvalSymlinks(strings.TrimRight(string(top), "\r\n"))
-	if err != nil {
-		return nil, infra(err)
-	}
-	return &gitTree{ctx, real, commit, map[string]gitObject{}}, nil
+	return newGitTree(ctx, repo, commit), nil
+}
+
+func newGitTree(ctx context.Context, repo *git.Repo, commit string) *gitTree {
+	return &gitTree{ctx: ctx, repo: repo, commit: commit, known: map[string]gitObject{}}
 }
 
 // onDisk is the part of a path that is on disk, with links resolved, and what
@@ -62,18 +66,54 @@ func onDisk(path string) (dir, rest string) {
 	}
 }
 
-// place is an absolute path as the commit has it, from the top on, "" = the top
-// itself; false = it is outside of the repository.
+// place returns an absolute path as the commit names it, from the top on, "" = the
+// top itself; false = it is outside of the repository. Links below the top are
+// not followed on disk: where they lead is the commit's to say.
 func (g *gitTree) place(path string) (rel string, inside bool) {
-	dir, rest := onDisk(filepath.Dir(path))
-	rel, err := filepath.Rel(g.top, filepath.Join(dir, rest, filepath.Base(path)))
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	top := g.repo.Top()
+	if !within(top, path) {
+		path = g.fromTop(path)
+	}
+	rel, err := filepath.Rel(top, path)
+	if err != nil || !filepath.IsLocal(rel) {
 		return "", false
 	}
 	if rel == "." {
 		rel = ""
 	}
 	return filepath.ToSlash(rel), true
+}
+
+// fromTop returns a path that reaches the repository through a link as one that
+// begins with its top.
+func (g *gitTree) fromTop(path string) string {
+	found := ""
+	for at := path; filepath.Dir(at) != at; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil && real == g.repo.Top() {
+			found = filepath.Join(real, strings.TrimPrefix(path, at))
+		}
+	}
+	if found != "" {
+		return found
+	}
+	dir, rest := onDisk(filepath.Dir(path))
+	return filepath.Join(dir, rest, filepath.Base(path))
+}
+
+// linkedAway returns where a link on disk leads the folder of a path that the
+// commit has without one: a spec is read where it leads, so the two sides would
+// not be the same spec. "" = it does not.
+func (g *gitTree) linkedAway(path string) string {
+	rel, inside := g.place(path)
+	dir, rest := onDisk(filepath.Dir(path))
+	real, realInside := g.place(filepath.Join(dir, rest, filepath.Base(path)))
+	if !inside || !realInside || rel == real {
+		return ""
+	}
+	if _, err := g.repo.Output(g.ctx, "", "rev-parse", "--verify", "--quiet", "--end-of-options", g.commit+":"+rel); err != nil {
+		return ""
+	}
+	return real
 }
 
 // object is what the commit has at an absolute path; links within the repository
@@ -100,7 +140,7 @@ func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
 
 // ask reads an object: its id, its kind, its size, and on the next line itself.
 func (g *gitTree) ask(rel string) (o gitObject, err error) {
-	out, err := gitTold(g.ctx, g.top, g.commit+":"+rel+"\n", "cat-file", "--batch", "--follow-symlinks")
+	out, err := g.repo.Output(g.ctx, g.commit+":"+rel+"\n", "cat-file", "--batch", "--follow-symlinks")
 	if err != nil {
 		return o, fmt.Errorf("git cat-file: %w", err)
 	}
@@ -113,19 +153,30 @@ func (g *gitTree) ask(rel string) (o gitObject, err error) {
 
 // below reads an object of a submodule, as the commit that this one names has it;
 // nothing = no submodule is on the way to it.
-func (g *gitTree) below(rel, path string) (o gitObject, err error) {
+func (g *gitTree) below(rel, path string) (gitObject, error) {
+	sub, err := g.submodule(rel)
+	if sub == nil || err != nil {
+		return gitObject{}, err
+	}
+	o, _, err := sub.object(path)
+	return o, err
+}
+
+// submodule opens the submodule that a path lies in, at the commit that this one
+// names; nil = it lies in none.
+func (g *gitTree) submodule(rel string) (*gitTree, error) {
 	args := []string{"--literal-pathspecs", "ls-tree", "-z", g.commit, "--"}
-	for i, r := range rel {
-		if r == '/' {
+	for i, r := range rel + "/" {
+		if r == '/' && i > 0 {
 			args = append(args, rel[:i])
 		}
 	}
 	if args[len(args)-1] == "--" {
-		return o, nil
+		return nil, nil
 	}
-	out, err := git(g.ctx, g.top, args...)
+	out, err := g.repo.Output(g.ctx, "", args...)
 	if err != nil {
-		return o, fmt.Errorf("git ls-tree: %w", err)
+		return nil, fmt.Errorf("git ls-tree: %w", err)
 	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		head, dir, _ := strings.Cut(entry, "\t")
@@ -133,14 +184,23 @@ func (g *gitTree) below(rel, path string) (o gitObject, err error) {
 		if !isModule {
 			continue
 		}
-		top := filepath.Join(g.top, filepath.FromSlash(dir))
-		if _, err := gitCommit(g.ctx, top, id); err != nil {
-			return o, usage("the submodule %s has no commit %.12s here: git submodule update --init, or git fetch in it", dir, id)
+		if known := g.modules[dir]; known != nil {
+			return known, nil
 		}
-		o, _, err = (&gitTree{g.ctx, top, id, map[string]gitObject{}}).object(path)
-		return o, err
+		repo, err := git.At(filepath.Join(g.repo.Top(), filepath.FromSlash(dir)))
+		if err == nil {
+			_, err = repo.Commit(g.ctx, id)
+		}
+		if err != nil {
+			return nil, usage("the submodule %s has no commit %.12s here: git submodule update --init, or git fetch in it", dir, id)
+		}
+		if g.modules == nil {
+			g.modules = map[string]*gitTree{}
+		}
+		g.modules[dir] = newGitTree(g.ctx, repo, id)
+		return g.modules[dir], nil
 	}
-	return o, nil
+	return nil, nil
 }
 
 // read implements dsl.Options.Read.

@@ -210,18 +210,21 @@ func (s *diffSide) locate(c *cli.Context, paths ...string) error {
 	if s.tree, err = openGitTree(c.Context, s.ref, file); err != nil {
 		return err
 	}
-	o, inside, err := s.tree.object(absolute(file))
+	o, inside, err := s.tree.object(asWritten(file))
 	if err == nil && o.kind == "tree" {
 		s.path = filepath.Join(file, "spec.yaml") + strings.TrimPrefix(s.path, file)
-		o, inside, err = s.tree.object(absolute(filepath.Join(file, "spec.yaml")))
+		o, inside, err = s.tree.object(asWritten(filepath.Join(file, "spec.yaml")))
 	}
 	switch {
 	case err != nil:
 		return infra(err)
 	case !inside:
-		return usage("%s: %s is not in the repository at %s", s.word, file, s.tree.top)
+		return usage("%s: %s is not in the repository at %s", s.word, file, s.tree.repo.Top())
 	}
 	s.missing = o.kind != "blob"
+	if elsewhere := s.tree.linkedAway(asWritten(dsl.FileOf(s.path))); elsewhere != "" {
+		return usage("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, dsl.FileOf(s.path), elsewhere)
+	}
 	return nil
 }
 

@@ -140,16 +140,16 @@ func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error)
 	if tree == nil {
 		tree, filter = other.tree, "--diff-filter=A"
 	}
-	args := []string{"diff", "--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--ignore-submodules=all", filter, tree.commit}
+	args := []string{"diff", "--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", filter, tree.commit}
 	if tree != other.tree && other.tree != nil {
 		args = append(args, other.tree.commit)
 	}
-	out, err := git(ctx, tree.top, append(args, "--")...)
+	out, err := tree.repo.Compare(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("git diff: %w", err)
 	}
 	if s.tree == nil { // also what git does not know yet
-		more, err := git(ctx, tree.top, "ls-files", "-z", "--others", "--exclude-standard")
+		more, err := tree.repo.Output(ctx, "", "ls-files", "-z", "--others", "--exclude-standard")
 		if err != nil {
 			return nil, fmt.Errorf("git ls-files: %w", err)
 		}
@@ -158,7 +158,7 @@ func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error)
 	var paths []string
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		if ext := filepath.Ext(name); (ext == ".yaml" || ext == ".yml") && len(paths) < mostRenames {
-			paths = append(paths, filepath.Join(tree.top, filepath.FromSlash(name)))
+			paths = append(paths, filepath.Join(tree.repo.Top(), filepath.FromSlash(name)))
 		}
 	}
 	slices.Sort(paths)
