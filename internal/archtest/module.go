@@ -175,7 +175,7 @@ func (m *Module) place(f *File, n ast.Node) string {
 }
 
 // shipped are the packages of internal/ that are part of the product.
-var shipped = []string{"internal/folder", "internal/process", "internal/wire"}
+var shipped = []string{"internal/folder", "internal/git", "internal/process", "internal/wire"}
 
 // isSupport says that a package exists for tests: its name ends in "test", or
 // it keeps house.
