@@ -56,6 +56,7 @@ type plannerConfig struct {
 	SystemPrompt  component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who it is."`
 	PlannerPrompt component.PromptRef `yaml:"planner_prompt" vars:"parameters,@system" doc:"What it does."`
 	Template      component.PromptRef `yaml:"planner_prompt_template" vars:"parameters,@planner" doc:"The user prompt."`
+	WithHistory   component.PromptRef `yaml:"planner_with_history_template" vars:"parameters,@planner_with_history" doc:"The user prompt behind earlier turns."`
 	PlanFormat    string              `yaml:"plan_format" enum:"list|steps|dag" doc:"What a plan is."`
 	Repair        repairConfig        `yaml:"repair" doc:"Repairs."`
 	Approval      component.GuardRef  `yaml:"approval" words:"never|always" env:"@plan_approval" doc:"Who approves."`
@@ -143,7 +144,19 @@ type fakeNode struct {
 
 func (fakeNode) Run(*engine.Scope) error { return nil }
 
-func (fakeNode) Prompt(engine.View) []engine.Message { return nil }
+// Prompt renders the template for plans with history, where there is one.
+func (n fakeNode) Prompt(v engine.View) []engine.Message {
+	c, ok := n.config.(*plannerConfig)
+	if !ok || len(v.State.History) == 0 {
+		return nil
+	}
+	return []engine.Message{{Text: c.WithHistory.Render(func(_, name string) (any, bool) {
+		if name == "chat_history" || name == "completed_steps" {
+			return v.State.History[0].Answer, true
+		}
+		return "", true
+	})}}
+}
 
 // mute is a node without a prompt.
 type mute struct{ fakeNode fakeNode }

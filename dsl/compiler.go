@@ -89,7 +89,7 @@ func (c *compiler) compile() *engine.Program {
 		Name: c.doc.Metadata.Name, Version: c.doc.Metadata.Version, Description: c.doc.Metadata.Description,
 		Memory: engine.MemorySettings{
 			Backend: c.doc.Memory.Backend, Path: c.doc.Memory.Path,
-			Durability: c.doc.Memory.Durability, History: c.doc.Memory.History,
+			Durability: c.doc.Memory.Durability, HideHistory: !c.doc.Memory.History,
 		},
 	}
 	phases := []func(){

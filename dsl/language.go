@@ -169,7 +169,7 @@ type memory struct {
 	Backend    string `yaml:"backend" enum:"badger|none" doc:"Where conversations are kept."`
 	Path       string `yaml:"path" doc:"The store's folder; below the home by default."`
 	Durability string `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is safe on disk: at each commit, soon after, or at the end."`
-	History    bool   `yaml:"history" doc:"Earlier runs of the same memory id go into the plan."`
+	History    bool   `yaml:"history" doc:"Whether prompts show earlier turns of the same memory id. false: each run begins without them and is still kept."`
 	Compaction *value `yaml:"compaction" doc:"How long conversations are shortened before they are sent; never by default."`
 }
 
@@ -197,6 +197,6 @@ func defaultDocument() document {
 	return document{
 		DatetimeFormat: defaultDatetime,
 		Limits:         defaultLimits(),
-		Memory:         memory{Backend: "badger", Durability: "sync"},
+		Memory:         memory{Backend: "badger", Durability: "sync", History: true},
 	}
 }

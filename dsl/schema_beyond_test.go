@@ -15,7 +15,7 @@ var beyondCodes = map[diag.Code]string{
 	diag.Unused: "names", diag.BadConfig: "code of the component", diag.HiddenText: "the text of any value",
 	diag.Deprecated: "such a key is right, and marked", diag.Ungranted: "names", diag.ShadowedTool: "names",
 	diag.NeverFires: "the text of expressions", diag.AlwaysFires: "the text of expressions", diag.NotStrict: "what a provider takes",
-	diag.Unmentioned: "the text of prompts", diag.NoEffect: "one key against another",
+	diag.Unmentioned: "the text of prompts", diag.NoEffect: "one key against another", diag.HistoryNotShown: "what a template renders",
 	diag.BadIgnore: "comments", diag.UnusedIgnore: "comments",
 	diag.CutByComment: "comments", diag.NumberAsText: "how a value is written",
 }

@@ -24,9 +24,13 @@ func (r *run) remembers() bool {
 	return r.host.Memory != nil && r.program.Memory.Backend != "none"
 }
 
-// goesOn says whether there may be anything to remember.
-func (r *run) goesOn() bool {
-	return r.input.MemoryID != "" || r.input.ExecutorMemoryID != "" || r.program.Memory.History
+// memoryRead names the effect that reads the conversation.
+const memoryRead = "memory.read"
+
+// continues says whether the run continues a conversation. Earlier versions also
+// read an empty one where memory.history was set.
+func (r *run) continues(s *Scope) bool {
+	return r.input.MemoryID != "" || r.input.ExecutorMemoryID != "" || s.k.Next(memoryRead)
 }
 
 // recalled is what a run is shown of earlier ones. The journal keeps no more
@@ -40,13 +44,16 @@ type recalled struct {
 // readHistory reads the conversation this run goes on with, if it does, and
 // what its tools keep.
 func (r *run) readHistory(s *Scope) error {
-	if !r.remembers() || !r.goesOn() {
+	if !r.remembers() || !r.continues(s) {
 		r.heard(s, recalled{})
 		return nil
 	}
 	memory, ids, limits := r.host.Memory, r.ids, r.program.Limits
+	if r.program.Memory.HideHistory {
+		limits.MessageHistoryLimit, limits.ExecutorMessageHistoryLimit = 0, 0
+	}
 	found, err := kernel.Do(s.k, kernel.Effect[recalled]{
-		Name: "memory.read", Class: journal.Read, Layer: LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
+		Name: memoryRead, Class: journal.Read, Layer: LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
 		Perform: func(ctx context.Context, _ string) (recalled, error) {
 			found, err := recall(ctx, memory, ids, limits)
 			return found, keepStopCode(err)

@@ -187,9 +187,9 @@ type Output struct {
 
 // MemorySettings says where conversations are kept, and how long ones are shortened.
 type MemorySettings struct {
-	Backend    string // badger or none
-	Path       string // "" = memory under the home
-	Durability string // sync, async or exit: of the run's journal
-	History    bool   // past interactions go into the plan even without --memory-id
-	Compaction Compaction
+	Backend     string // badger or none
+	Path        string // "" = memory under the home
+	Durability  string // sync, async or exit: of the run's journal
+	HideHistory bool   // prompts do not show earlier turns of the conversation
+	Compaction  Compaction
 }

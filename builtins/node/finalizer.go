@@ -90,7 +90,7 @@ func (f *finalizer) call(v engine.View, messages []engine.Message) engine.ModelC
 
 // Prompt is what the finalizer would send now.
 func (f *finalizer) Prompt(v engine.View) []engine.Message {
-	x := valuesOf(v, f.id)
+	x := valuesOf(v, f.id).recall(f.cfg.FinalizerPromptTemplate)
 	own := f.cfg.SystemPrompt
 	if own.IsZero() {
 		if m := v.Model(f.cfg.LLM.Name); m != nil {

@@ -138,6 +138,7 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 	}
 	x := valuesOf(v, p.id)
 	x.planner = p.cfg
+	x.recall(template)
 	user := withSession(v, withFiles(v, engine.Text(template.Render(x.lookup)), template))
 	if urge != "" {
 		user = append(user, "\n\n", urgedText, urge)

@@ -156,6 +156,7 @@ func (x *reflector) Call(v engine.View) engine.ModelCall {
 func (x *reflector) prompt(v engine.View, last bool) []engine.Message {
 	vals := valuesOf(v, x.id)
 	vals.reflector = x.cfg
+	vals.recall(x.cfg.ReflectPromptTemplate)
 	own := x.cfg.SystemPrompt
 	if own.IsZero() {
 		own = vals.plan().SystemPrompt

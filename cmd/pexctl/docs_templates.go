@@ -26,6 +26,7 @@ func templatesPage() ([]byte, error) {
 		"## The engine's own parameters\n\nBeside those that a spec declares, `${parameters.name}` is:\n")
 	texts := notedKeys(schema, "template", "prompt")
 	ownNames(&b, texts)
+	b.WriteString("\n`completed_steps` begins with the earlier turns of the conversation where the template of planner, reflector or finalizer has no `chat_history`.\n")
 	b.WriteString("\n## Keys that are templates\n\nOf tools, nodes and checks the key stands behind their type.\n\n| key | what may stand in `${...}` |\n| --- | --- |\n")
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", key, referable(varsOf(texts[key])))

@@ -62,7 +62,7 @@ func (w writing) memory() {
 	}
 	because, hint := "memory.backend is none, so nothing is kept between runs", "remove it, or write backend: badger"
 	w.key(because, hint, "memory", "path")
-	if w.Program.Memory.History {
+	if !w.Program.Memory.HideHistory {
 		w.key(because, hint, "memory", "history")
 	}
 	w.key(because, hint, "limits", "message_history_limit")

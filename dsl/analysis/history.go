@@ -1,0 +1,39 @@
+package analysis
+
+import (
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// History finds templates for plans with history that show no earlier turn of
+// the conversation. It renders them with a turn and looks for it in the prompt.
+var History = dsl.Analyzer{Name: "history", Codes: []diag.Code{diag.HistoryNotShown}, Run: func(p *dsl.Pass) {
+	if p.Program.Memory.HideHistory || p.Program.Memory.Backend == "none" {
+		return
+	}
+	for _, n := range parts(p) {
+		e, ok := n.entry("planner_with_history_template")
+		node, renders := p.Program.Nodes[n.id].(engine.Prompter)
+		if n.typ != planner || !ok || !renders || !p.Own(e.Place) || showsHistory(p.Program, node) {
+			continue
+		}
+		p.Warn(diag.HistoryNotShown, e.Place, "%s shows no earlier turn of the conversation: it has neither chat_history nor completed_steps", e.Key).
+			Hint = "add ${parameters.chat_history}, or write memory: {history: false}"
+	}
+}}
+
+// showsHistory says whether a planner's prompt holds what an earlier turn answered.
+func showsHistory(p *engine.Program, n engine.Prompter) bool {
+	const mark = "\x00the answer of an earlier turn\x00"
+	v := engine.ViewOf(p, engine.Input{}, &engine.Result{}, []engine.Interaction{{Question: "?", Answer: mark}}, time.Time{})
+	for _, m := range n.Prompt(v) {
+		if strings.Contains(m.Text.String(), mark) {
+			return true
+		}
+	}
+	return false
+}
