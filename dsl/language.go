@@ -151,7 +151,7 @@ type guardRule struct {
 	Name    string `yaml:"name" required:"true" doc:"What events and results call it."`
 	At      string `yaml:"at" required:"true" enum:"after_plan|before_tool|after_tool|after_step|after_reflect" doc:"Where it is tried."`
 	When    *value `yaml:"when" required:"true" doc:"The condition, an expression."`
-	Do      string `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"What then happens: stop and succeed end the run with an answer, fail without; replan has a new plan made, at a tool in the middle of the step; interrupt asks a person; deny refuses the call."`
+	Do      string `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"What then happens: stop and succeed end the run with an answer, fail without; replan has a new plan made, at a tool in the middle of the step; interrupt asks a person, and before a tool shows the call, which a denial then refuses; deny refuses the call."`
 	Message string `yaml:"message" doc:"What people and models are told; plain text."`
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -62,14 +63,33 @@ func outputOf(given json.RawMessage) ToolOutput {
 // Ask puts a question to a person and waits for the answer, as long as it
 // takes: the process may end meanwhile.
 func (s *Scope) Ask(name string, q Question) (Decision, error) {
+	d, _, err := s.askAs(name, q, nil)
+	return d, err
+}
+
+// askAs is Ask of a question that earlier versions put in other words: old, if
+// not nil. asOld reports that the journal holds the question in those words.
+func (s *Scope) askAs(name string, q Question, old *Question) (d Decision, asOld bool, err error) {
 	if err := s.halted(); err != nil {
-		return Decision{}, err
+		return Decision{}, false, err
 	}
 	q.Path = joinPath(s.Path(), name)
 	body, err := q.journaled()
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, false, err
 	}
 	s.event(Event{Type: InterruptRaised, Path: name, Tool: q.Tool, Args: q.Args, Interrupt: &q})
-	return kernel.Ask[Decision](s.k, name, digest(body), func() []byte { return body })
+	k := kernel.Question{Name: name, Digest: digest(body), Request: func() []byte { return body }}
+	if old != nil {
+		was := *old
+		was.Path = q.Path
+		before, err := was.journaled()
+		if err != nil {
+			return Decision{}, false, err
+		}
+		k.Reread = func(request []byte) { asOld = bytes.Equal(encoded(decoded(request)), encoded(decoded(before))) }
+		k.Drifted = func() bool { return asOld }
+	}
+	d, err = kernel.Ask[Decision](s.k, k)
+	return d, asOld, err
 }

@@ -18,6 +18,16 @@ type RunEnv struct {
 	ModelCalls    int     `expr:"model_calls" doc:"Model calls so far."`
 	ToolCalls     int     `expr:"tool_calls" doc:"Tool calls so far."`
 	NoProgress    int     `expr:"no_progress" doc:"Steps in a row that were not ok, or gave an earlier result again."`
+
+	Calls []RunCallEnv `expr:"calls" doc:"The tool calls of the run before this one: first those that ended, in the order in which their results came, then those still in flight."`
+}
+
+// RunCallEnv is one element of `run.calls`.
+type RunCallEnv struct {
+	Step   string         `expr:"step" doc:"The id of the step that made the call; empty outside of steps."`
+	Tool   string         `expr:"tool" of:"tool" doc:"The name of the tool."`
+	Args   map[string]any `expr:"args" doc:"The arguments of the call."`
+	Status string         `expr:"status" enum:"ok|error|denied|timeout|unknown|running" doc:"How the call ended; running while it is in flight or waits for approval."`
 }
 
 // PlanEnv is `plan`.
@@ -86,7 +96,7 @@ type CallEnv struct {
 	Step   string         `expr:"step" json:"step" doc:"The id of the step that made the call."`
 	Tool   string         `expr:"tool" json:"tool" of:"tool" doc:"The name of the tool."`
 	Args   map[string]any `expr:"args" json:"args" doc:"The arguments of the call."`
-	Status string         `expr:"status" json:"status" enum:"ok|error|denied|timeout" doc:"How it ended: ok, error, denied or timeout."`
+	Status string         `expr:"status" json:"status" enum:"ok|error|denied|timeout|unknown" doc:"How the call ended."`
 	Result any            `expr:"result" json:"result" doc:"What it gave."`
 }
 

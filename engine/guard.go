@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Verdict is what the guards of a place say; the zero value is "go on".
 type Verdict struct {
@@ -24,6 +27,12 @@ func (v Verdict) Urge() error {
 // cannot be evaluated on what there is holds on the safe side: it denies the
 // call, or ends the run.
 func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (Verdict, error) {
+	return s.guards(at, env, nil)
+}
+
+// guards is Guards; call holds the tool and the arguments of the call that is
+// about to be made, nil where none is.
+func (s *Scope) guards(at GuardPlace, env func(source string) map[string]any, call *Question) (Verdict, error) {
 	if err := s.halted(); err != nil {
 		return Verdict{}, err
 	}
@@ -42,7 +51,7 @@ func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (V
 		if !fires {
 			continue
 		}
-		if v, on, err := s.fire(g); !on || err != nil {
+		if v, on, err := s.fire(g, call); !on || err != nil {
 			return v, err
 		}
 	}
@@ -69,7 +78,7 @@ func (g *Guard) text() string {
 }
 
 // fire does what the guard says; on = the guards behind it are tried too.
-func (s *Scope) fire(g *Guard) (v Verdict, on bool, err error) {
+func (s *Scope) fire(g *Guard, call *Question) (v Verdict, on bool, err error) {
 	s.event(Event{Type: GuardFired, Guard: &GuardEvent{
 		Name: g.Name, Path: g.path(), At: g.At, Do: g.Do, Message: g.Message,
 	}})
@@ -80,8 +89,7 @@ func (s *Scope) fire(g *Guard) (v Verdict, on bool, err error) {
 	case GuardReplan:
 		return Verdict{Replan: true, Message: g.text(), Path: g.path()}, false, nil
 	case GuardInterrupt:
-		on, err := s.interrupt(g, stop)
-		return Verdict{}, on, err
+		return s.interrupt(g, call, stop)
 	case GuardSucceed:
 		stop.Status = Completed
 	case GuardFail:
@@ -92,15 +100,26 @@ func (s *Scope) fire(g *Guard) (v Verdict, on bool, err error) {
 	return Verdict{}, false, s.stop(&StopError{stop})
 }
 
-// interrupt asks a person whether the run may go on.
-func (s *Scope) interrupt(g *Guard, stop StopReason) (on bool, err error) {
-	d, err := s.Ask("guard."+g.Name, Question{Kind: AskGuard, Question: g.text()})
+// interrupt asks a person whether the run may continue. Before a tool the
+// question shows the call, and a denial denies that call alone; elsewhere it
+// ends the run.
+func (s *Scope) interrupt(g *Guard, call *Question, stop StopReason) (v Verdict, on bool, err error) {
+	plain := Question{Kind: AskGuard, Question: g.text()} // as version 0.1.0 asked before a tool
+	q, old := plain, (*Question)(nil)
+	if call != nil {
+		q.Tool, q.Args, old = call.Tool, call.Args, &plain
+	}
+	d, asOld, err := s.askAs("guard."+g.Name, q, old)
 	if err != nil || d.Approved() {
-		return err == nil, err
+		return Verdict{}, err == nil, err
+	}
+	why := d.Reason + d.Text
+	if call != nil && !asOld {
+		return Verdict{Deny: true, Message: strings.TrimSuffix(fmt.Sprintf("%s (a person denied it: %s", g.text(), why), ": ") + ")", Path: g.path()}, false, nil
 	}
 	stop.Status = Stopped
-	if why := d.Reason + d.Text; why != "" {
+	if why != "" {
 		stop.Message += " (" + why + ")"
 	}
-	return false, s.stop(&StopError{stop})
+	return Verdict{}, false, s.stop(&StopError{stop})
 }

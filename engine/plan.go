@@ -57,6 +57,8 @@ const (
 	CallError    CallStatus = "error"
 	CallDenied   CallStatus = "denied"
 	CallTimedOut CallStatus = "timeout"
+	CallUnknown  CallStatus = "unknown" // a write that may have taken effect; see UnknownOutcome
+	CallRunning  CallStatus = "running" // in run.calls: it has not ended
 )
 
 // StepRecord is what became of a step.

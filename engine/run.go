@@ -55,8 +55,9 @@ type run struct {
 	counts     map[string]int
 	consumed   *budget
 	stopping   *StopError
-	underway   int // tool calls begun and not ended,
-	delegated  int // and those that agents answer
+	underway   int           // tool calls begun and not ended,
+	delegated  int           // and those that agents answer
+	inFlight   []*ToolCalled // calls that have not ended, oldest first, for run.calls
 	troubles   map[string]*trouble
 	wrote      bool
 	missed     *Miss

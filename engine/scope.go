@@ -92,6 +92,7 @@ func (s *Scope) View() View {
 		Program: s.r.program, State: s.r.state, Tools: s.r.infos, Started: s.r.started,
 		Elapsed: s.k.Now(), Files: s.r.input.Files,
 	}
+	v.inFlight = s.r.inFlight
 	if s.r.closing {
 		v.Stop = &s.r.reason
 	}

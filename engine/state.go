@@ -31,7 +31,8 @@ type State struct {
 	Urge       string // what a guard wants of the next plan
 	Warnings   []string
 	Messages   []Message
-	Recaps     []Recap // summaries made of conversations
+	Recaps     []Recap      // summaries made of conversations
+	Calls      []ToolCalled // tool calls that ended, in delivery order
 
 	fresh []string // ids of steps that ended since the plan was last looked at
 	last  string   // id of the last step to end
@@ -206,6 +207,7 @@ func (s State) begin(f StepStarted) State {
 // or was suspended, that is all there is to show of the step.
 func (s State) call(f ToolCalled) State {
 	s.Usage.ToolCalls++
+	s.Calls = append(s.Calls, f)
 	if i := s.running(f.Step); i >= 0 {
 		s.Running = slices.Clone(s.Running)
 		s.Running[i].ToolCalls = append(slices.Clip(s.Running[i].ToolCalls), f.Record)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,9 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 		return c.rec, false, err
 	}
 	defer s.r.calling(-1)
+	c.flight = &ToolCalled{u.StepID, ToolRecord{Tool: u.Tool, Args: c.rec.Args, Status: CallRunning}}
+	s.r.inFlight = append(slices.Clip(s.r.inFlight), c.flight)
+	defer c.land()
 	err = c.run()
 	return c.rec, c.wrote, err
 }
@@ -51,7 +55,8 @@ type toolRun struct {
 	rec      ToolRecord
 	attempts int // calls that were made of the tool
 	wrote    bool
-	urge     error // a guard's wish for a new plan, before the call
+	urge     error       // a guard's wish for a new plan, before the call
+	flight   *ToolCalled // the call in run.inFlight; nil = it has ended
 }
 
 func (c *toolRun) run() error {
@@ -116,7 +121,7 @@ func (c *toolRun) admitted() (bool, error) {
 		c.rec.fail(CallError, err.Error())
 		return false, nil
 	}
-	c.rec.Args = args
+	c.rec.Args, c.flight.Record.Args = args, args
 	if allowed, err := c.allowed(c.name); !allowed || err != nil {
 		return false, err
 	}
@@ -137,7 +142,7 @@ func (c *toolRun) allowed(name string) (bool, error) {
 	if len(c.s.r.program.Guards) == 0 {
 		return true, nil
 	}
-	v, err := c.guarded(name).Guards(BeforeTool, c.env)
+	v, err := c.guarded(name).guards(BeforeTool, c.env, &Question{Tool: c.rec.Tool, Args: c.rec.Args})
 	switch {
 	case err != nil:
 		return false, err
@@ -178,7 +183,7 @@ func (c *toolRun) approved() (bool, error) {
 		}
 		args, err := c.tool.arguments(c.s, d.Edit)
 		if err == nil {
-			c.rec.Args, c.rec.Edited = args, true
+			c.rec.Args, c.rec.Edited, c.flight.Record.Args = args, true, args
 			return c.allowed(c.name + ".edited")
 		}
 		name = fmt.Sprintf("%s.approval.%d", c.name, n)
@@ -215,7 +220,7 @@ func (c *toolRun) asks() bool {
 
 // env is what the conditions around a tool see.
 func (c *toolRun) env(source string) map[string]any {
-	env := c.s.View().StepEnv(source, c.u.Step)
+	env := c.view().StepEnv(source, c.u.Step)
 	e := ToolEnv{Name: c.rec.Tool, Effect: string(c.tool.effect()), Attempts: max(c.attempts, 1)}
 	e.Args = argsOf(c.rec.Args)
 	e.Result = plainResult(c.rec.Result)
@@ -224,6 +229,29 @@ func (c *toolRun) env(source string) map[string]any {
 	}
 	env["tool"] = e
 	return env
+}
+
+// view is what the run knows, the call itself left out of run.calls.
+func (c *toolRun) view() View {
+	v := c.s.View()
+	if c.flight == nil {
+		v.State.Calls = v.State.Calls[:len(v.State.Calls)-1] // called has just recorded it
+		return v
+	}
+	v.inFlight = c.s.r.others(c.flight)
+	return v
+}
+
+// land takes the call out of those in flight.
+func (c *toolRun) land() {
+	if c.flight != nil {
+		c.s.r.inFlight, c.flight = c.s.r.others(c.flight), nil
+	}
+}
+
+// others are the calls in flight but one.
+func (r *run) others(one *ToolCalled) []*ToolCalled {
+	return slices.DeleteFunc(slices.Clone(r.inFlight), func(c *ToolCalled) bool { return c == one })
 }
 
 // countIn makes room for one more call under max_tool_calls, of this run and of
@@ -280,6 +308,7 @@ func (r *run) calling(n int) {
 
 // called counts a call that ended and tells of it.
 func (c *toolRun) called() {
+	c.land()
 	c.s.Record(ToolCalled{c.u.StepID, c.rec})
 	if c.s.r.emit.on() {
 		c.s.event(Event{

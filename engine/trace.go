@@ -13,7 +13,7 @@ func TraceOf(res *Result, prompts []string) TraceEnv {
 	}
 	for i := range res.Steps {
 		st := &res.Steps[i]
-		t.Steps[i] = st.env()
+		t.Steps[i] = st.env(res.Plan)
 		for _, c := range st.ToolCalls {
 			uses := t.Tools[c.Tool]
 			uses.Calls++

@@ -16,6 +16,8 @@ type View struct {
 	Elapsed time.Duration
 	Files   []string
 	Stop    *StopReason // why the run ends, while its finalizer writes the answer
+
+	inFlight []*ToolCalled // calls that have not ended, oldest first
 }
 
 // Model returns the llm of a name.
@@ -33,7 +35,7 @@ func (v View) Model(name string) *ModelSpec {
 func (v View) Env(source string) map[string]any {
 	env := map[string]any{"parameters": v.State.Parameters}
 	if strings.Contains(source, "run") {
-		env["run"] = v.runEnv()
+		env["run"] = v.runEnv(source)
 	}
 	if strings.Contains(source, "plan") {
 		env["plan"] = v.planEnv()
@@ -50,7 +52,7 @@ func (v View) Env(source string) map[string]any {
 // StepEnv is Env with a step.
 func (v View) StepEnv(source string, rec StepRecord) map[string]any {
 	env := v.Env(source)
-	env["step"] = rec.env()
+	env["step"] = v.stepEnv(&rec)
 	return env
 }
 
@@ -61,20 +63,41 @@ func (v View) OutputEnv(source string, output any) map[string]any {
 	return env
 }
 
-func (v View) runEnv() RunEnv {
+func (v View) runEnv(source string) RunEnv {
 	st := &v.State
-	return RunEnv{
+	env := RunEnv{
 		StepsExecuted: st.Executed, Replans: st.Replans, Tokens: st.Usage.Total(),
 		Cost: st.Usage.CostUSD, Elapsed: v.Elapsed.Seconds(), ModelCalls: st.Usage.ModelCalls,
 		ToolCalls: st.Usage.ToolCalls, NoProgress: st.NoProgress,
 	}
+	if mentionsCalls(source) {
+		env.Calls = make([]RunCallEnv, 0, len(st.Calls)+len(v.inFlight))
+		for i := range st.Calls {
+			env.Calls = append(env.Calls, st.Calls[i].env())
+		}
+		for _, c := range v.inFlight {
+			env.Calls = append(env.Calls, c.env())
+		}
+	}
+	return env
+}
+
+// env is the call as an element of run.calls.
+func (c *ToolCalled) env() RunCallEnv {
+	return RunCallEnv{c.Step, c.Record.Tool, argsOf(c.Record.Args), string(c.Record.Status)}
+}
+
+// mentionsCalls reports whether an expression may read run.calls: whether it has
+// the word calls, and not as a part of model_calls or tool_calls alone.
+func mentionsCalls(source string) bool {
+	return strings.Count(source, "calls") > strings.Count(source, "_calls")
 }
 
 func (v View) planEnv() PlanEnv {
 	p := PlanEnv{Version: v.State.Plan.Version}
 	for _, st := range v.State.Plan.Steps {
 		if rec, ok := v.State.Record(st.ID); ok {
-			p.Completed = append(p.Completed, rec.env())
+			p.Completed = append(p.Completed, v.stepEnv(&rec))
 			p.Steps = append(p.Steps, p.Completed[len(p.Completed)-1])
 			continue
 		}
@@ -87,19 +110,24 @@ func (v View) planEnv() PlanEnv {
 
 func (v View) lastStep() StepEnv {
 	if rec, ok := v.State.Record(v.State.last); ok {
-		return rec.env()
+		return v.stepEnv(&rec)
 	}
 	return StepEnv{}
 }
 
-// env is the step as expressions see it.
-func (r *StepRecord) env() StepEnv {
+// stepEnv is a step of the run as expressions see it.
+func (v View) stepEnv(rec *StepRecord) StepEnv { return rec.env(v.State.Plan) }
+
+// env is the step as expressions see it; plan is the run's.
+func (r *StepRecord) env(plan Plan) StepEnv {
 	e := StepEnv{
 		ID: r.ID, Goal: r.Goal, Status: string(r.Status), Attempts: r.Attempts,
 		Result: r.Result, Output: r.Output(), Error: r.Error, ToolCalls: len(r.ToolCalls),
 	}
-	for _, c := range r.ToolCalls {
-		e.Tools = append(e.Tools, c.Tool)
+	for i := range plan.Steps {
+		if plan.Steps[i].ID == r.ID {
+			e.Tools = plan.Steps[i].Tools
+		}
 	}
 	return e
 }

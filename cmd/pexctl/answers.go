@@ -62,8 +62,19 @@ type reply struct{ path, value string }
 // effectPath is what the path of a question looks like.
 var effectPath = regexp.MustCompile(`^[\w./-]+$`)
 
-// replyOf reads PATH=VALUE, or a VALUE alone.
-func replyOf(arg string) reply {
+// replyOf reads PATH=VALUE, or a VALUE alone. The path of an open question may
+// hold any character, since the name of a guard may; other paths are recognized
+// by their form.
+func replyOf(arg string, open []engine.Question) reply {
+	var path string
+	for _, q := range open {
+		if strings.HasPrefix(arg, q.Path+"=") && len(q.Path) > len(path) {
+			path = q.Path
+		}
+	}
+	if path != "" {
+		return reply{path, arg[len(path)+1:]}
+	}
 	if path, value, ok := strings.Cut(arg, "="); ok && effectPath.MatchString(path) {
 		return reply{path, value}
 	}
@@ -74,7 +85,7 @@ func replyOf(arg string) reply {
 func (s *session) givenAnswers(p *past, res *engine.Result) ([]reply, error) {
 	var out []reply
 	for _, arg := range s.c.StringSlice("answer") {
-		g := replyOf(arg)
+		g := replyOf(arg, res.Interrupts)
 		switch {
 		case ended(p.records) && g.path == "":
 			return nil, usage("run %s has ended (%s): no question is open", res.RunID, res.StopReason.Code)

@@ -113,7 +113,7 @@ func typeHint(message string) string {
 var typeNames = strings.NewReplacer(
 	"engine.RunEnv", "run", "engine.PlanEnv", "plan", "engine.StepEnv", "step", "engine.ToolEnv", "tool",
 	"engine.ReplyEnv", "reply", "engine.MemoryEnv", "memory", "engine.TraceEnv", "trace", "engine.ToolUses", "tool calls",
-	"engine.CallEnv", "call", "engine.StatsEnv", "stats", "engine.GroupStats", "group", "engine.SpreadEnv", "spread", "engine.CaseEnv", "case",
+	"engine.CallEnv", "call", "engine.RunCallEnv", "call", "engine.StatsEnv", "stats", "engine.GroupStats", "group", "engine.SpreadEnv", "spread", "engine.CaseEnv", "case",
 	"map[string]interface {}", "object", "[]interface {}", "list", "interface {}", "any", "float64", "number",
 )
 

@@ -35,7 +35,7 @@ func TestACancelledRunBeginsNoWrite(t *testing.T) {
 	performed := 0
 	var got error
 	main := func(s *kernel.Scope) error {
-		if _, err := kernel.Ask[string](s, "q", [32]byte{}, nil); err != nil {
+		if _, err := kernel.Ask[string](s, kernel.Question{Name: "q"}); err != nil {
 			return err
 		}
 		got = write(s, "w", &performed)

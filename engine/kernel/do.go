@@ -113,16 +113,25 @@ func decoded[T any](path string, out outcome) (v T, err error) {
 	return v, nil
 }
 
+// Question is what Ask puts to a person; its fields are those of Effect.
+type Question struct {
+	Name    string
+	Digest  [32]byte
+	Request func() []byte
+	Drifted func() bool
+	Reread  func(request []byte)
+}
+
 // Ask journals a question and waits for a person's answer, which may come in
 // a later session.
-func Ask[T any](s *Scope, name string, digest [32]byte, request func() []byte) (T, error) {
+func Ask[T any](s *Scope, q Question) (T, error) {
 	var zero T
 	if err := s.cutBy(); err != nil {
 		return zero, err
 	}
 	c := &call[T]{}
 	c.class, c.layer = journal.Question, LayerPerson
-	s.issue(&c.effect, name, intent{digest, request, nil, nil})
+	s.issue(&c.effect, q.Name, intent{q.Digest, q.Request, q.Reread, q.Drifted})
 	s.b.park()
 	if c.cut != nil {
 		return zero, c.cut

@@ -128,7 +128,7 @@ func TestEmitsOverAPark(t *testing.T) {
 			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
 				if i == 0 {
 					s.Emit(func() { out = append(out, "asking") })
-					_, err := kernel.Ask[bool](s, "q", [32]byte{}, nil)
+					_, err := kernel.Ask[bool](s, kernel.Question{Name: "q"})
 					s.Emit(func() { out = append(out, "answered") })
 					return err
 				}

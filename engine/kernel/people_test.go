@@ -22,7 +22,9 @@ func twoQuestions(out *[]string) func(*kernel.Scope) error {
 	return func(s *kernel.Scope) error {
 		*out = nil
 		return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
-			v, err := kernel.Ask[string](s, "approve", digest("q"), func() []byte { return fmt.Appendf(nil, `{"n":%d}`, i) })
+			v, err := kernel.Ask[string](s, kernel.Question{
+				Name: "approve", Digest: digest("q"), Request: func() []byte { return fmt.Appendf(nil, `{"n":%d}`, i) },
+			})
 			*out = append(*out, fmt.Sprint(i, v))
 			return err
 		})
@@ -114,7 +116,7 @@ func TestARunParksOnlyWhenNothingElseIsLeft(t *testing.T) {
 					worked = true
 					return err
 				}
-				return s.Timeout("t", time.Hour, func(s *kernel.Scope) error { _, err := kernel.Ask[bool](s, "q", [32]byte{}, nil); return err })
+				return s.Timeout("t", time.Hour, func(s *kernel.Scope) error { _, err := kernel.Ask[bool](s, kernel.Question{Name: "q"}); return err })
 			})
 		})
 		if !errors.Is(err, kernel.ErrInterrupted) || !worked || time.Since(began) != time.Minute {
@@ -132,7 +134,7 @@ func TestAParkedRunKnowsHowLongItTook(t *testing.T) {
 				if _, err := eff(s, "work", time.Minute); err != nil {
 					return err
 				}
-				_, err := kernel.Ask[bool](s, "q", [32]byte{}, nil)
+				_, err := kernel.Ask[bool](s, kernel.Question{Name: "q"})
 				return err
 			})
 			if !errors.Is(err, kernel.ErrInterrupted) || stats.Active != time.Minute {

@@ -200,7 +200,7 @@ func TestCancelIsJournaled(t *testing.T) {
 
 func TestAParkedRunCanBeCancelled(t *testing.T) {
 	j := &journal.Memory{Paranoid: true}
-	prog := func(s *kernel.Scope) error { _, err := kernel.Ask[string](s, "q", [32]byte{}, nil); return err }
+	prog := func(s *kernel.Scope) error { _, err := kernel.Ask[string](s, kernel.Question{Name: "q"}); return err }
 	if _, err := run(j, prog); !errors.Is(err, kernel.ErrInterrupted) {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestCutByNodeCode(t *testing.T) {
 			case 1:
 				err = c.Await(func() bool { return false })
 			case 2:
-				_, err = kernel.Ask[string](c, "q", [32]byte{}, nil)
+				_, err = kernel.Ask[string](c, kernel.Question{Name: "q"})
 			case 3:
 				_, err = kernel.Do(c, kernel.Effect[int]{Name: "quick", Class: journal.Read, Delay: time.Second, Perform: func(context.Context, string) (int, error) { return 0, nil }})
 				walk.Cut(errStop)
