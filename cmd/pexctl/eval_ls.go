@@ -78,7 +78,11 @@ func evalLs(c *cli.Context) error {
 		return printJSON(c, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(c.App.ErrWriter, "no evaluations%s in %s: pexctl eval suite.yaml makes one\n", prefixed(" of ", c.String("suite")), home)
+		hint := elsewhere(c, "evals")
+		if hint == "" {
+			hint = "pexctl eval suite.yaml starts one"
+		}
+		fmt.Fprintf(c.App.ErrWriter, "no evaluations%s in %s\n  hint: %s\n", prefixed(" of ", c.String("suite")), relative(home), hint)
 		return nil
 	}
 	printEvaluations(c, list, left)

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// The exit codes, the same for every command (DESIGN section 10).
+// The exit codes, the same for every command (docs/reference/exit-codes.md).
 const (
 	exitOK       = 0
 	exitNegative = 1 // run failed, test failed, gate failed
@@ -20,7 +19,7 @@ const (
 	exitTerminated  = 143 // suspended by SIGTERM
 )
 
-// exitError ends a command with a code. A nil err was already told.
+// exitError ends a command with an exit code. A nil err was already printed.
 type exitError struct {
 	code int
 	err  error
@@ -43,6 +42,27 @@ func usage(format string, args ...any) error {
 // infra is the machine's or a server's fault.
 func infra(err error) error { return &exitError{exitInfra, err} }
 
+// problem adds to an error what its message does not say.
+type problem struct {
+	err  error
+	code string // for programs; "" = the one of the exit code
+	hint string // the way out, often a command; "" = none
+}
+
+func (p *problem) Error() string { return p.err.Error() }
+
+func (p *problem) Unwrap() error { return p.err }
+
+// withHint adds the way out to an error.
+func withHint(err error, format string, args ...any) error {
+	return &problem{err: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// notFound is the caller's mistake of naming something that does not exist.
+func notFound(hint, format string, args ...any) error {
+	return &problem{usage(format, args...), "not_found", hint}
+}
+
 // invalid says that diagnostics were shown already, unless there is no error
 // among them.
 func invalid(found diag.List) error {
@@ -52,17 +72,18 @@ func invalid(found diag.List) error {
 	return nil
 }
 
-// exitCode tells what went wrong and gives the exit code.
+// exitCode prints an error and returns the exit code.
 func exitCode(err error, w io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	var e *exitError
-	if !errors.As(err, &e) {
-		e = &exitError{exitUsage, err} // what the flag parser says
+	f := failureOf(err)
+	if f.printed {
+		return f.Exit
 	}
-	if e.err != nil {
-		fmt.Fprintln(w, "pexctl:", err) // also what was said around it
+	fmt.Fprintln(w, "pexctl:", err)
+	if f.Hint != "" {
+		fmt.Fprintln(w, "  hint:", f.Hint)
 	}
-	return e.code
+	return f.Exit
 }

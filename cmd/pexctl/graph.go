@@ -83,7 +83,7 @@ func drawn(c *cli.Context) (name string, d *graph.Drawing, err error) {
 // walked is a run, its own program and the way it took, as its journal has it: the
 // journal is run again, and nothing is performed.
 func walked(c *cli.Context) (run string, own *engine.Program, way *graph.Walk, err error) {
-	t, err := targetNamed(c, c.String("run"))
+	t, err := targetNamed(c, c.String("run"), c.Args().First())
 	if err != nil {
 		return "", nil, nil, err
 	}

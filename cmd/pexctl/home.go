@@ -51,6 +51,32 @@ func homeHere(c *cli.Context) (string, error) {
 	return filepath.Join(dsl.ProjectRoot(here), homeName), nil
 }
 
+// homeOfSpec is the home of the project of a spec, as run finds it; word is the
+// spec as the caller wrote it, "" = homeHere.
+func homeOfSpec(c *cli.Context, word string) (string, error) {
+	if word == "" || remote.Is(word) {
+		return homeHere(c)
+	}
+	dir := dsl.FileOf(word)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", notFound("the argument is a spec or its folder", "there is no %s", word)
+	}
+	if c.String("home") != "" || os.Getenv("PEX_HOME") != "" {
+		return homeHere(c)
+	}
+	if root := c.String("root"); root != "" {
+		return filepath.Join(root, homeName), nil
+	}
+	if !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", usage("%w", err)
+	}
+	return filepath.Join(dsl.ProjectRoot(dir), homeName), nil
+}
+
 // newRunID is an id that sorts by time: r-20260102-150405-1a2b3c.
 func newRunID(now time.Time) string {
 	var b [4]byte

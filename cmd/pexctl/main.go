@@ -39,6 +39,9 @@ func run(args []string, io streams) int {
 		err = app.Run(append([]string{"pexctl"}, arranged...))
 	}
 	code := exitCode(err, io.err)
+	if err != nil && !out.used && wantsJSON(args) {
+		printFailure(out, err)
+	}
 	if e := out.failed(); e != nil && code == exitOK {
 		return exitCode(infra(e), io.err)
 	}

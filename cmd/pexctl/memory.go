@@ -32,9 +32,10 @@ func memoryFlags(more ...cli.Flag) []cli.Flag {
 // command.
 const memoryRest = 300 * time.Millisecond
 
-// withMemory opens the memory of the home for a command.
-func withMemory(c *cli.Context, do func(ctx context.Context, m *badger.Store) error) (err error) {
-	home, err := homeHere(c)
+// withMemory opens the memory of the home for a command: that of a spec, or
+// where that is "" the one that the command works in.
+func withMemory(c *cli.Context, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
+	home, err := homeOfSpec(c, spec)
 	if err != nil {
 		return err
 	}
@@ -66,8 +67,13 @@ func withConversation(c *cli.Context, do func(ctx context.Context, m *badger.Sto
 	if err != nil {
 		return err
 	}
-	return withMemory(c, func(ctx context.Context, m *badger.Store) error {
+	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
 		kept, err := knownConversation(ctx, m, id)
+		if p, ok := errors.AsType[*problem](err); ok {
+			if hint := elsewhere(c, "memory"); hint != "" {
+				p.hint = hint
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -77,7 +83,7 @@ func withConversation(c *cli.Context, do func(ctx context.Context, m *badger.Sto
 
 func memoryLsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list conversations, the latest first",
+		Name: "ls", Usage: "list conversations, the latest first", ArgsUsage: "[SPEC]",
 		Description: examples("pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
 		Flags:       memoryFlags(outputFlag()),
 		Action: func(c *cli.Context) error {
@@ -85,10 +91,10 @@ func memoryLsCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := atMost(c, 0); err != nil {
+			if err := atMost(c, 1); err != nil {
 				return err
 			}
-			return withMemory(c, func(ctx context.Context, m *badger.Store) error {
+			return withMemory(c, c.Args().First(), func(ctx context.Context, m *badger.Store) error {
 				all, err := m.List(ctx)
 				if err != nil {
 					return infra(err)
@@ -106,7 +112,11 @@ func memoryLsCommand() *cli.Command {
 
 func listConversations(c *cli.Context, all []badger.Conversation) error {
 	if len(all) == 0 {
-		fmt.Fprintln(c.App.ErrWriter, "no conversations; a run with --memory-id, or whose spec has memory.history, keeps one")
+		text := "no conversations; a run with --memory-id, or whose spec has memory.history, stores one"
+		if hint := elsewhere(c, "memory"); hint != "" && !c.Args().Present() {
+			text = "no conversations here\n  hint: " + hint
+		}
+		fmt.Fprintln(c.App.ErrWriter, text)
 		return nil
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)

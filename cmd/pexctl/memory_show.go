@@ -58,9 +58,9 @@ func noConversation(ctx context.Context, m *badger.Store, id string) error {
 		ids = append(ids, c.MemoryID)
 	}
 	if near := nearest(id, ids); near != "" {
-		return usage("there is no conversation %q; did you mean %q?", id, near)
+		return notFound("", "there is no conversation %q; did you mean %q?", id, near)
 	}
-	return usage("there is no conversation %q; pexctl memory ls lists them", id)
+	return notFound("pexctl memory ls lists them", "there is no conversation %q", id)
 }
 
 func memoryShowCommand() *cli.Command {
@@ -135,7 +135,7 @@ func memoryExport(c *cli.Context) error {
 	if wantJSON && to == "" {
 		return usage("the conversations and -o json both want stdout: --to FILE keeps them apart")
 	}
-	return withMemory(c, func(ctx context.Context, m *badger.Store) error {
+	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
 		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Args().First(), w) }
 		if to == "" {
 			return write(c.App.Writer)

@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// opening is the question of a run, and what was said before it: of --messages, of
-// the command line, or of both. params is the parameters in JSON, or nil.
-func opening(c *cli.Context, params []byte) (earlier []engine.Interaction, question string, err error) {
-	question = strings.Join(c.Args().Tail(), " ")
+// opening returns the question of a run and the conversation before it. asked is
+// the question of the command line, params the parameters in JSON or nil.
+func opening(c *cli.Context, params []byte, asked string) (earlier []engine.Interaction, question string, err error) {
+	question = asked
 	name := c.String("messages")
 	if name == "" {
 		return nil, question, nil

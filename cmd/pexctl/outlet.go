@@ -15,13 +15,15 @@ import (
 // outlet is stdout with a memory: the first error of writing is kept, what
 // follows it is dropped, and commands need not look at each write.
 type outlet struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	err  error
+	used bool // something was written
 }
 
 // Write never fails.
 func (o *outlet) Write(b []byte) (int, error) {
 	if o.err == nil {
+		o.used = o.used || len(b) > 0
 		_, o.err = o.w.Write(b)
 	}
 	return len(b), nil

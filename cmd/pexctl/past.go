@@ -26,19 +26,29 @@ type past struct {
 	said    *lastWord   // nil = no session noted how it stands
 }
 
-// homeOfRuns is the home that a command about runs works in; it must be there.
-func homeOfRuns(c *cli.Context) (dir string, home *journal.Home, err error) {
-	if dir, err = homeHere(c); err != nil {
+// homeOfRuns is the home that a command about runs works in; it must exist. spec
+// is the one that the command is given, or "".
+func homeOfRuns(c *cli.Context, spec string) (dir string, home *journal.Home, err error) {
+	if dir, err = homeOfSpec(c, spec); err != nil {
 		return "", nil, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
-		return "", nil, usage("there are no runs in %s: --home or PEX_HOME names the home of runs (a run says where it is kept)", dir)
+		return "", nil, noRuns(c, dir)
 	}
 	home, err = journal.OpenHome(dir, journal.Exit)
 	if err != nil {
 		return "", nil, infra(err)
 	}
 	return dir, home, nil
+}
+
+// noRuns says that a home has no runs, and which homes near it have some.
+func noRuns(c *cli.Context, dir string) error {
+	hint := elsewhere(c, "runs")
+	if hint == "" {
+		hint = "--home or PEX_HOME names another home; a run prints where it is stored when it ends"
+	}
+	return notFound(hint, "there are no runs in %s", relative(dir))
 }
 
 // target is the run that a command is about.
@@ -54,16 +64,21 @@ func oneTarget(c *cli.Context) (t target, err error) {
 	if err != nil {
 		return t, err
 	}
-	return targetNamed(c, word)
+	return targetNamed(c, word, "")
 }
 
-// targetNamed is the run that a word stands for, in the home that a command
-// works in.
-func targetNamed(c *cli.Context, word string) (t target, err error) {
-	if t.dir, t.home, err = homeOfRuns(c); err != nil {
-		return t, err
+// targetNamed is the run that a word stands for, in the home of a spec, or
+// where that is "" in the one that the command works in.
+func targetNamed(c *cli.Context, word, spec string) (t target, err error) {
+	t.dir, t.home, err = homeOfRuns(c, spec)
+	if err == nil {
+		t.run, err = runNamed(c, t.dir, t.home, word)
 	}
-	t.run, err = runNamed(c, t.dir, t.home, word)
+	if p, ok := errors.AsType[*problem](err); ok && p.code == "not_found" {
+		if home := homeWith(c, word); home != "" {
+			p.hint = fmt.Sprintf("it is stored in %s: add --home %s", relative(home), quoted(relative(home)))
+		}
+	}
 	return t, err
 }
 
@@ -141,9 +156,9 @@ func unread(home *journal.Home, dir, run string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		known, lerr := home.List()
 		if near := nearest(run, known); lerr == nil && near != "" {
-			return usage("there is no run %s in %s; did you mean %s?", run, dir, near)
+			return notFound("", "there is no run %s in %s; did you mean %s?", run, relative(dir), near)
 		}
-		return usage("there is no run %s in %s (pexctl runs ls lists them)", run, dir)
+		return notFound("pexctl runs ls lists them", "there is no run %s in %s", run, relative(dir))
 	}
 	if errors.Is(err, journal.ErrCorrupt) {
 		return infra(fmt.Errorf("store_corrupt: %w (pexctl store check says more)", err))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -76,7 +75,14 @@ func givenView(c *cli.Context, p *engine.Program) (engine.View, error) {
 			return engine.View{}, usage("--given %s: %w", name, err)
 		}
 	}
-	v, err := state.View(p, strings.Join(c.Args().Tail(), " "), c.StringSlice("param"))
+	if err := checkQuestion(c); err != nil {
+		return engine.View{}, err
+	}
+	question, err := questionOf(c)
+	if err != nil {
+		return engine.View{}, err
+	}
+	v, err := state.View(p, question, c.StringSlice("param"))
 	if err != nil {
 		return engine.View{}, usage("%w", err)
 	}

@@ -24,6 +24,7 @@ func runCommand() *cli.Command {
 			`pexctl run my-agent                                            # the spec.yaml of a folder`,
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7   # goes on with a conversation`,
+			`git log -5 | pexctl run spec.yaml -                              # - reads the question from stdin`,
 			`pexctl run spec.yaml -o json | jq .stop_reason`,
 			`pexctl run https://example.com/agents/triage.yaml "Why?"   # asks before it starts or reaches anything`,
 			`pexctl run spec.yaml --set limits.max_steps=5 --events events.jsonl`,
@@ -54,6 +55,9 @@ func runSpec(c *cli.Context) error {
 		return err
 	}
 	if err := checkParts(c); err != nil {
+		return err
+	}
+	if err := checkQuestion(c); err != nil {
 		return err
 	}
 	from, err := sourceOf(c, homeDir(c, spec))
@@ -125,9 +129,6 @@ func (s *session) create() (err error) {
 // input gathers what the run is given; file is the parameters in JSON that
 // stand where --params names no others.
 func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error) {
-	if err := onceFromStdin(c, "params", "messages"); err != nil {
-		return engine.Input{}, err
-	}
 	if name := c.String("params"); name != "" {
 		b, err := readGiven(c, "--params", name, mostArguments)
 		if err != nil {
@@ -140,7 +141,11 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 			return engine.Input{}, usage("--file: %w", err)
 		}
 	}
-	earlier, question, err := opening(c, file)
+	question, err := questionOf(c)
+	if err != nil {
+		return engine.Input{}, err
+	}
+	earlier, question, err := opening(c, file, question)
 	if err != nil {
 		return engine.Input{}, err
 	}
@@ -208,14 +213,21 @@ func checkParts(c *cli.Context) error {
 
 // printAnswer puts the answer, and nothing else, on stdout; why there is none,
 // or why it came early, goes to stderr.
+//
+// With --events - stdout belongs to the events: the answer goes to stderr too, or
+// with --quiet nowhere, since the last event has it.
 func printAnswer(c *cli.Context, res *engine.Result) {
-	if res.Response != "" {
+	out := c.App.Writer
+	if c.String("events") == fromStdin {
+		out = c.App.ErrWriter
+	}
+	if res.Response != "" && (out == c.App.Writer || !c.Bool("quiet")) {
 		text := res.Response
 		var indented bytes.Buffer
 		if len(res.Output) > 0 && json.Indent(&indented, res.Output, "", "  ") == nil {
 			text = indented.String()
 		}
-		fmt.Fprintln(c.App.Writer, strings.TrimRight(fitFor(c.App.Writer, text), "\n"))
+		fmt.Fprintln(out, strings.TrimRight(fitFor(out, text), "\n"))
 	}
 	if res.Status != engine.Completed {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", res.Status, tty.Safe(reasonText(res)))

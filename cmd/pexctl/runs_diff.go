@@ -40,7 +40,7 @@ func runsDiff(c *cli.Context) error {
 	if err := atMost(c, 2); err != nil {
 		return err
 	}
-	dir, home, err := homeOfRuns(c)
+	dir, home, err := homeOfRuns(c, "")
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,7 @@ func (f *follow) end(res *engine.Result) error {
 	}
 	err := answer(f.c, res, f.json)
 	if !f.c.Bool("quiet") {
+		noteStored(f.c, f.dir, res)
 		for _, line := range goOn(f.c, f.dir, res) {
 			fmt.Fprintln(f.c.App.ErrWriter, line)
 		}

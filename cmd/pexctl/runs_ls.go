@@ -18,9 +18,10 @@ import (
 
 func runsLsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "ls", Usage: "list runs, the latest first",
+		Name: "ls", Usage: "list runs, the latest first", ArgsUsage: "[SPEC]",
 		Description: examples(
 			"pexctl runs ls",
+			"pexctl runs ls my-agent                    # the runs of another project",
 			"pexctl runs ls --status interrupted        # waiting for a person, or to be resumed",
 			"pexctl runs ls --status max_steps          # a stop reason will do too",
 			"pexctl runs ls --spec triage --limit 0     # all runs of one agent",
@@ -41,7 +42,7 @@ func runsLs(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 0); err != nil {
+	if err := atMost(c, 1); err != nil {
 		return err
 	}
 	if err := checkStatus(c.String("status")); err != nil {
@@ -94,14 +95,14 @@ func checkStatus(status string) error {
 
 // listRuns is the runs that are asked for, and how many more there are.
 func listRuns(c *cli.Context) (asked []standing, left int, err error) {
-	dir, err := homeHere(c)
+	dir, err := homeOfSpec(c, c.Args().First())
 	if err != nil {
 		return nil, 0, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil && !c.IsSet("home") {
 		return []standing{}, 0, nil // a project in which nothing ran yet
 	}
-	dir, home, err := homeOfRuns(c)
+	dir, home, err := homeOfRuns(c, c.Args().First())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -133,11 +134,7 @@ func matches(c *cli.Context, s standing) bool {
 
 func printRuns(c *cli.Context, all []standing, left int) {
 	if len(all) == 0 {
-		text := `no runs yet: pexctl run spec.yaml "your question" makes one`
-		if c.String("status") != "" || c.String("spec") != "" {
-			text = "no run is like that (pexctl runs ls lists them all)"
-		}
-		fmt.Fprintln(c.App.ErrWriter, text)
+		fmt.Fprintln(c.App.ErrWriter, noRunsText(c))
 		return
 	}
 	rows := [][]string{{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}}
@@ -151,6 +148,17 @@ func printRuns(c *cli.Context, all []standing, left int) {
 	if left > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "and %d more (--limit 0 lists all)\n", left)
 	}
+}
+
+// noRunsText says why the list is empty, and where to look.
+func noRunsText(c *cli.Context) string {
+	if c.String("status") != "" || c.String("spec") != "" {
+		return "no run matches (pexctl runs ls lists all)"
+	}
+	if hint := elsewhere(c, "runs"); hint != "" && !c.Args().Present() {
+		return "no runs here yet\n  hint: " + hint
+	}
+	return `no runs yet; start one: pexctl run spec.yaml "your question"`
 }
 
 // statusText is a status with the stop reason, where that says more.

@@ -35,7 +35,7 @@ func runsRm(c *cli.Context) error {
 	if !c.Args().Present() {
 		return usage("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
 	}
-	dir, home, err := homeOfRuns(c)
+	dir, home, err := homeOfRuns(c, "")
 	if err != nil {
 		return err
 	}

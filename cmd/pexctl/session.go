@@ -94,6 +94,9 @@ func (s *session) tell(res *engine.Result) error {
 		s.explainMiss(res.Miss)
 	}
 	quiet := s.c.Bool("quiet")
+	if !quiet {
+		noteStored(s.c, s.dir, res)
+	}
 	if !quiet || !s.json {
 		for _, line := range goOn(s.c, s.dir, res) {
 			fmt.Fprintln(s.c.App.ErrWriter, line)
@@ -103,6 +106,13 @@ func (s *session) tell(res *engine.Result) error {
 		hint(s.c.App.ErrWriter, s.hints(res))
 	}
 	return err
+}
+
+// noteStored says where a run that has ended is stored.
+func noteStored(c *cli.Context, home string, res *engine.Result) {
+	if res.Status != engine.Interrupted && !res.Resumes {
+		fmt.Fprintf(c.App.ErrWriter, "stored in %s; details: pexctl runs show %s%s\n", relative(home), res.RunID, homeArgument(c, home))
+	}
 }
 
 func (s *session) close() error {
@@ -124,7 +134,7 @@ func homeArgument(c *cli.Context, home string) string {
 			return ""
 		}
 	}
-	return " --home " + quoted(home)
+	return " --home " + quoted(relative(home))
 }
 
 func samePath(a, b string) bool {

@@ -56,16 +56,20 @@ func readName(c *cli.Context, name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(from, int64(most)))
 }
 
-// onceFromStdin refuses several flags that want stdin, which can be read once.
-func onceFromStdin(c *cli.Context, flags ...string) error {
+// onceFromStdin refuses what would read stdin twice: several flags, or a flag
+// and the argument in which - stands for the question.
+func onceFromStdin(c *cli.Context, argument string, flags ...string) error {
 	first := ""
+	if argument == fromStdin {
+		first = "the question"
+	}
 	for _, flag := range flags {
 		switch {
 		case c.String(flag) != fromStdin:
 		case first != "":
-			return usage("--%s - and --%s -: stdin can be read once; give one of them a file", first, flag)
+			return usage("%s - and --%s -: stdin can be read once; give one of them a file", first, flag)
 		default:
-			first = flag
+			first = "--" + flag
 		}
 	}
 	return nil
