@@ -53,8 +53,10 @@ type Asker interface {
 // budget.
 type Delegate interface {
 	Program() *Program
-	// Parameters are the program's, made of arguments that fit Info().Input.
-	Parameters(args json.RawMessage) map[string]any
+	// Parameters returns the program's parameters for arguments that fit
+	// Info().Input; context is nil outside guided steps. An error, such as a
+	// *RoundedError, is the call's failure.
+	Parameters(args json.RawMessage, context *PlanContext) (map[string]any, error)
 }
 
 // Call is one call of a tool.
@@ -62,8 +64,8 @@ type Call struct {
 	Args     json.RawMessage // a JSON object
 	Key      string          // idempotency key: run and effect path
 	RunID    string
-	Path     string // effect path
-	Context  string // where in the plan the run is and what earlier steps gave; for guided steps
+	Path     string       // effect path
+	Context  *PlanContext // of a guided step; else nil
 	Progress func(message string)
 	// Ask puts a question to a person in the middle of the call. A tool that
 	// does not write is ended by it, and called again with the answers so far,

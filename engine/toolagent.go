@@ -12,12 +12,17 @@ import (
 func (c *toolRun) delegate(d Delegate) error {
 	s, began := c.s, c.s.Now()
 	c.attempts = 1
+	params, err := d.Parameters(c.rec.Args, c.u.Context)
+	if err != nil {
+		c.rec.fail(CallError, fmt.Sprintf("the arguments of %s cannot be used: %v", c.rec.Tool, err))
+		return nil
+	}
 	s.r.calling(-1)
 	s.r.delegating(1)
 	defer func() { s.r.delegating(-1); s.r.calling(1) }()
 	var agent *run
-	err := c.inTime(func(s *Scope) (err error) {
-		agent, err = s.nested(c.name, d.Program(), d.Parameters(c.rec.Args))
+	err = c.inTime(func(s *Scope) (err error) {
+		agent, err = s.nested(c.name, d.Program(), params)
 		return err
 	})
 	c.rec.DurationMS = milliseconds(s.Now() - began)

@@ -24,8 +24,8 @@ type delegate struct {
 
 func (d delegate) Program() *engine.Program { return d.program }
 
-func (d delegate) Parameters(args json.RawMessage) map[string]any {
-	return map[string]any{"question": string(args)}
+func (d delegate) Parameters(args json.RawMessage, _ *engine.PlanContext) (map[string]any, error) {
+	return map[string]any{"question": string(args)}, nil
 }
 
 // within is a program that nests another as the tool "agent", bound by change.

@@ -16,7 +16,7 @@ type Invocation struct {
 	Step    StepRecord   // what the step did so far, for guards
 	Refuse  string       // why the call is not to be made, for the model; "" = it is
 	Moot    func() error // asked once a call has waited: why it is not to be made any more, nil = it is; nil = it always is
-	Context string       // see Call.Context
+	Context *PlanContext // see Call.Context
 }
 
 // Tool calls a tool. Whatever goes wrong with the tool is in the record: an

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -105,26 +107,50 @@ func task(v engine.View, st engine.Step) engine.Text {
 	return withSession(v, text)
 }
 
-// situation says where in the plan a guided step is and what the last steps gave.
-func (a *attempt) situation(v engine.View) []string {
-	const newest = 5
-	out := []string{"Objective: ", v.State.Question, "\nPlan:\n"}
-	for i, st := range v.State.Plan.Steps {
-		mark := "pending"
-		if rec, ok := v.State.Record(st.ID); ok {
-			mark = string(rec.Status)
-		}
+// situation says where in the plan a guided step is and what the newest steps
+// before it returned.
+func (a *attempt) situation(v engine.View) *engine.PlanContext {
+	const newest, resultBytes = 5, 4000
+	c := &engine.PlanContext{
+		Objective: v.State.Question, Goal: a.st.Goal, Context: a.st.Context, Success: a.st.Success,
+		Plan: make([]engine.PlanContextStep, 0, len(v.State.Plan.Steps)),
+	}
+	recent := v.State.Steps[max(0, len(v.State.Steps)-newest):]
+	for _, st := range v.State.Plan.Steps {
+		step := engine.PlanContextStep{ID: st.ID, Goal: st.Goal, Status: "pending"}
 		if st.ID == a.st.ID {
-			mark = "current"
+			step.Status = "current"
+		} else if rec, ok := v.State.Record(st.ID); ok {
+			step.Status = string(rec.Status)
 		}
-		out = append(out, strconv.Itoa(i+1)+". ["+mark+"] ", st.Goal, "\n")
+		if i := slices.IndexFunc(recent, func(r engine.StepRecord) bool { return r.ID == st.ID }); i >= 0 {
+			step.Result = cutText(recent[i].Result, resultBytes)
+		}
+		c.Plan = append(c.Plan, step)
 	}
-	done := v.State.Steps
-	if len(done) > newest {
-		done = done[len(done)-newest:]
+	c.Text = situationText(c, true)
+	return c
+}
+
+// situationText is a plan context for a model to read, fenced: goals and results
+// come from models and tools. Without details it is the plan alone, for a model
+// that has the rest in its conversation.
+func situationText(c *engine.PlanContext, details bool) string {
+	var b strings.Builder
+	b.WriteString("Objective: " + c.Objective + "\nPlan:\n")
+	for i, st := range c.Plan {
+		b.WriteString(strconv.Itoa(i+1) + ". [" + st.Status + "] " + st.ID + ": " + st.Goal + "\n")
 	}
-	for _, rec := range done {
-		out = append(out, "Result of "+rec.ID+" ["+string(rec.Status)+"]: ", rec.Result, "\n")
+	if details && c.Context != "" {
+		b.WriteString("Context of the current step: " + c.Context + "\n")
 	}
-	return out
+	if details && c.Success != "" {
+		b.WriteString("The current step is done when: " + c.Success + "\n")
+	}
+	for _, st := range c.Plan {
+		if details && st.Result != "" {
+			b.WriteString("Result of " + st.ID + ":\n" + st.Result + "\n")
+		}
+	}
+	return guidedContext + strings.Join(fenced(nil, strings.TrimRight(b.String(), "\n")), "")
 }

@@ -3,7 +3,6 @@ package node
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
@@ -20,7 +19,7 @@ func (a *attempt) direct(s *engine.Scope) error {
 	if err != nil || args == nil {
 		return err
 	}
-	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: tool, Args: args, Context: strings.Join(a.situation(v), "")})
+	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: tool, Args: args, Context: a.situation(v)})
 	if rec.Status != "" {
 		a.book(s, []engine.ToolRecord{rec})
 	}
@@ -55,7 +54,7 @@ func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (json.R
 	if err := d.compact(s, a); err != nil {
 		return nil, err
 	}
-	messages := append(d.sent, engine.Message{Role: engine.User, Text: engine.Text{guidedArgs}})
+	messages := append(d.sent, engine.Message{Role: engine.User, Text: engine.Text{guidedArgs, "\n\n", situationText(a.situation(v), false)}})
 	r, err := a.ask(s, "model", engine.ModelCall{Role: "executor", Messages: messages, Tools: defs})
 	if err != nil || r == nil {
 		return nil, err

@@ -39,6 +39,8 @@ var (
 	reactProtocol string
 	//go:embed prompt/guided_args.md
 	guidedArgs string
+	//go:embed prompt/guided_context.md
+	guidedContext string
 	//go:embed prompt/finalizer_system.md
 	finalizerSystem string
 	//go:embed prompt/finalizer_template.md

@@ -206,7 +206,9 @@ func (expert) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) { 
 
 func (e expert) Program() *engine.Program { return e.program }
 
-func (expert) Parameters(json.RawMessage) map[string]any { return map[string]any{"question": "q"} }
+func (expert) Parameters(json.RawMessage, *engine.PlanContext) (map[string]any, error) {
+	return map[string]any{"question": "q"}, nil
+}
 
 // Asks makes it a Config too.
 func (e expert) Asks() []engine.Ask { return []engine.Ask{{Agent: e.program}} }

@@ -62,10 +62,17 @@ func (t *agent) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) 
 // Program implements engine.Delegate.
 func (t *agent) Program() *engine.Program { return t.program }
 
-// Parameters implements engine.Delegate.
-func (t *agent) Parameters(args json.RawMessage) map[string]any {
+// Parameters implements engine.Delegate. In a guided step the question also says
+// where in the plan the step is.
+func (t *agent) Parameters(args json.RawMessage, context *engine.PlanContext) (map[string]any, error) {
+	if err := engine.Held(args); err != nil {
+		return nil, err
+	}
 	out, _ := engine.PlainJSON(args).(map[string]any) // the arguments were checked
-	return out
+	if question, ok := out["question"].(string); ok && context != nil {
+		out["question"] = question + "\n\n" + context.Text
+	}
+	return out, nil
 }
 
 // parametersSchema is the input schema of a spec: its parameters.

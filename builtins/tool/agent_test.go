@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,11 +35,30 @@ func TestAnAgentsParametersAreItsArguments(t *testing.T) {
 	if diff := cmp.Diff(want, string(info.Input)); diff != "" {
 		t.Error(diff)
 	}
-	got := made.(engine.Delegate).Parameters(json.RawMessage(`{"question":"q","depth":2,"at":2.5}`))
+	got, err := made.(engine.Delegate).Parameters(json.RawMessage(`{"question":"q","depth":2,"at":2.5}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(map[string]any{"question": "q", "depth": 2, "at": 2.5}, got); diff != "" {
 		t.Error(diff)
 	}
 	fails(t, made, map[string]any{"question": "q"}, "an agent is run, not called")
+}
+
+func TestAnAgentRefusesArgumentsThatItWouldRound(t *testing.T) {
+	made := made(t, tool.Agent, engine.ToolSettings{}, func(c *tool.AgentConfig) { c.Ref.Bind(researcher()) })
+	_, err := made.(engine.Delegate).Parameters(json.RawMessage(`{"question":"q","at":123456789012345678901}`), nil)
+	if _, rounded := errors.AsType[*engine.RoundedError](err); !rounded {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnAgentsQuestionSaysWhereInThePlanAGuidedStepIs(t *testing.T) {
+	made := made(t, tool.Agent, engine.ToolSettings{}, func(c *tool.AgentConfig) { c.Ref.Bind(researcher()) })
+	got, err := made.(engine.Delegate).Parameters(json.RawMessage(`{"question":"q","at":1}`), &engine.PlanContext{Text: "the plan"})
+	if err != nil || got["question"] != "q\n\nthe plan" {
+		t.Errorf("got %v, %v", got, err)
+	}
 }
 
 func TestAnAgentNeedsASpec(t *testing.T) {

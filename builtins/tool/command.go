@@ -15,7 +15,7 @@ import (
 type CommandConfig struct {
 	Argv        []component.Template          `yaml:"argv" path:"program" required:"true" min:"1" vars:"args,parameters,env" doc:"Program and arguments; no shell is in between, and one argument stays one argument whatever a model puts in. A value that starts with a dash is refused where the program could take it for an option: not behind --, behind text of yours (--name=${args.x}), behind a script in argv, or where input_schema declares a number, an enum, or a pattern that starts with ^."`
 	AllowDash   bool                          `yaml:"allow_leading_dash" doc:"Passes on values of args that start with a dash wherever they stand, for programs that look for no options there."`
-	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables on top of PATH, HOME, LANG, TMPDIR and PEX_IDEMPOTENCY_KEY; nothing else of the machine's environment is passed on."`
+	Env         map[string]component.Template `yaml:"env" vars:"args,parameters,env" doc:"Environment variables on top of PATH, HOME, LANG, TMPDIR, PEX_IDEMPOTENCY_KEY and, in guided steps, PEX_CONTEXT (where in the plan the step is, as JSON); nothing else of the machine's environment is passed on."`
 	Stdin       component.Template            `yaml:"stdin" vars:"args,parameters,env" doc:"What the program reads from its standard input. Default: nothing."`
 	Cwd         string                        `yaml:"cwd" path:"relative" doc:"Folder to run in; relative to the file that names it. Default: the spec's folder."`
 	InputSchema component.SchemaRef           `yaml:"input_schema" doc:"JSON Schema of the arguments. Default: each args name used above, a string."`
@@ -88,7 +88,7 @@ func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 		}
 		c.Argv = append(c.Argv, arg)
 	}
-	if c.Env, c.Path, err = t.environment(look, call.Key); err != nil {
+	if c.Env, c.Path, err = t.environment(look, call); err != nil {
 		return nil, err
 	}
 	if t.config.Stdin.Text != "" {

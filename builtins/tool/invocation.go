@@ -6,20 +6,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/process"
 )
 
 const (
-	keyVariable = "PEX_IDEMPOTENCY_KEY"
-	maxLineText = 200 // bytes of a command line in a description
+	keyVariable     = "PEX_IDEMPOTENCY_KEY"
+	contextVariable = "PEX_CONTEXT"
+	maxContextBytes = 96 << 10 // Linux allows 128 KiB for one variable
+	maxLineText     = 200      // bytes of a command line in a description
 )
 
 // environment is the whole environment of the child, sorted, and its PATH.
-func (t *command) environment(look component.Lookup, key string) (env []string, path string, err error) {
+func (t *command) environment(look component.Lookup, call *engine.Call) (env []string, path string, err error) {
 	values := process.Inherited(machine(t.env))
-	if key != "" {
-		values[keyVariable] = key
+	if call.Key != "" {
+		values[keyVariable] = call.Key
+	}
+	if call.Context != nil {
+		values[contextVariable] = string(call.Context.JSON(maxContextBytes))
 	}
 	for name, value := range t.config.Env {
 		values[name] = value.Render(look)

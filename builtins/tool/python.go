@@ -123,7 +123,7 @@ func (t *python) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutpu
 	// A program may have made what its user cannot remove again.
 	defer func() { _ = os.RemoveAll(dir) }()
 	order, err := json.Marshal(map[string]any{
-		"source": args.Source, "inputs": args.Inputs, "memory": t.config.MaxMemory, "cpu": t.config.CPU, "file": t.config.MaxFile,
+		"source": args.Source, "inputs": args.Inputs, "context": call.Context, "memory": t.config.MaxMemory, "cpu": t.config.CPU, "file": t.config.MaxFile,
 		"network": t.config.Network && !t.offline, "must": t.offline, "result": resultFile,
 	})
 	if err != nil {

@@ -83,7 +83,7 @@ def main():
     for name, most in (("AS", order["memory"]), ("CPU", order["cpu"]), ("FSIZE", order["file"]), ("NOFILE", 128), ("CORE", 0)):
         limit(name, most)
     result = os.path.abspath(order["result"])
-    source, world = order["source"], {"__name__": "__main__", "inputs": order["inputs"]}
+    source, world = order["source"], {"__name__": "__main__", "inputs": order["inputs"], "context": order["context"] or {}}
     linecache.cache["program"] = (len(source), None, source.splitlines(True), "program")
     try:
         exec(compile(source, "program", "exec"), world)

@@ -62,6 +62,32 @@ func TestCall(t *testing.T) {
 	}
 }
 
+func TestAGuidedCallCarriesThePlanContextInItsMeta(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			tool := bound(t, tr.make(t, nil), "context")
+			c := &engine.Call{Args: json.RawMessage(`{"text":""}`), Progress: func(string) {}}
+			for _, tt := range []struct {
+				context *engine.PlanContext
+				want    string
+			}{
+				{nil, "null"},
+				{&engine.PlanContext{Objective: "o", Goal: "g", Plan: []engine.PlanContextStep{{ID: "a", Goal: "g", Status: "current"}}},
+					`{"goal":"g","objective":"o","plan":[{"goal":"g","id":"a","status":"current"}]}`},
+			} {
+				c.Context = tt.context
+				out, err := tool.Call(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(tt.want, out.Text); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+}
+
 func TestCallFails(t *testing.T) {
 	tests := []struct{ name, tool, args, want string }{
 		{"the tool's own failure", "fail", `{"text":""}`, "the disk is full"},

@@ -14,8 +14,12 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// metaKey names the idempotency key in the _meta of a call.
-const metaKey = "pexctl/idempotencyKey"
+// The members of the _meta of a call.
+const (
+	metaKey         = "pexctl/idempotencyKey"
+	metaContext     = "pexctl/context" // of a guided step
+	maxContextBytes = 64 << 10
+)
 
 // member is one tool of a server, as the run knows it.
 type member struct {
@@ -84,9 +88,7 @@ func (s *session) make(u *underway, now known, args map[string]json.RawMessage) 
 		return now.made(u.ctx, s, args)
 	}
 	params := &sdk.CallToolParams{Name: now.def.Name, Arguments: args}
-	if u.call.Key != "" {
-		params.Meta = sdk.Meta{metaKey: u.call.Key}
-	}
+	params.Meta = meta(u.call)
 	params.SetProgressToken(u.token)
 	var res *sdk.CallToolResult
 	err := s.rounds(u.ctx, func(answers sdk.InputResponseMap, state string) (sdk.InputRequestMap, string, error) {
@@ -102,6 +104,18 @@ func (s *session) make(u *underway, now known, args map[string]json.RawMessage) 
 		return nil, err
 	}
 	return output(res)
+}
+
+// meta is the _meta of a call.
+func meta(call *engine.Call) sdk.Meta {
+	m := sdk.Meta{}
+	if call.Key != "" {
+		m[metaKey] = call.Key
+	}
+	if call.Context != nil {
+		m[metaContext] = call.Context.JSON(maxContextBytes)
+	}
+	return m
 }
 
 // same is the tool as the server has it now, if that is the one that the run

@@ -115,6 +115,10 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 	add("meta", "Tells the idempotency key and the arguments.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
 		return said(fmt.Sprint(req.Params.Meta["pexctl/idempotencyKey"], " ", string(req.Params.Arguments))), nil
 	})
+	add("context", "Returns the plan context.", func(_ context.Context, req *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+		where, _ := json.Marshal(req.Params.Meta["pexctl/context"])
+		return said(string(where)), nil
+	})
 	add("hang", "Waits for ever, whoever cancels.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
 		select {
 		case <-end:

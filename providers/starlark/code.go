@@ -47,6 +47,9 @@ const (
 	aboutVariables = " variables is a dict-like store that later steps and runs of this conversation see: variables.get(name), variables.set(name, value), variables.delete(name), variables.names()."
 )
 
+// maxContextBytes bounds what a program is given of the plan.
+const maxContextBytes = 256 << 10
+
 type codeTool struct {
 	info   engine.ToolInfo
 	config Config
@@ -99,6 +102,7 @@ func (t *codeTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 		return nil, err
 	}
 	tree.Close()
+	r.Context = call.Context.JSON(maxContextBytes)
 	if t.config.Variables && call.Session != nil {
 		kept, err := call.Session.Read(ctx)
 		if err != nil {

@@ -67,8 +67,14 @@ func (p *program) run() (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf(`argument "inputs": %w`, err)
 	}
+	var context starlark.Value = starlark.NewDict(0)
+	if len(p.Context) > 0 {
+		if context, err = p.decode(p.Context); err != nil {
+			return nil, fmt.Errorf("context: %w", err)
+		}
+	}
 	world := starlark.StringDict{
-		"inputs": inputs, "json": starlarkjson.Module, "math": math.Module,
+		"inputs": inputs, "context": context, "json": starlarkjson.Module, "math": math.Module,
 		"sum":        starlark.NewBuiltin("sum", sum),
 		"round":      starlark.NewBuiltin("round", round),
 		"read_file":  starlark.NewBuiltin("read_file", p.readFile),

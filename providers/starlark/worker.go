@@ -24,6 +24,7 @@ type settings struct {
 type request struct {
 	Source    string
 	Inputs    json.RawMessage
+	Context   json.RawMessage // of a guided step; nil = none
 	Settings  settings
 	Keeps     bool // variables may be used
 	Variables map[string]json.RawMessage
