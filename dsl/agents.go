@@ -2,15 +2,11 @@ package dsl
 
 import (
 	"path/filepath"
-	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
-
-// maxAgents bounds how deep agents may call agents.
-const maxAgents = 5
 
 // agentRef compiles the spec that a value names. In a resolved spec the whole
 // of it stands there: {file, spec}. A role's section is read for the role, and
@@ -37,6 +33,9 @@ func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 		}
 		return
 	}
+	if !c.holds(s, v.place) {
+		return
+	}
 	if rel, err := filepath.Rel(c.dir, s.File); err == nil {
 		a.File = filepath.ToSlash(rel) + s.fragment()
 	}
@@ -59,10 +58,12 @@ func (c *compiler) agentOf(v *value) *Spec {
 	if src.agent = agent; c.loader.calls(src, v.place) {
 		return nil
 	}
-	sub := c.loader.below()
-	s := sub.loadSource(src)
-	c.loader.read = append(c.loader.read, sub.read...)
-	return s
+	return c.loader.build(agentKey{name: src.whole()}, v.place, func() *Spec {
+		sub := c.loader.below()
+		s := sub.loadSource(src)
+		c.loader.read = append(c.loader.read, sub.read...)
+		return s
+	})
 }
 
 // cutAgent parts what a value names from the agent in it; a file that is there
@@ -81,27 +82,16 @@ func (f *files) cutAgent(v *value) (file, agent string) {
 // below is a loader for a spec that another one calls. Overrides are the outer
 // one's.
 func (l *loader) below() *loader {
-	sub := &loader{options: l.options, report: l.report, files: l.files, chain: l.chain, lock: l.lock}
+	sub := &loader{options: l.options, report: l.report, files: l.files, chain: l.chain, lock: l.lock, built: l.built}
 	sub.options.Set, sub.options.Environ = nil, nil
 	return sub
 }
 
-// calls reports a spec that is being compiled already, or is called too deep.
-func (l *loader) calls(src *source, at place) bool {
-	switch {
-	case slices.Contains(l.chain, src.whole()):
-		l.report.error(diag.Cycle, at, "%s calls itself: %s", l.files.name(src.whole()), l.route(append(slices.Clone(l.chain), src.whole())))
-	case len(l.chain) >= maxAgents:
-		l.report.error(diag.Cycle, at, "agents call agents more than %d deep", maxAgents)
-	default:
-		return false
-	}
-	return true
-}
-
 // within makes a program, which a value names, one of those within the one that
-// is compiled.
-func (c *compiler) within(v *value, a *component.AgentRef, p *engine.Program) {
+// is compiled. It is a copy: other places may call the agent by another path.
+func (c *compiler) within(v *value, a *component.AgentRef, shared *engine.Program) {
+	own := *shared
+	p := &own
 	p.File = a.File
 	a.Bind(p)
 	c.embedded[v] = p
@@ -128,8 +118,11 @@ func (c *compiler) resolvedAgent(v *value, a *component.AgentRef) {
 		return
 	}
 	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
-	sub := c.loader.below()
-	if s := sub.finish(spec, &source{name: a.File, kind: resolved, path: file}); s.program != nil {
+	key := agentKey{name: file, text: digest(spec.appendJSON(nil))}
+	s := c.loader.build(key, v.place, func() *Spec {
+		return c.loader.below().finish(spec, &source{name: a.File, kind: resolved, path: file})
+	})
+	if s != nil && s.program != nil && c.holds(s, v.place) {
 		c.within(v, a, s.program)
 	}
 }

@@ -24,6 +24,7 @@ func (c *compiler) template(v *value, tag reflect.StructTag) *prompt.Template {
 
 // templateOf is template with a scope that is known.
 func (c *compiler) templateOf(v *value, o prompt.Options) *prompt.Template {
+	o.Source = v.place.String()
 	t, problems := prompt.Parse(v.text, o)
 	c.refers(t.Names())
 	for _, p := range problems {

@@ -38,6 +38,8 @@ type compiler struct {
 	program    *engine.Program
 	used       map[string]bool // "prompts.x", "parameters.x"; "parameters" = any
 	usedLLMs   []string
+	depth      int                        // of the agents that it calls: 0 = it calls none
+	callers    int                        // places that call an agent, those within its agents included
 	agents     []*Spec                    // agents that it calls, and those of its file that nothing calls
 	embedded   map[*value]*engine.Program // the agents that values name, once they are compiled
 	defaults   []Origin

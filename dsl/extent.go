@@ -1,18 +1,50 @@
 package dsl
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
 
-// end is the column behind what stands at a place: a text in quotes, a
-// reference, else a word; 0 = nothing stands there.
-func (p place) end() int {
-	line := []rune(p.src.line(p.line))
-	if p.line < 1 || p.col < 1 || p.col > len(line) {
+// end is the column after the text at a place: a text in quotes, a reference,
+// else a word; 0 = there is none. excerpt is the part of the line that begins at
+// column from.
+func (p place) end(excerpt string, from int) int {
+	line, at := []rune(excerpt), p.col-from
+	if p.line < 1 || at < 0 || at >= len(line) {
 		return 0
 	}
-	return p.col + extent(line[p.col-1:])
+	return p.col + extent(line[at:])
+}
+
+// A line of more than maxExcerpt bytes is cut to what is around the place.
+const (
+	maxExcerpt    = 8 << 10
+	beforeExcerpt = 2 << 10
+)
+
+// excerpt is the line of a place, and the column at which the excerpt of a long
+// line begins, else 1.
+func (p place) excerpt() (text string, from int) {
+	at := p.src.lineStart(p.line)
+	if at < 0 {
+		return "", 1
+	}
+	end := len(p.src.text)
+	if p.line < len(p.src.starts) {
+		end = p.src.starts[p.line] - 1
+	}
+	line := bytes.TrimSuffix(p.src.text[at:max(at, end)], []byte("\n"))
+	if len(line) <= maxExcerpt {
+		return p.src.line(p.line), 1
+	}
+	start, from := 0, 1
+	for from < p.col-beforeExcerpt && start < len(line) {
+		start += runeLen(line[start:])
+		from++
+	}
+	line = line[start:]
+	return strings.ToValidUTF8(string(line[:min(len(line), maxExcerpt)]), ""), from
 }
 
 // extent is the length of what a text begins with, in characters.

@@ -111,14 +111,20 @@ func (c *compiler) compileInner(name string, at place) *Spec {
 	if c.loader.calls(&src, at) {
 		return nil
 	}
-	tree := c.loader.inner(c.whole, name, at)
-	if tree == nil {
+	s := c.loader.build(agentKey{whole: c.whole, name: src.whole()}, at, func() *Spec {
+		tree := c.loader.inner(c.whole, name, at)
+		if tree == nil {
+			return nil
+		}
+		sub := c.loader.below()
+		sub.outer = c.whole
+		s := sub.finish(tree, &src)
+		c.loader.read = append(c.loader.read, sub.read...)
+		return s
+	})
+	if s == nil {
 		return nil
 	}
-	sub := c.loader.below()
-	sub.outer = c.whole
-	s := sub.finish(tree, &src)
-	c.loader.read = append(c.loader.read, sub.read...)
 	for used := range s.uses {
 		if !strings.HasPrefix(used, "parameters.") {
 			c.used[used] = true // the file's entry, too

@@ -20,10 +20,13 @@ type loader struct {
 	read    []string // absolute paths, in order
 	chain   []string // specs that are being compiled, the outermost first
 	lock    *pins    // nil = not read yet
-	outer   *value   // the tree of the file that the agent within it shares; nil = the spec is no such agent
+	built   builtAgents
+	outer   *value // the tree of the file that the agent within it shares; nil = the spec is no such agent
 }
 
-func newLoader(o Options) *loader { return &loader{options: o, report: &report{}} }
+func newLoader(o Options) *loader {
+	return &loader{options: o, report: &report{}, built: builtAgents{}}
+}
 
 // load runs every phase; later ones go on after errors, to report all.
 func (l *loader) load(path string) *Spec {
@@ -152,6 +155,7 @@ func (l *loader) finish(tree *value, src *source) *Spec {
 	p := c.compile()
 	s.Kind, s.models, s.llms = c.doc.Kind, c.usedLLMs, c.llmValues
 	s.defaults, s.agents = c.defaults, c.agents
+	s.depth, s.places = c.depth+1, c.callers+1
 	s.uses = c.uses()
 	if p != nil && !l.report.failedSince(before) && !l.report.list.Failed() {
 		for _, d := range l.report.list {

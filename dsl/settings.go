@@ -60,9 +60,7 @@ func (l *loader) under(at place, path string, set []setting) *Spec {
 			l.report.error(d.Code, set[i].at, "%s", strings.ReplaceAll(d.Message, d.File, set[i].path())).Hint = d.Hint
 			continue
 		}
-		if len(l.report.list) < maxDiagnostics {
-			l.report.list = append(l.report.list, d)
-		}
+		l.report.keep(d)
 	}
 	switch {
 	case s == nil || found.Failed():

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 )
 
@@ -89,6 +90,17 @@ type place struct {
 // is says whether two places are the same one.
 func (p place) is(q place) bool {
 	return p.src != nil && q.src != nil && p.src.path == q.src.path && p.line == q.line && p.col == q.col
+}
+
+// String is the place as diagnostics print it, file:line:column.
+func (p place) String() string {
+	switch {
+	case p.src == nil:
+		return "a default"
+	case p.src.kind == resolved || p.line == 0:
+		return p.src.name
+	}
+	return fmt.Sprintf("%s:%d:%d", p.src.name, p.line, p.col)
 }
 
 // offset is the byte offset of a place, or -1.

@@ -80,6 +80,8 @@ type Spec struct {
 	program  *engine.Program
 	found    diag.List
 	agents   []*Spec
+	depth    int      // of the agents that call each other: 1 = it calls none
+	places   int      // that call an agent, with itself
 	models   []string // llms that are used
 	llms     map[string]*value
 	uses     map[string]bool

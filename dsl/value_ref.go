@@ -4,13 +4,40 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine/component"
 )
 
 // valueRef reads any value, whose texts are templates.
 func (c *compiler) valueRef(v *value, tag reflect.StructTag, to *component.Value) {
 	to.JSON = v.appendJSON(nil)
-	to.Bind(c.filled(v, tag))
+	fill, where := c.filled(v, tag), v.place.String()
+	to.Bind(func(l component.Lookup) any {
+		out := fill(l)
+		if textIn(out) > prompt.MaxRendered {
+			panic(&component.TooLarge{Template: where, Limit: prompt.MaxRendered})
+		}
+		return out
+	})
+}
+
+// textIn counts the bytes of the texts in a value. Values share texts, so the
+// count may be larger than the memory they take.
+func textIn(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case string:
+		n = len(v)
+	case []any:
+		for _, item := range v {
+			n += textIn(item)
+		}
+	case map[string]any:
+		for key, member := range v {
+			n += len(key) + textIn(member)
+		}
+	}
+	return n
 }
 
 // filled compiles the templates in a value; what it gives fills them.

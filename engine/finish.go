@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 )
@@ -19,6 +20,7 @@ func (r *run) broken(err error) {
 	var parked *kernel.Parked
 	var review *kernel.NeedsReview
 	var paused *kernel.Paused
+	var large *component.TooLarge
 	drifted := errors.As(err, &r.missed)
 	_, r.unkept = errors.AsType[*kernel.StoreError](err)
 	switch {
@@ -43,6 +45,9 @@ func (r *run) broken(err error) {
 		r.reason = StopReason{Code: StopStoreCorrupt, Status: Failed, Message: err.Error()}
 	case drifted:
 		r.reason = StopReason{Code: StopDrift, Path: r.missed.Path, Status: Failed, Message: r.missed.Error()}
+	case errors.As(err, &large):
+		err = large
+		r.reason = StopReason{Code: StopTooLarge, Status: Failed, Message: err.Error()}
 	default:
 		r.reason = StopReason{Code: StopInternal, Status: Failed, Message: err.Error()}
 	}

@@ -43,6 +43,7 @@ const (
 	StopToolsChanged   StopCode = "tools_changed"
 	StopStoreFull      StopCode = "store_full"
 	StopStoreCorrupt   StopCode = "store_corrupt"
+	StopTooLarge       StopCode = "too_large" // a template renders to more than a run may hold
 	StopSuspended      StopCode = "suspended"
 	StopCancelled      StopCode = "cancelled"
 )

@@ -154,8 +154,7 @@ func checkPlan(s *engine.Scope, by, format string, steps []engine.Step) []string
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if len(steps) > maxPlan {
-		add("the plan has %d steps, at most %d are allowed", len(steps), maxPlan)
-		return wrong
+		return []string{tooLong(len(steps))}
 	}
 	tools := stepTools(v, by)
 	planned := func(id string, upTo int) int {
@@ -202,6 +201,10 @@ func checkPlan(s *engine.Scope, by, format string, steps []engine.Step) []string
 		add("the dependencies form a cycle: %s", cycle)
 	}
 	return wrong
+}
+
+func tooLong(steps int) string {
+	return fmt.Sprintf("the plan has %d steps, at most %d are allowed", steps, maxPlan)
 }
 
 // isID says that a step can have an id: it is a part of effect paths, and of

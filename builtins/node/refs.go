@@ -12,7 +12,7 @@ import (
 )
 
 // In what a model writes only references to steps expand (DESIGN section 3).
-var stepsOnly = prompt.Options{Namespaces: []string{"steps"}}
+var stepsOnly = prompt.Options{Source: "a text of the plan", Namespaces: []string{"steps"}}
 
 // parseRefs compiles a text a model wrote; one that cannot be compiled is
 // plain text.

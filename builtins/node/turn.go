@@ -62,6 +62,7 @@ func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) 
 		}
 		*left--
 		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, bad.text), Repair: engine.PlannerReasked})
+		said.Text = engine.Text{excerpt(r.Text)}
 		messages = append(slices.Clip(messages), said, engine.Message{
 			Role: engine.User, Text: engine.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},
 		})
@@ -85,7 +86,32 @@ func unusable(role string, bad complaint, raw string) error {
 	if bad.answer {
 		code, path = engine.StopOutputInvalid, "output.repair.max_attempts"
 	}
-	return engine.Fail(code, path, "the %s's reply was not usable: %s\nThe reply was:\n%s", role, bad.text, raw)
+	return engine.Fail(code, path, "the %s's reply was not usable: %s\nThe reply was:\n%s", role, bad.text, excerpt(raw))
+}
+
+// excerpt is the beginning and the end of a long reply: what a model, or a
+// person, needs to see of one that is not usable.
+func excerpt(text string) string {
+	const most = 16 << 10
+	if len(text) <= most {
+		return text
+	}
+	head, tail := strings.ToValidUTF8(text[:most*3/4], ""), strings.ToValidUTF8(text[len(text)-most/4:], "")
+	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", head, len(text)-len(head)-len(tail), tail)
+}
+
+// listed joins complaints, as many as a model can make use of.
+func listed(wrong []string) string {
+	const most = 20
+	var b strings.Builder
+	for i, w := range wrong {
+		if i == most {
+			fmt.Fprintf(&b, "\n- and %d more", len(wrong)-most)
+			break
+		}
+		b.WriteString("\n- " + excerpt(w))
+	}
+	return strings.TrimPrefix(b.String(), "\n")
 }
 
 // read turns a reply into an outcome, or says what is wrong with it.
@@ -128,7 +154,11 @@ func (t turn) readAnswer(s *engine.Scope, r *engine.Reply, p reply.Result) (outc
 }
 
 func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
-	given, done := unfinished(s.View(), toSteps(p.Steps))
+	v := s.View()
+	if most := maxPlan + len(v.State.Steps); len(p.Steps) > most { // before any work that grows with it
+		return outcome{}, complaint{text: tooLong(len(p.Steps))}, nil
+	}
+	given, done := unfinished(v, toSteps(p.Steps))
 	if len(done) > 0 {
 		if len(given) == 0 && !t.last {
 			return outcome{}, complaint{text: "every step of it is done: give the steps that remain, or the result"}, nil
@@ -139,7 +169,7 @@ func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcom
 	if !t.last {
 		steps = depend(steps)
 		if wrong := checkPlan(s, t.by, t.format, steps); len(wrong) > 0 {
-			return outcome{}, complaint{text: "- " + strings.Join(wrong, "\n- ")}, nil
+			return outcome{}, complaint{text: listed(wrong)}, nil
 		}
 	}
 	out := outcome{steps: steps, reply: engine.ReplyEnv{Text: r.Text, Steps: make([]string, 0, len(steps))}}

@@ -173,7 +173,7 @@ func filledIn(text string) component.Template {
 	return out
 }
 
-var ours = prompt.Options{Namespaces: []string{"args", "env"}}
+var ours = prompt.Options{Source: "a request of the tool", Namespaces: []string{"args", "env"}}
 
 // filledBody is a body of ours; a text that is one reference keeps its type.
 func filledBody(fields map[string]any) component.Value {

@@ -55,6 +55,7 @@ var stopDocs = []struct {
 	{engine.StopToolsChanged, []engine.RunStatus{engine.Failed}, "A server's tools are not those of `pex.lock`."},
 	{engine.StopStoreFull, []engine.RunStatus{engine.Failed}, "There is no room on the disk."},
 	{engine.StopStoreCorrupt, []engine.RunStatus{engine.Failed}, "What is stored is damaged."},
+	{engine.StopTooLarge, []engine.RunStatus{engine.Failed}, "A template renders to more than 16 MiB; the message names it."},
 	{engine.StopSuspended, []engine.RunStatus{engine.Interrupted}, "Somebody stopped the process; the run goes on when it is resumed."},
 	{engine.StopCancelled, []engine.RunStatus{engine.Cancelled}, "Somebody ended it: `pexctl runs cancel`, or an answer."},
 }

@@ -68,4 +68,7 @@ const (
 	Unmentioned     Code = "PEX095"
 	NoEffect        Code = "PEX096"
 	HistoryNotShown Code = "PEX097"
+	// TooMany counts the diagnostics that a list leaves out. It is neither an
+	// error nor a warning of its own.
+	TooMany Code = "PEX099"
 )

@@ -27,7 +27,9 @@ type Diagnostic struct {
 	Severity  Severity `json:"severity"`
 	Message   string   `json:"message"`
 	Hint      string   `json:"hint"`
-	Snippet   string   `json:"-"` // the source line, for the text form; secrets are masked
+	Snippet   string   `json:"-"` // the source line, or a part of a long one, for the text form; secrets are masked
+	// SnippetColumn is the column at which Snippet begins; 0 = 1.
+	SnippetColumn int `json:"-"`
 }
 
 // Ignored is a warning that a comment in its file ignores, and why.
@@ -50,11 +52,20 @@ func (l List) Sort() List {
 	}
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
 		return cmp.Or(
+			cmp.Compare(tooMany(a), tooMany(b)),
 			cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message),
 		)
 	})
 	return slices.Compact(l)
+}
+
+// tooMany is 1 for the entry that counts what a list leaves out: it comes last.
+func tooMany(d Diagnostic) int {
+	if d.Code == TooMany {
+		return 1
+	}
+	return 0
 }
 
 // Errors counts the errors.
@@ -69,7 +80,7 @@ func (l List) Failed() bool { return l.Errors() > 0 }
 func (l List) count(s Severity) int {
 	n := 0
 	for _, d := range l {
-		if d.Severity == s {
+		if d.Severity == s && d.Code != TooMany {
 			n++
 		}
 	}

@@ -31,7 +31,7 @@ func (d Diagnostic) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: %s\n", d.place(), d.Severity, d.Code, plain(d.Message))
 	if d.Snippet != "" && d.Line > 0 {
-		line, caret := pointed(d.Snippet, d.Column)
+		line, caret := pointed(d.Snippet, d.Column-max(d.SnippetColumn-1, 0))
 		number := fmt.Sprint(d.Line)
 		fmt.Fprintf(&b, "  %s | %s\n", number, line)
 		fmt.Fprintf(&b, "  %s | %s^\n", strings.Repeat(" ", len(number)), caret)

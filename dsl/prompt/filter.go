@@ -46,19 +46,33 @@ func parseFilter(src string) (filter, error) {
 //
 // json gives the value as JSON (a string gets its quotes), trim takes white
 // space off both ends, indent puts spaces before every line but the first,
-// which stands where the reference stands; empty lines stay empty.
-func filtered(v any, filters []filter) any {
+// which is already in place; empty lines stay empty.
+func (t *Template) filtered(v any, filters []filter) any {
 	for _, f := range filters {
+		if f.name != "json" || isText(v) {
+			s := text(v)
+			t.fits(f.grown(s))
+			v = s
+		}
 		switch f.name {
 		case "json":
 			v = encode(v)
 		case "trim":
-			v = strings.TrimSpace(text(v))
+			v = strings.TrimSpace(v.(string))
 		case "indent":
-			v = indent(text(v), strings.Repeat(" ", f.indent))
+			v = indent(v.(string), strings.Repeat(" ", f.indent))
 		}
 	}
 	return v
+}
+
+// isText says whether a value is a string or segments of prompt text.
+func isText(v any) bool {
+	if _, ok := v.(string); ok {
+		return true
+	}
+	_, ok := segments(v)
+	return ok
 }
 
 func indent(s, by string) string {

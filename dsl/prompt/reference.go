@@ -45,17 +45,17 @@ func (r *reference) value(lookup component.Lookup) any {
 	return nil
 }
 
-func (r *reference) render(out []string, lookup component.Lookup) []string {
-	return r.fill(out, r.value(lookup), lookup)
+func (r *reference) render(t *Template, out []string, lookup component.Lookup) []string {
+	return r.fill(t, out, r.value(lookup), lookup)
 }
 
 // fill adds the text of a value, or of the default when it is nil.
-func (r *reference) fill(out []string, v any, lookup component.Lookup) []string {
+func (r *reference) fill(t *Template, out []string, v any, lookup component.Lookup) []string {
 	if v == nil {
-		return render(out, r.fallback, lookup)
+		return t.render(out, r.fallback, lookup)
 	}
 	if len(r.filters) > 0 {
-		v = filtered(v, r.filters)
+		v = t.filtered(v, r.filters)
 	}
 	if s, ok := segments(v); ok {
 		return append(out, s...)

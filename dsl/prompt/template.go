@@ -12,6 +12,7 @@ type Template struct {
 	parts  []part
 	names  []string
 	static []string // the whole result when there is no reference
+	source string   // where it is written, for errors
 }
 
 // part is text, or a reference where ref is not nil.
@@ -22,6 +23,8 @@ type part struct {
 
 // Options says what a source may refer to.
 type Options struct {
+	// Source is where the template is written (file:line:column), for errors.
+	Source string
 	// Namespaces are the words that expand; others stay as they are.
 	Namespaces []string
 	// Known says what is known of a name. nil = every name is declared.
@@ -48,7 +51,7 @@ type Knowledge struct {
 func Parse(src string, o Options) (*Template, []Problem) {
 	p := &parser{src: src, options: o}
 	parts, _, _ := p.parts(0, 0, 0)
-	t := &Template{parts: parts, names: p.names}
+	t := &Template{parts: parts, names: p.names, source: o.Source}
 	switch {
 	case len(parts) == 0:
 		t.static = []string{}
@@ -67,7 +70,8 @@ func (t *Template) Names() []string { return t.names }
 // text between references is shared by all renders; a value is a segment of
 // its own, and segments ([]string) among the values are taken over as they
 // are. The caller must not change the result. An unset value without a default
-// renders as nothing.
+// renders as nothing. A
+// text of more than MaxRendered bytes panics with *component.TooLarge.
 func (t *Template) Render(lookup component.Lookup) []string {
 	if t.static != nil {
 		return t.static
@@ -76,9 +80,12 @@ func (t *Template) Render(lookup component.Lookup) []string {
 		r := t.parts[0].ref
 		v := r.value(lookup)
 		if s, ok := segments(v); ok && len(r.filters) == 0 {
+			t.fits(sizeOf(s))
 			return slices.Clip(s)
 		}
-		return r.fill(nil, v, lookup)
+		out := r.fill(t, nil, v, lookup)
+		t.fits(sizeOf(out))
+		return out
 	}
 	return t.fill(lookup)
 }
@@ -98,14 +105,17 @@ func (t *Template) fill(lookup component.Lookup) []string {
 			values = append(values, v)
 		}
 	}
-	out := make([]string, 0, n)
+	out, bytes, counted := make([]string, 0, n), 0, 0
 	for i := range t.parts {
 		if r := t.parts[i].ref; r != nil {
-			out = r.fill(out, values[0], lookup)
+			out = r.fill(t, out, values[0], lookup)
 			values = values[1:]
 		} else {
 			out = append(out, t.parts[i].text)
 		}
+		bytes += sizeOf(out[counted:])
+		counted = len(out)
+		t.fits(bytes)
 	}
 	return out
 }
@@ -122,20 +132,20 @@ func (t *Template) Text(lookup component.Lookup) string {
 // exactly one reference without filters; ok is false for any other template.
 // A nil value is unset. A default that is text gives a string.
 func (t *Template) Whole(lookup component.Lookup) (value any, ok bool) {
-	return whole(t.parts, lookup)
+	return t.whole(t.parts, lookup)
 }
 
-func whole(parts []part, lookup component.Lookup) (any, bool) {
+func (t *Template) whole(parts []part, lookup component.Lookup) (any, bool) {
 	if len(parts) != 1 || parts[0].ref == nil || len(parts[0].ref.filters) > 0 {
 		return nil, false
 	}
 	r := parts[0].ref
 	v := r.value(lookup)
 	if v == nil && r.hasDefault {
-		if inner, ok := whole(r.fallback, lookup); ok {
+		if inner, ok := t.whole(r.fallback, lookup); ok {
 			return inner, true
 		}
-		return strings.Join(render(nil, r.fallback, lookup), ""), true
+		return strings.Join(t.render(nil, r.fallback, lookup), ""), true
 	}
 	if s, ok := segments(v); ok {
 		return strings.Join(s, ""), true
@@ -143,13 +153,17 @@ func whole(parts []part, lookup component.Lookup) (any, bool) {
 	return v, true
 }
 
-func render(out []string, parts []part, lookup component.Lookup) []string {
+func (t *Template) render(out []string, parts []part, lookup component.Lookup) []string {
+	bytes, counted := 0, len(out)
 	for i := range parts {
 		if r := parts[i].ref; r != nil {
-			out = r.render(out, lookup)
+			out = r.render(t, out, lookup)
 		} else {
 			out = append(out, parts[i].text)
 		}
+		bytes += sizeOf(out[counted:])
+		counted = len(out)
+		t.fits(bytes)
 	}
 	return out
 }

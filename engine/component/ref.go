@@ -3,6 +3,7 @@ package component
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,32 @@ type ModelRef struct{ Name string }
 // ("parameters", "user.name"). A value is a string, segments ([]string), or any
 // JSON value. ok is false when nothing has that name.
 type Lookup func(ns, name string) (value any, ok bool)
+
+// TooLarge says that a template renders to more bytes than a run may hold.
+// Render panics with it, since most templates cannot fail: the engine and the
+// commands that render recover it and report it as an error.
+type TooLarge struct {
+	Template string // where it is written
+	Limit    int    // bytes
+}
+
+// Error names the template and the limit.
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("%s: the template renders to more than %d MiB", e.Template, e.Limit>>20)
+}
+
+// CatchTooLarge sets *err when Render panics with TooLarge. It is for defer:
+//
+//	defer component.CatchTooLarge(&err)
+func CatchTooLarge(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *TooLarge:
+		*err = p
+	default:
+		panic(p)
+	}
+}
 
 // PromptRef is a prompt: inline text, {file: ...} or {use: name}.
 type PromptRef struct {

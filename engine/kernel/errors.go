@@ -113,6 +113,12 @@ func (p *PanicError) Error() string {
 	return fmt.Sprintf("panic in node code: %v", p.Value)
 }
 
+// Unwrap gives the value when it is an error.
+func (p *PanicError) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
 // StoreError says that the journal could not be read or appended to. It ends
 // the session and is never seen by node code.
 type StoreError struct{ Err error }

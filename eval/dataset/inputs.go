@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // Inputs makes the parameters of a run of p from a case: those that the suite
@@ -99,7 +100,8 @@ func (in *inputs) lacking(c Case, values map[string]any, flags []string) error {
 // given goes over what the suite, or the row, gives for the parameters. A
 // reference that is all of a value may be to a column that the row lacks: there
 // is no value then. A text with a hole in it is an error.
-func (in *inputs) given(c Case, each func(name string, v any)) error {
+func (in *inputs) given(c Case, each func(name string, v any)) (err error) {
+	defer component.CatchTooLarge(&err)
 	if written := in.dataset.Parameters; written != nil {
 		for _, name := range slices.Sorted(maps.Keys(written)) {
 			asked := columns{row: c.Row}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // WithHistory is the planner in a conversation that has earlier turns.
@@ -41,14 +42,23 @@ func Call(v engine.View, name string) (engine.ModelCall, error) {
 	if !ok {
 		return engine.ModelCall{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, listed(Nodes(p)))
 	}
-	call := engine.ModelCall{Messages: node.Prompt(v)}
-	if c, ok := node.(engine.Caller); ok {
-		call = c.Call(v)
+	call, err := rendered(node, v)
+	if err != nil {
+		return engine.ModelCall{}, fmt.Errorf("%s: %w", asked, err)
 	}
 	if len(call.Messages) == 0 {
 		return engine.ModelCall{}, fmt.Errorf("%s: it asks no model, since another spec carries out its steps (agent): render that one", asked)
 	}
 	return call, nil
+}
+
+// rendered is the call of a node, or why a template of it is too large.
+func rendered(node engine.Prompter, v engine.View) (call engine.ModelCall, err error) {
+	defer component.CatchTooLarge(&err)
+	if c, ok := node.(engine.Caller); ok {
+		return c.Call(v), nil
+	}
+	return engine.ModelCall{Messages: node.Prompt(v)}, nil
 }
 
 // listed joins words: a, b and c.

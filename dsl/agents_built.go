@@ -1,0 +1,75 @@
+package dsl
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+const (
+	// maxAgents bounds how deep agents may call agents.
+	maxAgents = 5
+	// maxAgentPlaces bounds the agents of a program, each counted at every place
+	// that calls it: a program holds them all.
+	maxAgentPlaces = 1000
+)
+
+// agentKey says which agent is compiled: one with the same key has the same
+// program wherever it is called.
+type agentKey struct {
+	whole *value // the tree of the file that the agent is a part of; nil = a file's own spec
+	name  string // path#agent
+	text  string // of an agent in a resolved spec: its digest
+}
+
+// builtAgents are the agents that one compilation has compiled. Loaders of
+// specs that call each other share one.
+type builtAgents map[agentKey]*Spec
+
+// build compiles an agent once. at is the place that calls it; nil = reported.
+func (l *loader) build(key agentKey, at place, compile func() *Spec) *Spec {
+	s, done := l.built[key]
+	if !done {
+		s = compile()
+		l.built[key] = s
+		return s
+	}
+	if s != nil && len(l.chain)+s.depth > maxAgents {
+		l.tooDeep(at)
+		return nil
+	}
+	return s
+}
+
+// calls reports a spec that is being compiled already, or is called too deep.
+func (l *loader) calls(src *source, at place) bool {
+	switch {
+	case slices.Contains(l.chain, src.whole()):
+		l.report.error(diag.Cycle, at, "%s calls itself: %s", l.files.name(src.whole()), l.route(append(slices.Clone(l.chain), src.whole())))
+	case len(l.chain) >= maxAgents:
+		l.tooDeep(at)
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *loader) tooDeep(at place) {
+	l.report.error(diag.Cycle, at, "agents call agents more than %d deep", maxAgents)
+}
+
+// holds counts an agent, and those within it, as a part of the program; false =
+// there are too many, which is reported.
+func (c *compiler) holds(s *Spec, at place) bool {
+	if c.callers+s.places > maxAgentPlaces {
+		if c.callers <= maxAgentPlaces {
+			c.report.error(diag.TooLarge, at, "the spec calls agents at more than %d places, those of the agents it calls included", maxAgentPlaces).
+				Hint = "call fewer agents, or let one agent call the others"
+		}
+		c.callers = maxAgentPlaces + 1
+		return false
+	}
+	c.callers += s.places
+	c.depth = max(c.depth, s.depth)
+	return true
+}

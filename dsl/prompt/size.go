@@ -1,0 +1,51 @@
+package prompt
+
+import (
+	"strings"
+
+	"github.com/pexctl/pex/engine/component"
+)
+
+// MaxRendered bounds the text of a rendered template, in bytes. A template
+// whose text would be larger panics with *component.TooLarge before it takes
+// the memory.
+const MaxRendered = 16 << 20
+
+// maxFilters bounds the filters of one reference: each json can double the text.
+const maxFilters = 4
+
+// fits panics when the template has rendered to more than MaxRendered bytes.
+func (t *Template) fits(bytes int) {
+	if bytes > MaxRendered {
+		panic(&component.TooLarge{Template: t.source, Limit: MaxRendered})
+	}
+}
+
+// sizeOf counts the bytes of segments.
+func sizeOf(segments []string) int {
+	n := 0
+	for _, s := range segments {
+		n += len(s)
+	}
+	return n
+}
+
+// grown is the size of a text after a filter, computed without applying it.
+func (f filter) grown(s string) int {
+	switch f.name {
+	case "indent":
+		return len(s) + strings.Count(s, "\n")*f.indent
+	case "json":
+		n := len(s)
+		for i := range len(s) {
+			switch c := s[i]; {
+			case c == '"' || c == '\\':
+				n++
+			case c < 0x20:
+				n += len(`\u0000`) - 1
+			}
+		}
+		return n
+	}
+	return len(s)
+}
