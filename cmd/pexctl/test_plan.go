@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -39,6 +40,9 @@ func planTests(c *cli.Context, o *testOptions) (*testPlan, error) {
 	files, whole, err := testFiles(c.Args().Slice(), options)
 	if err != nil {
 		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, without(c, whole, options)
 	}
 	p := &testPlan{bench: newTestBench(o)}
 	p.units = newTestUnits(p.bench, options.Programs, o.cover)
@@ -168,10 +172,22 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 		}
 		add(tests...)
 	}
-	if len(files) == 0 {
-		return nil, nil, usage("there are no tests in %s: %s", strings.Join(paths, " "), noTests(nil))
-	}
 	return files, whole, nil
+}
+
+// without says why no tests were found: a spec that cannot be read may have some,
+// so its diagnostics come first.
+func without(c *cli.Context, specs []string, o dsl.Options) error {
+	var found diag.List
+	for _, spec := range specs {
+		_, list := dsl.Load(spec, o)
+		found = append(found, list...)
+	}
+	if found.Failed() {
+		return show(c, found.Sort())
+	}
+	paths := cmp.Or(strings.Join(c.Args().Slice(), " "), ".")
+	return usage("there are no tests in %s: %s", paths, noTests(nil))
 }
 
 // pathTests is what one path stands for: specs with all their tests, and

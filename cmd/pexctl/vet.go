@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,7 +19,7 @@ import (
 const vetDescription = `
 
 FILE is a spec, its folder, a Library, tests, a suite or prices; DIR/... is every one below DIR; without
-one it is the spec of this folder. Warnings leave the exit code 0, unless --strict is given.
+one it is the spec of this folder. Diagnostics go to stdout. Warnings leave the exit code 0, unless --strict is given.
 
 A comment ignores a warning of its line, or alone on a line that of the next one:
 
@@ -107,23 +108,23 @@ func (v *vetted) add(c *cli.Context, path string) error {
 	return nil
 }
 
-// text prints what was found for people, on stderr: stdout has values and
-// bounds, where they are asked for.
+// text prints what was found for people: values and bounds, where they are asked
+// for, then the diagnostics and their number.
 func (v *vetted) text(c *cli.Context) {
 	if c.Bool("explain") {
 		explainSpecs(c, v.values)
 	}
 	v.costs.print(c.App.Writer)
-	fmt.Fprint(c.App.ErrWriter, v.found.String())
-	v.summary(c)
+	fmt.Fprint(c.App.Writer, v.found.String())
+	v.summary(c.App.Writer)
 }
 
-func (v *vetted) summary(c *cli.Context) {
+func (v *vetted) summary(w io.Writer) {
 	ignored := ""
 	if n := len(v.ignored); n > 0 {
 		ignored = fmt.Sprintf(", %d ignored", n)
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s, %s%s\n", count(v.files, "file"), count(v.found.Errors(), "error"), count(v.found.Warnings(), "warning"), ignored)
+	fmt.Fprintf(w, "%s: %s, %s%s\n", count(v.files, "file"), count(v.found.Errors(), "error"), count(v.found.Warnings(), "warning"), ignored)
 }
 
 // specValues are the values of one file, with their origins.

@@ -30,16 +30,17 @@ func vetFormat(c *cli.Context) (string, error) {
 	return format, nil
 }
 
-// print prints what was found; in the forms for programs stdout has all of it.
+// print prints what was found on stdout. Formats of other tools leave no place
+// for the summary, which then goes to stderr.
 func (v *vetted) print(c *cli.Context, format string) error {
 	switch format {
 	case "json":
 		return printVetted(c, v.found, v.values, v.costs)
 	case "sarif":
-		defer v.summary(c)
+		defer v.summary(c.App.ErrWriter)
 		return printJSON(c, diag.Log{Version: buildVersion(), Found: v.found, Ignored: v.ignored, File: sourceFile})
 	case "github":
-		defer v.summary(c)
+		defer v.summary(c.App.ErrWriter)
 		_, err := fmt.Fprint(c.App.Writer, v.found.GitHub(sourceFile))
 		return err
 	}
