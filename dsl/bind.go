@@ -232,7 +232,7 @@ func (c *compiler) bindSchema(v *value, s *component.SchemaRef) {
 	case err != nil:
 		c.report.error(diag.BadSchema, v.place, "%s", err)
 	default:
-		s.Bind(compiled.Validate)
+		s.Bind(compiled)
 	}
 }
 

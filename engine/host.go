@@ -22,21 +22,38 @@ type Host struct {
 	Nested    func(p *Program, parameters map[string]any) (Host, error) // the host of an agent within the agent
 	Env       func(string) string                                       // environment variables for the "env" namespace; nil = none
 
+	// Repair reads malformed arguments as the only JSON object that fits. repairs
+	// lists what it changed; an error says why there is no such object. Nil =
+	// the model is asked again.
+	Repair func(MalformedArguments) (args json.RawMessage, repairs []string, err error)
+
 	// Secrets are taken out of what models and tools give, before anyone sees
 	// it: no node, no journal, no sink. Nil = there are none.
 	Secrets *secret.Values
+}
+
+// FitFunc checks arguments against a schema and coerces what loses nothing ("3"
+// to 3). coerced lists what it changed; the error says to a model what is wrong.
+type FitFunc func(args json.RawMessage) (fit json.RawMessage, coerced []string, err error)
+
+// MalformedArguments are arguments that are not JSON, or do not fit the schema.
+type MalformedArguments struct {
+	Text string
+	// Fits says whether a reading of the text fits the tool's schema.
+	Fits func(json.RawMessage) bool
+	// OtherTool says whether a name is that of another tool of the run.
+	OtherTool func(name string) bool
 }
 
 // HostTool is a live tool and how it is bound.
 type HostTool struct {
 	Spec *ToolSpec
 	Tool Tool
-	// Fit checks arguments against the tool's schema and mends what is
-	// harmless ("3" for 3); its error tells a model what to change. Nil = any.
-	Fit func(args json.RawMessage) (json.RawMessage, error)
+	// Fit checks arguments against the tool's schema; nil = any fit.
+	Fit FitFunc
 
 	// FitTo makes Fit for a tool of a Toolset of its input schema.
-	FitTo func(schema json.RawMessage) (func(args json.RawMessage) (json.RawMessage, error), error)
+	FitTo func(schema json.RawMessage) (FitFunc, error)
 	// Pinned holds what a Toolset lists, as models will be told of it, against
 	// what is pinned: an error that wraps ErrToolsChanged refuses the run. Nil =
 	// nothing is pinned.

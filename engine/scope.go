@@ -146,7 +146,7 @@ func (s *Scope) Fits(tool string, args json.RawMessage) error {
 	if !ok {
 		return errors.New(s.r.unknownTool(tool))
 	}
-	_, err := t.arguments(s, args)
+	_, _, err := t.arguments(s, args)
 	return err
 }
 

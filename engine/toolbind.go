@@ -49,14 +49,14 @@ func (t *HostTool) maxOutput() int {
 
 // arguments makes the arguments a tool is called with: an object that fits its
 // schema, with the author's fixed values on top.
-func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, error) {
+func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (args json.RawMessage, coerced []string, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
-		return nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.info().Name, clip(string(raw), 200))
+		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.info().Name, clip(string(raw), 200))
 	}
 	if t.Spec != nil && len(t.Spec.With) > 0 {
 		m := map[string]json.RawMessage{}
 		if err := json.Unmarshal(raw, &m); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, f := range t.Spec.With {
 			respelled(m, f.Name)
@@ -64,18 +64,18 @@ func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (json.RawMessage, er
 		}
 		merged, err := json.Marshal(m)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		raw = merged
 	}
 	if t.Fit == nil {
-		return raw, nil
+		return raw, nil, nil
 	}
-	fit, err := t.Fit(raw)
+	args, coerced, err = t.Fit(raw)
 	if err != nil {
-		return nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.info().Name, err)
+		return nil, nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.info().Name, err)
 	}
-	return fit, nil
+	return args, coerced, nil
 }
 
 // respelled drops the arguments that are a fixed one in other letters: many

@@ -14,6 +14,7 @@ type Invocation struct {
 	Args    json.RawMessage // as the model wrote them: "" is {}
 	StepID  string
 	Step    StepRecord   // what the step did so far, for guards
+	Cut     bool         // the model's reply ended at its output limit, so Args may be incomplete
 	Refuse  string       // why the call is not to be made, for the model; "" = it is
 	Moot    func() error // asked once a call has waited: why it is not to be made any more, nil = it is; nil = it always is
 	Context *PlanContext // see Call.Context
@@ -115,7 +116,7 @@ func (c *toolRun) admitted() (bool, error) {
 		c.rec.fail(CallError, why)
 		return false, nil
 	}
-	args, err := t.arguments(c.s, c.rec.Args)
+	args, err := c.arguments()
 	if err != nil {
 		c.rec.Args = valid(c.rec.Args)
 		c.rec.fail(CallError, err.Error())
@@ -181,7 +182,7 @@ func (c *toolRun) approved() (bool, error) {
 		if d.Do != "edit" {
 			return true, nil
 		}
-		args, err := c.tool.arguments(c.s, d.Edit)
+		args, _, err := c.tool.arguments(c.s, d.Edit)
 		if err == nil {
 			c.rec.Args, c.rec.Edited, c.flight.Record.Args = args, true, args
 			return c.allowed(c.name + ".edited")

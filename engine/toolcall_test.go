@@ -68,12 +68,12 @@ func above(n int) component.GuardRef {
 }
 
 // small fits arguments whose n is below 100.
-func small(args json.RawMessage) (json.RawMessage, error) {
+func small(args json.RawMessage) (json.RawMessage, []string, error) {
 	var a struct{ N int }
 	if err := json.Unmarshal(args, &a); err != nil || a.N >= 100 {
-		return nil, fmt.Errorf("n: %d is not below 100", a.N)
+		return nil, nil, fmt.Errorf("n: %d is not below 100", a.N)
 	}
-	return args, nil
+	return args, nil, nil
 }
 
 // calling is a run of one node that calls the gadget once.

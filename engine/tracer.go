@@ -43,14 +43,15 @@ type Repair string
 
 // The repairs.
 const (
-	ReplyMended      Repair = "reply_mended"      // a reply that was no JSON as it stood was read all the same
-	PlannerReasked   Repair = "planner_reasked"   // the planner, or the reflector, was asked again
-	ExecutorReasked  Repair = "executor_reasked"  // so was the executor
-	FinalizerReasked Repair = "finalizer_reasked" // and the finalizer
-	AnswerMended     Repair = "answer_mended"     // an answer that was no JSON as it stood was read all the same
-	StepsDropped     Repair = "steps_dropped"     // a plan held steps that are done
-	FellBack         Repair = "fallback"          // another llm was asked
-	AnswerMissing    Repair = "answer_missing"    // the finalizer gave none: the steps' results stand for it
+	ReplyMended      Repair = "reply_mended"       // a reply that was no JSON as it stood was read all the same
+	PlannerReasked   Repair = "planner_reasked"    // the planner, or the reflector, was asked again
+	ExecutorReasked  Repair = "executor_reasked"   // so was the executor
+	FinalizerReasked Repair = "finalizer_reasked"  // and the finalizer
+	AnswerMended     Repair = "answer_mended"      // an answer that was no JSON as it stood was read all the same
+	ArgumentsFixed   Repair = "arguments_repaired" // arguments that were malformed, or of another type, were repaired
+	StepsDropped     Repair = "steps_dropped"      // a plan held steps that are done
+	FellBack         Repair = "fallback"           // another llm was asked
+	AnswerMissing    Repair = "answer_missing"     // the finalizer gave none: the steps' results stand for it
 )
 
 // traced says whether anybody hears; asked before a Way is made, which costs.

@@ -196,7 +196,7 @@ func schemaRef(t testing.TB, src string) component.SchemaRef {
 		t.Fatal(err)
 	}
 	out := component.SchemaRef{JSON: json.RawMessage(src)}
-	out.Bind(s.Validate)
+	out.Bind(s)
 	return out
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
@@ -13,12 +12,12 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// accept checks an answer against the spec's output, and warns where it took
-// mending to read it; see shape.
+// accept checks an answer against the spec's output, and warns about what was
+// repaired to read it; see shape.
 func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
-	a, mended, wrong := shape(s.View(), text, value, ensured)
-	if mended {
-		s.Record(engine.Warned{Text: "the answer was not valid JSON as it stood and was mended", Repair: engine.AnswerMended})
+	a, repairs, wrong := shape(s.View(), text, value, ensured)
+	if len(repairs) > 0 {
+		s.Record(engine.Warned{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerMended})
 	}
 	return a, wrong
 }
@@ -28,47 +27,52 @@ type judging func(view engine.View, out *engine.Output, v any) (wrong string)
 
 // shape makes an answer that fits the spec's output. value is the answer as
 // JSON where the model gave it so; else text is parsed where a schema wants
-// JSON. wrong says what does not fit, for the model to mend.
-func shape(view engine.View, text string, value json.RawMessage, judge judging) (a engine.Answer, mended bool, wrong string) {
+// JSON. wrong tells the model what does not fit.
+func shape(view engine.View, text string, value json.RawMessage, judge judging) (a engine.Answer, repairs []string, wrong string) {
 	out := view.Program.Output
 	if out == nil {
-		return engine.Answer{Text: text}, false, ""
+		return engine.Answer{Text: text}, nil, ""
 	}
 	if out.Schema.IsZero() {
-		return engine.Answer{Text: text}, false, judge(view, out, text)
+		return engine.Answer{Text: text}, nil, judge(view, out, text)
 	}
 	var v any
 	if value != nil {
 		v, wrong = fitting(out, value)
 	} else {
-		value, v, mended, wrong = shaped(out, text)
+		value, v, repairs, wrong = shaped(out, text)
 	}
 	if wrong != "" {
-		return a, false, wrong
+		return a, nil, wrong
 	}
 	a = engine.Answer{Text: string(value), Output: compactJSON(v)}
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
-	return a, mended, judge(view, out, engine.PlainJSON(a.Output))
+	return a, repairs, judge(view, out, engine.PlainJSON(a.Output))
 }
 
-// shaped reads a text as the JSON that the schema wants; where that does not
-// fit, the text itself may: a schema of type string needs no quotes.
-func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repaired bool, wrong string) {
-	value, repaired, code := reply.JSON(text, reply.Options{})
-	wrong = "the result must be JSON that fits the output schema, and it is not JSON (" + strings.ReplaceAll(code, "_", " ") + ")"
-	if code == "" {
-		if v, wrong = fitting(out, value); wrong == "" {
-			return value, v, repaired, ""
-		}
+// shaped reads a text as the JSON that the schema wants, repaired if exactly one
+// reading of it fits. Where none does, the text itself may be the answer: a
+// schema that names string among its types needs no quotes.
+func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repairs []string, wrong string) {
+	got := reply.Fit(text, reply.Options{}, func(value json.RawMessage) bool {
+		_, wrong := fitting(out, value)
+		return wrong == ""
+	})
+	if got.Code == "" {
+		v, wrong = fitting(out, got.Value)
+		return got.Value, v, got.Repairs, wrong
 	}
 	value = compactJSON(text)
-	v, unfit := fitting(out, value)
-	if unfit == "" || takesText(out.Schema.JSON) {
-		wrong = unfit
+	if out.Schema.TakesText() {
+		v, wrong = fitting(out, value)
+		return value, v, nil, wrong
 	}
-	return value, v, false, wrong
+	if _, wrong = fitting(out, json.RawMessage(text)); json.Valid([]byte(text)) && wrong != "" {
+		return value, nil, nil, wrong
+	}
+	return value, nil, nil, "the result must be JSON that fits the output schema, and it is not: " + unreadable[got.Code]
 }
 
 // fitting is a value that fits the output schema, or what does not.
@@ -83,14 +87,16 @@ func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
 	return v, ""
 }
 
-// takesText says that a schema names string among its types.
-func takesText(schema json.RawMessage) bool {
-	var one struct{ Type string }
-	var many struct{ Type []string }
-	if json.Unmarshal(schema, &one) == nil {
-		return one.Type == "string"
-	}
-	return json.Unmarshal(schema, &many) == nil && slices.Contains(many.Type, "string")
+// unreadable says why a text gives no value, by the code of reply.Fit.
+var unreadable = map[string]string{
+	reply.EmptyOutput:     "it is empty",
+	reply.Unfit:           "the JSON in it does not fit",
+	reply.SeveralReadings: "it is malformed and can be read as several values that fit",
+	reply.Truncated:       "it is not JSON (truncated)",
+	reply.TooDeep:         "it is nested too deep",
+	reply.TooLarge:        "it is too long",
+	reply.Refusal:         "it is not JSON (refusal)",
+	reply.NotJSON:         "it is not JSON (not json)",
 }
 
 // ensured is the judging of a run as it stands.

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
@@ -64,28 +65,23 @@ func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (json.R
 			return c.Args, nil
 		}
 	}
-	args := written(r, info.Input)
+	args := writtenArguments(s, r, tool)
 	if args == nil {
 		a.fail(engine.StepFailed, "the model did not give arguments for "+tool+": "+r.Text)
 	}
 	return args, nil
 }
 
-// written is the arguments that a model wrote as JSON instead of a call; nil =
-// there is no object that has all the tool requires.
-func written(r *engine.Reply, schema json.RawMessage) json.RawMessage {
-	args, _, code := reply.JSON(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
-	var in inputSchema
-	var given map[string]json.RawMessage
-	if code != "" || json.Unmarshal(schema, &in) != nil || json.Unmarshal(args, &given) != nil {
-		return nil
+// writtenArguments reads the arguments that a model wrote as text instead of a
+// call; nil = there is not exactly one object in it that fits the tool.
+func writtenArguments(s *engine.Scope, r *engine.Reply, tool string) json.RawMessage {
+	got := reply.Fit(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens, Wrapped: true}, func(args json.RawMessage) bool {
+		return s.Fits(tool, args) == nil
+	})
+	if len(got.Repairs) > 0 {
+		s.Record(engine.Warned{Text: "the arguments of " + tool + " were repaired: " + strings.Join(got.Repairs, ", "), Repair: engine.ArgumentsFixed})
 	}
-	for _, name := range in.Required {
-		if _, ok := given[name]; !ok {
-			return nil
-		}
-	}
-	return args
+	return got.Value
 }
 
 func findTool(tools []engine.ToolInfo, name string) (engine.ToolInfo, bool) {

@@ -61,7 +61,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 			return nil
 		}
 		repeats.turn = turn
-		results, looped, err := a.calls(s, calls, repeats)
+		results, looped, err := a.calls(s, calls, repeats, r.Stop == engine.MaxTokens)
 		a.book(s, results)
 		if err != nil || looped != "" {
 			s.Record(engine.Said{Messages: append(d.transcript(), engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls})})
@@ -124,8 +124,8 @@ func (a *attempt) report(r *engine.Reply, got said) {
 
 // calls runs the calls of one turn, side by side where that is allowed, and
 // returns their records in call order. looped says that the model keeps
-// repeating itself.
-func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repetition) (results []engine.ToolRecord, looped string, err error) {
+// repeating itself; cut, that its reply ended at the output limit.
+func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repetition, cut bool) (results []engine.ToolRecord, looped string, err error) {
 	results = make([]engine.ToolRecord, len(calls))
 	todo := make([]int, 0, len(calls))
 	for i, c := range calls {
@@ -139,7 +139,7 @@ func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repet
 		}
 		todo = append(todo, i)
 	}
-	if err := a.together(s, calls, todo, results); err != nil {
+	if err := a.together(s, calls, todo, results, cut); err != nil {
 		return made(results), "", err
 	}
 	return results, "", nil
@@ -147,14 +147,14 @@ func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repet
 
 // together makes some calls of a turn. Once a guard wants a new plan those under
 // way end, and no other is made.
-func (a *attempt) together(s *engine.Scope, calls []engine.ToolCall, todo []int, results []engine.ToolRecord) error {
+func (a *attempt) together(s *engine.Scope, calls []engine.ToolCall, todo []int, results []engine.ToolRecord, cut bool) error {
 	var urged error
 	one := func(i int, s *engine.Scope) (err error) {
 		if urged != nil {
 			return nil
 		}
 		results[i], err = a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{
-			Tool: calls[i].Name, Args: calls[i].Args, Moot: func() error { return urged },
+			Tool: calls[i].Name, Args: calls[i].Args, Cut: cut, Moot: func() error { return urged },
 		})
 		if errors.Is(err, engine.ErrReplan) {
 			urged, a.visit.replan, err = err, err, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -43,7 +44,7 @@ type hostSettings struct {
 // newHost connects a program to live models, tools and memory. It opens
 // nothing: each opens what it needs when it is first used.
 func newHost(p *engine.Program, s hostSettings) (h engine.Host, err error) {
-	h = engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.env, Secrets: hidden(p, s.env)}
+	h = engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.env, Secrets: hidden(p, s.env), Repair: node.RepairArguments}
 	defer func() { err = concealed(err, h.Secrets) }()
 	for i := range p.Models {
 		if s.offline && !slices.Contains(alone, p.Models[i].Provider) {
@@ -215,36 +216,37 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 }
 
 // fitTo makes what fits arguments to an input schema.
-func fitTo(input json.RawMessage) (func(json.RawMessage) (json.RawMessage, error), error) {
+func fitTo(input json.RawMessage) (engine.FitFunc, error) {
 	check, err := schema.Compile(input)
 	if err != nil {
 		return nil, err
 	}
-	return func(args json.RawMessage) (json.RawMessage, error) { return fit(check, args) }, nil
+	return func(args json.RawMessage) (json.RawMessage, []string, error) { return fit(check, args) }, nil
 }
 
 // fitToServer is fitTo for the input schema of a server's tool, which may be of
 // an earlier draft. What it says that is not understood the server checks itself.
-func fitToServer(input json.RawMessage) (func(json.RawMessage) (json.RawMessage, error), error) {
+func fitToServer(input json.RawMessage) (engine.FitFunc, error) {
 	check, _, err := schema.CompileForeign(input)
 	if err != nil {
 		return nil, err
 	}
-	return func(args json.RawMessage) (json.RawMessage, error) { return fit(check, args) }, nil
+	return func(args json.RawMessage) (json.RawMessage, []string, error) { return fit(check, args) }, nil
 }
 
-// fit mends what is harmless in a tool's arguments and checks the rest.
-func fit(check *schema.Schema, args json.RawMessage) (json.RawMessage, error) {
+// fit coerces what loses nothing in a tool's arguments and checks the rest.
+func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []string, err error) {
 	v, err := schema.Decode(args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if check.Validate(v) == nil {
-		return args, nil
+		return args, nil, nil
 	}
-	v, _ = check.Coerce(v)
+	v, coerced = check.Coerce(v)
 	if err := check.Validate(v); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return json.Marshal(v)
+	fit, err = json.Marshal(v)
+	return fit, coerced, err
 }

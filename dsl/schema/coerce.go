@@ -20,6 +20,13 @@ func (s *Schema) Coerce(v any) (out any, changed []string) {
 	return out, c.changed
 }
 
+// TakesText says whether the schema names string among the types of a value: by
+// type, by the values of enum or const, or in an alternative.
+func (s *Schema) TakesText() bool {
+	w := &wanted{audit: s.audit, types: map[string]bool{}}
+	return w.add(s.doc, 0) && w.types["string"]
+}
+
 type coercion struct {
 	audit   *audit
 	changed []string

@@ -129,11 +129,22 @@ type SchemaRef struct {
 	JSON     json.RawMessage // the schema, resolved
 	File     string
 	Use      string
-	validate func(any) error
+	compiled CompiledSchema
+}
+
+// CompiledSchema checks values against a schema.
+type CompiledSchema interface {
+	Validate(v any) error
+	// TakesText says whether the schema names string among the types of a value.
+	TakesText() bool
 }
 
 // Bind gives a schema its compiled form; for the compiler.
-func (s *SchemaRef) Bind(validate func(any) error) { s.validate = validate }
+func (s *SchemaRef) Bind(compiled CompiledSchema) { s.compiled = compiled }
+
+// TakesText says whether the schema names string among the types of a value. One
+// that names no type does not.
+func (s SchemaRef) TakesText() bool { return s.compiled != nil && s.compiled.TakesText() }
 
 // IsZero says that nothing was written.
 func (s SchemaRef) IsZero() bool { return len(s.JSON) == 0 && s.File == "" && s.Use == "" }
@@ -141,10 +152,10 @@ func (s SchemaRef) IsZero() bool { return len(s.JSON) == 0 && s.File == "" && s.
 // Validate checks a value decoded from JSON with numbers as json.Number.
 // The error lists every violation, one a line, with the place of each.
 func (s SchemaRef) Validate(v any) error {
-	if s.validate == nil {
+	if s.compiled == nil {
 		return nil
 	}
-	return s.validate(v)
+	return s.compiled.Validate(v)
 }
 
 // FilterRef is an RFC 9535 JSONPath.

@@ -111,7 +111,7 @@ func (w *world) host(p *engine.Program, get engine.Tool) (engine.Host, error) {
 		if err != nil {
 			return h, err
 		}
-		h.Tools = append(h.Tools, engine.HostTool{Spec: spec, Tool: seen{t, w, spec.Name}, Fit: func(args json.RawMessage) (json.RawMessage, error) {
+		h.Tools = append(h.Tools, engine.HostTool{Spec: spec, Tool: seen{t, w, spec.Name}, Fit: func(args json.RawMessage) (json.RawMessage, []string, error) {
 			return fit(check, args)
 		}})
 	}
@@ -132,17 +132,18 @@ func compiled(input string) (*schema.Schema, error) {
 	return s, err
 }
 
-// fit mends what is harmless in arguments and checks the rest.
-func fit(check *schema.Schema, args json.RawMessage) (json.RawMessage, error) {
+// fit coerces what loses nothing in arguments and checks the rest.
+func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []string, err error) {
 	v, err := schema.Decode(args)
 	if err != nil || check.Validate(v) == nil {
-		return args, err
+		return args, nil, err
 	}
-	v, _ = check.Coerce(v)
+	v, coerced = check.Coerce(v)
 	if err := check.Validate(v); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return json.Marshal(v)
+	fit, err = json.Marshal(v)
+	return fit, coerced, err
 }
 
 func (w *world) program() (*engine.Program, error) {

@@ -19,6 +19,14 @@ const (
 	mendEscape
 	mendSpace
 	mendStringified
+	mendBareText
+	mendColon
+	mendBracket
+	mendUnclosed
+	mendEndQuote
+	mendSurround
+	mendSeveral
+	mendWrapper
 )
 
 // mendWords are the words of each mend, in the order of the bits.
@@ -37,6 +45,14 @@ var mendWords = [...]string{
 	"invalid escape in a string mended",
 	"unusual white space dropped",
 	"JSON inside a JSON string unwrapped",
+	"text without quotes quoted",
+	"missing colon added",
+	"mismatched or missing bracket corrected",
+	"missing brackets added at the end",
+	"missing closing quote added",
+	"text around the JSON dropped",
+	"several values joined into one list",
+	"value taken out of its wrapper",
 }
 
 // words lists what a set holds.

@@ -28,6 +28,11 @@ type reader struct {
 	mends mend
 	count int // of mends, so that a container knows of those inside it
 
+	tree  *branches // the readings to choose from; nil = only what is plain
+	outer []kind    // the containers that are open, for a reader with a tree
+	open  bool      // brackets may be missing at the end of the text
+	eaten bool      // the comma behind the value was read with it
+
 	fault    fault
 	wanted   string // at pos, for the message
 	progress bool   // a member or an element was read: this was meant as JSON
@@ -271,7 +276,7 @@ func (r *reader) comment() bool {
 func oddSpace(s string) int {
 	c, n := utf8.DecodeRuneInString(s)
 	switch c {
-	case '\v', '\f', '\u00a0', '\u200b', '\u2028', '\u2029', '\u202f', '\u3000', '\ufeff':
+	case '\v', '\f', '\u00a0', '\u2000', '\u2001', '\u2002', '\u2003', '\u2004', '\u2005', '\u2006', '\u2007', '\u2008', '\u2009', '\u200a', '\u205f', '\u200b', '\u2028', '\u2029', '\u202f', '\u3000', '\ufeff':
 		return n
 	}
 	return 0

@@ -47,6 +47,12 @@ type Options struct {
 	Truncated bool
 	MaxBytes  int // 0 = 1 MiB
 	MaxDepth  int // of nesting; 0 = 64
+
+	// Wrapped lets Fit take a value out of the call around it: a list of one, or
+	// {"name": ..., "arguments": ...}. Foreign says that a name in such a call is
+	// another tool's, so that the call is not this one; nil = none is.
+	Wrapped bool
+	Foreign func(name string) bool
 }
 
 // Step is one step of a plan as the model wrote it. It converts to the engine's

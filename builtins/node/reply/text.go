@@ -88,10 +88,11 @@ func (r *reader) plain(v *value, start int, isKey bool) bool {
 type follow uint8
 
 const (
-	inner  follow = iota // prose goes on: the quote belongs to the string
-	closes               // a comma, a bracket, a colon: the string may end
-	colon                // a colon where none may stand
-	nothing
+	inner   follow = iota // prose goes on: the quote belongs to the string
+	closes                // a comma, a bracket, a colon: the string may end
+	colon                 // a colon where none may stand
+	nothing               // the text ends
+	loose                 // another value follows without a comma, or prose goes on
 )
 
 // ends looks behind a quote. It sees every string of valid JSON as ended.

@@ -1,0 +1,147 @@
+package reply
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// document is one reading of a text: the objects and lists in it, and whether
+// what is around them is only prose.
+type document struct {
+	src   string
+	tree  *branches
+	limit int
+	open  bool
+
+	roots  []value
+	mends  mend
+	words  bool   // there are words around the roots
+	listed bool   // nothing but commas is between the roots
+	ended  string // the code of a text that was cut
+	work   int
+}
+
+// parse reads the text; false means that it cannot be read this way, or that
+// reading it would drop more than prose.
+func (d *document) parse() bool {
+	d.listed = true
+	prose, pos := 0, 0
+	for {
+		n := strings.IndexAny(d.src[pos:], "{[")
+		if n < 0 {
+			break
+		}
+		pos += n
+		if end := aside(d.src[pos:]); end > 0 {
+			pos += end
+			continue
+		}
+		before := d.src[prose:pos]
+		v, end, ok := d.root(pos)
+		if !ok || !d.isProse(before, len(d.roots) > 0, true) {
+			return false
+		}
+		if len(d.roots) > 0 && strings.Trim(fences.ReplaceAllString(before, ""), " \t\r\n,;") != "" {
+			d.listed = false
+		}
+		d.roots = append(d.roots, v)
+		prose, pos = end, end
+		if rest := strings.Trim(d.src[end:], " \t\r\n,;`"); rest != "" && strings.Trim(rest, " \t\r\n,;`]}") == "" {
+			d.mends |= mendBracket
+			prose = len(d.src)
+			break
+		}
+	}
+	if len(d.roots) == 0 || !d.isProse(d.src[prose:], true, false) {
+		return false
+	}
+	return !d.words || d.mends&mendBareText == 0 // else it may be prose that has brackets
+}
+
+// root reads the value at pos: strictly if it is JSON, else by a wide reader.
+func (d *document) root(pos int) (v value, end int, ok bool) {
+	var raw json.RawMessage
+	if json.NewDecoder(strings.NewReader(d.src[pos:])).Decode(&raw) == nil {
+		r := reader{src: d.src[pos : pos+len(raw)], limit: d.limit}
+		if r.value(&v) && r.mends == 0 {
+			d.work += len(raw)
+			return v, pos + len(raw), true
+		}
+	}
+	r := reader{src: d.src, pos: pos, limit: d.limit, tree: d.tree, open: d.open}
+	ok = r.wideValue(&v, array) && !repeated(&v)
+	d.work += r.pos - pos
+	if !ok {
+		switch r.fault {
+		case cut:
+			d.ended = Truncated
+		case deep:
+			d.ended = TooDeep
+		}
+		return v, pos, false
+	}
+	d.mends |= r.mends
+	return v, r.pos, true
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// repeated says whether an object has a key twice with different values: one of
+// them would be dropped.
+func repeated(v *value) bool {
+	seen := map[string]string{}
+	for i := range v.items {
+		m := &v.items[i]
+		if repeated(m) {
+			return true
+		}
+		if v.kind != object {
+			continue
+		}
+		raw := m.json()
+		if other, ok := seen[m.key]; ok && other != raw {
+			return true
+		}
+		seen[m.key] = raw
+	}
+	return false
+}
+
+var (
+	fences    = regexp.MustCompile("```[A-Za-z0-9]*")
+	markup    = regexp.MustCompile(`(?s)/\*.*?\*/|</?[A-Za-z_|][^<>]*>`)
+	asideText = regexp.MustCompile("^(\\{[A-Za-z_][A-Za-z0-9_ ]*\\}|\\{\\s*```[A-Za-z]*)")
+)
+
+// aside is the length of a placeholder or of a fence in braces at the beginning
+// of s; 0 = there is none.
+func aside(s string) int { return len(asideText.FindString(s)) }
+
+// isProse says whether a text around values can be dropped: it holds no part of
+// a value. It follows one if after, and is followed by one if before.
+func (d *document) isProse(s string, after, before bool) bool {
+	if strings.TrimSpace(s) == "" {
+		return true
+	}
+	s = strings.TrimSpace(markup.ReplaceAllString(fences.ReplaceAllString(asideText.ReplaceAllString(s, ""), ""), " "))
+	if strings.Trim(s, ",; \t\r\n") == "" {
+		return true
+	}
+	d.mends |= mendSurround
+	if !before && strings.HasPrefix(d.src, "{") && strings.HasSuffix(s, "}") { // {```json ... ```}
+		s = strings.TrimSuffix(s, "}")
+	}
+	d.words = d.words || strings.ContainsAny(s, letters)
+	switch {
+	case strings.ContainsAny(s, "{}[]"), strings.Count(s, `"`)%2 == 1:
+		return false
+	case after && s != "" && strings.ContainsRune(`,:"'`, rune(s[0])):
+		return false
+	case before && (strings.HasSuffix(s, `"`) || strings.HasSuffix(s, `,`) || quoteColon.MatchString(s)):
+		return false
+	}
+	return !quoteColon.MatchString(s)
+}
+
+var quoteColon = regexp.MustCompile(`["']\s*:`)

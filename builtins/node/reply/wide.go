@@ -1,0 +1,253 @@
+package reply
+
+import "strings"
+
+// The methods in this file and in wide_text.go read what reader.value refuses:
+// missing quotes, colons and brackets, bare text. Each of those is a guess, so
+// they are used only where a schema decides which reading is meant.
+
+// wideValue reads the value at pos inside a container of kind in.
+func (r *reader) wideValue(v *value, in kind) bool {
+	if r.pos >= len(r.src) {
+		return r.fail(cut, "a value")
+	}
+	c := r.src[r.pos]
+	if c == '{' || c == '[' {
+		return r.wideContainer(v, c)
+	}
+	if _, quoted := quoteAt(r.src[r.pos:]); quoted {
+		return r.wideText(v, in, false)
+	}
+	return r.bare(v, in)
+}
+
+// wideContainer reads an object or a list.
+func (r *reader) wideContainer(v *value, open byte) bool {
+	before, floor := r.count, len(r.stack)
+	if r.level == r.limit {
+		return r.fail(deep, "")
+	}
+	r.level++
+	r.pos++
+	v.kind = array
+	if open == '{' {
+		v.kind = object
+	}
+	r.outer = append(r.outer, v.kind)
+	if !r.wideMembers(v.kind, open+2) {
+		return false
+	}
+	r.outer = r.outer[:len(r.outer)-1]
+	r.level--
+	v.items = append([]value(nil), r.stack[floor:]...)
+	r.stack = r.stack[:floor]
+	// The source may lack what closes the value, so it is always rendered.
+	v.mended = true
+	_ = before
+	return true
+}
+
+// wideMembers reads what is between the brackets, up to and with the end.
+func (r *reader) wideMembers(k kind, end byte) bool {
+	comma := false
+	for first := true; ; first = false {
+		if !r.space() {
+			return false
+		}
+		for r.pos < len(r.src) && r.src[r.pos] == ',' {
+			if !first && k == array {
+				return r.stop("an element")
+			}
+			r.mend(mendComma)
+			r.pos++
+			if !r.space() {
+				return false
+			}
+		}
+		if r.pos >= len(r.src) {
+			return r.unclosed(first || comma, end)
+		}
+		if c := r.src[r.pos]; c == '}' || c == ']' {
+			if comma {
+				r.mend(mendComma)
+			}
+			return r.closed(c, end)
+		}
+		if k == object && comma && r.src[r.pos] == '{' && len(r.outer) > 1 && r.outer[len(r.outer)-2] == array {
+			r.mend(mendBracket)
+			r.eaten = true
+			return true
+		}
+		var ok bool
+		if comma, ok = r.wideMember(k); !ok {
+			return false
+		}
+	}
+}
+
+// closed reads a closing bracket. One that does not match either ends an outer
+// container, so that this one lacks its own, or was written for the right one.
+func (r *reader) closed(c, end byte) bool {
+	if c == end {
+		r.pos++
+		return true
+	}
+	r.mend(mendBracket)
+	wanted := array
+	if c == '}' {
+		wanted = object
+	}
+	for _, k := range r.outer[:len(r.outer)-1] {
+		if k == wanted {
+			if r.tree.choose(2) == 0 {
+				return true
+			}
+			break
+		}
+	}
+	r.pos++
+	return true
+}
+
+// unclosed ends a container whose closing bracket is missing at the end of the
+// text. A text that ends where more was to come was cut off.
+func (r *reader) unclosed(pending bool, end byte) bool {
+	if pending || !r.open || !r.settled() {
+		return r.stop(commaOr(end))
+	}
+	r.mend(mendUnclosed)
+	return true
+}
+
+// settled says whether the text ends with a value that cannot go on: a number
+// or a bare word could.
+func (r *reader) settled() bool {
+	s := strings.TrimRight(r.src, " \t\r\n`")
+	if s == "" {
+		return false
+	}
+	switch s[len(s)-1] {
+	case '"', '\'', '}', ']':
+		return true
+	}
+	return strings.HasSuffix(s, "true") || strings.HasSuffix(s, "false") || strings.HasSuffix(s, "null")
+}
+
+// wideMember reads one member or element, and the comma behind it.
+func (r *reader) wideMember(k kind) (comma, ok bool) {
+	at := len(r.stack)
+	r.stack = append(r.stack, value{})
+	var v value
+	if k == object {
+		key, ok := r.wideKey()
+		if !ok {
+			return false, false
+		}
+		v.key = key
+	}
+	if !r.wideValue(&v, k) {
+		return false, false
+	}
+	r.progress = true
+	r.stack[at] = v
+	if r.eaten {
+		r.eaten = false
+		return true, true
+	}
+	from := r.pos
+	if !r.space() {
+		return false, false
+	}
+	if r.pos >= len(r.src) {
+		return false, true
+	}
+	switch c := r.src[r.pos]; {
+	case c == ',':
+		r.pos++
+		return true, true
+	case c == '}' || c == ']':
+		return false, true
+	case k == object && r.keyAt(r.pos) || k == array && r.elementAt(from):
+		r.mend(mendMissingComma)
+		return false, true
+	}
+	return false, r.stop("a comma")
+}
+
+// elementAt says whether an element begins at pos though no comma stands before
+// it, from where the last one ended.
+func (r *reader) elementAt(from int) bool {
+	prev, next := r.src[from-1], r.src[r.pos]
+	if prev == '}' || prev == ']' {
+		return next == '{' || next == '['
+	}
+	return from < r.pos || prev == '"' && next == '"'
+}
+
+// wideKey reads a member's key and the colon.
+func (r *reader) wideKey() (string, bool) {
+	var k value
+	if _, quoted := quoteAt(r.src[r.pos:]); quoted {
+		if !r.wideText(&k, object, true) {
+			return "", false
+		}
+	} else {
+		k.str = r.word()
+		if k.str == "" {
+			return "", r.stop("a key")
+		}
+		r.mend(mendBareKey)
+		if r.pos < len(r.src) && r.src[r.pos] == '"' { // the opening quote is missing
+			r.pos++
+		}
+	}
+	from := r.pos
+	if !r.space() {
+		return "", false
+	}
+	if r.pos >= len(r.src) {
+		return "", r.stop("a colon")
+	}
+	if r.src[r.pos] != ':' {
+		if _, quoted := quoteAt(r.src[r.pos:]); !quoted || from == r.pos || r.src[from-1] != '"' {
+			return "", r.stop("a colon")
+		}
+		r.mend(mendColon)
+		return k.str, true
+	}
+	r.pos++
+	r.progress = true
+	return k.str, r.space()
+}
+
+// maxKey bounds how far a key is looked for.
+const maxKey = 120
+
+// keyAt says whether a key and its colon are at i, white space aside.
+func (r *reader) keyAt(i int) bool {
+	s := strings.TrimLeft(r.src[min(i, len(r.src)):], " \t\r\n")
+	if s == "" {
+		return false
+	}
+	s = s[:min(len(s), maxKey)]
+	if d, quoted := quoteAt(s); quoted {
+		n := strings.IndexAny(s[d.size:], d.closers+"\n")
+		if n < 0 {
+			return false
+		}
+		s = strings.TrimLeft(s[d.size+n:], d.closers)
+	} else {
+		n := 0
+		for n < len(s) && wordByte(s[n]) {
+			n++
+		}
+		if n == 0 {
+			return false
+		}
+		s = strings.TrimPrefix(s[n:], `"`)
+	}
+	s = strings.TrimLeft(s, " \t\r\n")
+	return strings.HasPrefix(s, ":")
+}
+
+func wordByte(c byte) bool { return isLetter(c) || c == '$' || c == '-' || '0' <= c && c <= '9' }
