@@ -59,14 +59,18 @@ func (r StopReason) ExitCode(status RunStatus) int {
 	case Stopped:
 		return 4
 	case Interrupted:
-		if r.Code == StopSuspended {
+		switch r.Code {
+		case StopSuspended:
 			return 130
+		case StopStoreUnavailable, StopStoreFull, StopStoreCorrupt:
+			return 3
+		default:
+			return 5
 		}
-		return 5
 	case Failed, Cancelled: // the code tells
 	}
 	switch r.Code {
-	case StopProviderError, StopToolsChanged, StopStoreFull, StopStoreCorrupt:
+	case StopProviderError, StopToolsChanged, StopStoreUnavailable, StopStoreFull, StopStoreCorrupt:
 		return 3
 	default:
 		return 1

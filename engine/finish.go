@@ -21,6 +21,7 @@ func (r *run) broken(err error) {
 	var review *kernel.NeedsReview
 	var paused *kernel.Paused
 	var large *component.TooLarge
+	var unavailable *kernel.Unavailable
 	drifted := errors.As(err, &r.missed)
 	_, r.unkept = errors.AsType[*kernel.StoreError](err)
 	switch {
@@ -39,8 +40,10 @@ func (r *run) broken(err error) {
 		return
 	case errors.Is(err, kernel.ErrCancelled):
 		r.reason = StopReason{Code: StopCancelled, Status: Cancelled, Message: "cancelled by decision"}
-	case errors.Is(err, journal.ErrFull):
-		r.reason = StopReason{Code: StopStoreFull, Status: Failed, Message: err.Error()}
+	case errors.As(err, &unavailable):
+		r.reason = StopReason{Code: storeCode(unavailable.Err), Path: "memory", Status: Interrupted, Message: err.Error()}
+	case r.unkept && !errors.Is(err, journal.ErrCorrupt):
+		r.reason = StopReason{Code: storeCode(err), Status: Interrupted, Message: err.Error()}
 	case errors.Is(err, journal.ErrCorrupt):
 		r.reason = StopReason{Code: StopStoreCorrupt, Status: Failed, Message: err.Error()}
 	case drifted:

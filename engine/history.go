@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/pexctl/pex/engine/journal"
@@ -55,12 +54,14 @@ func (r *run) readHistory(s *Scope) error {
 	found, err := kernel.Do(s.k, kernel.Effect[recalled]{
 		Name: memoryRead, Class: journal.Read, Layer: LayerMemory, Digest: digest([]byte(ids.memory + "\x00" + ids.executorMemory)),
 		Perform: func(ctx context.Context, _ string) (recalled, error) {
+			ctx, cancel := r.boundStore(ctx)
+			defer cancel()
 			found, err := recall(ctx, memory, ids, limits)
-			return found, keepStopCode(err)
+			return found, storeTrouble("read the conversation "+ids.memory, err)
 		},
 	})
 	if err != nil {
-		return storeStop("read the conversation "+ids.memory, err)
+		return Fail(recordedCode(err), "memory", "read the conversation %s: %v", ids.memory, err)
 	}
 	r.ids.parent = found.Parent
 	r.heard(s, found)
@@ -111,22 +112,3 @@ func shown(all []Interaction, statuses ...RunStatus) []Interaction {
 }
 
 func newest(all []Interaction, n int) []Interaction { return all[max(0, len(all)-n):] }
-
-// keepStopCode keeps the stop code of a store's error where the journal would lose it.
-func keepStopCode(err error) error {
-	var coded interface{ StopCode() StopCode }
-	if errors.As(err, &coded) {
-		return &journal.Failure{Code: string(coded.StopCode()), Message: err.Error()}
-	}
-	return err
-}
-
-// storeStop ends the run with the code its store gave.
-func storeStop(what string, err error) error {
-	code := StopInternal
-	var f *journal.Failure
-	if errors.As(err, &f) && (f.Code == string(StopStoreFull) || f.Code == string(StopStoreCorrupt)) {
-		code = StopCode(f.Code)
-	}
-	return Fail(code, "memory", "%s: %v", what, err)
-}

@@ -7,7 +7,10 @@ import (
 )
 
 // Memory keeps conversations between runs. Safe for concurrent use, also by
-// several processes.
+// several processes. Its errors are the store's trouble, which may pass, unless
+// they wrap a RefusedError: a run that needs the conversation suspends and tries
+// again when it is resumed. An error with a method StopCode() StopCode names the
+// trouble; the code of all others is StopStoreUnavailable.
 type Memory interface {
 	// History returns the interactions of a conversation, oldest first. An
 	// unknown id is an empty conversation.
@@ -16,6 +19,16 @@ type Memory interface {
 	// replaced, so that a repeated call changes nothing.
 	Append(ctx context.Context, in ...Interaction) error
 }
+
+// RefusedError is the error of a Memory that cannot take what it was given, now
+// or later: an id that is too long, an interaction that is too large.
+type RefusedError struct{ Err error }
+
+// Error is what is wrong with what was given.
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what is wrong.
+func (e *RefusedError) Unwrap() error { return e.Err }
 
 // SessionMemory is a capability of a Memory: what tools keep for a conversation
 // between runs. Safe for concurrent use, also by several processes.

@@ -29,11 +29,14 @@ func (r *run) remember(s *Scope) error {
 	memory := r.host.Memory
 	_, err = kernel.Do(s.k, kernel.Effect[bool]{
 		Name: remembered, Class: journal.Idempotent, Layer: LayerMemory, Digest: digest([]byte(turn.ID)),
-		Perform: func(ctx context.Context, _ string) (bool, error) { return true, memory.Append(ctx, all...) },
+		Perform: func(ctx context.Context, _ string) (bool, error) {
+			ctx, cancel := r.boundStore(ctx)
+			defer cancel()
+			return true, storeTrouble("the answer is complete, but not yet stored in conversation "+turn.MemoryID, memory.Append(ctx, all...))
+		},
 	})
-	if err != nil {
-		// The answer is there and paid for: losing it for its conversation's sake helps nobody.
-		s.Record(Warned{Text: "the conversation was not kept: " + err.Error()})
+	if err != nil { // the memory refused it: the answer is complete all the same
+		s.Record(Warned{Text: "the conversation was not stored: " + err.Error()})
 		return nil
 	}
 	r.ids.interaction = turn.ID

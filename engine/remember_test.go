@@ -207,7 +207,7 @@ func TestAResultNamesOnlyWhatWasKept(t *testing.T) {
 	}{
 		{"no memory", nil, false, endsWith("s1 ok a"), false},
 		{"backend none", &enginetest.Store{}, true, endsWith("s1 ok a"), false},
-		{"a store in trouble", &enginetest.Store{Err: errors.New("no space")}, false, endsWith("s1 ok a"), true},
+		{"a memory that refuses", &enginetest.Store{Err: &engine.RefusedError{Err: errors.New("too large")}}, false, endsWith("s1 ok a"), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,30 +22,31 @@ type StopCode string
 
 // The stop codes (DESIGN section 6, "Ending").
 const (
-	StopAnswered       StopCode = "answered"
-	StopGuard          StopCode = "guard"
-	StopMaxSteps       StopCode = "max_steps"
-	StopMaxReplans     StopCode = "max_replans"
-	StopBudgetTokens   StopCode = "budget_tokens"
-	StopBudgetCost     StopCode = "budget_cost"
-	StopMaxToolCalls   StopCode = "max_tool_calls"
-	StopDeadline       StopCode = "deadline"
-	StopLoop           StopCode = "loop"
-	StopInterrupted    StopCode = "interrupted"
-	StopNeedsReview    StopCode = "needs_review"
-	StopPlannerInvalid StopCode = "planner_invalid"
-	StopOutputInvalid  StopCode = "output_invalid"
-	StopRefused        StopCode = "refused"
-	StopStepFailed     StopCode = "step_failed"
-	StopDrift          StopCode = "drift" // of a replay or a fork: the recording answered something else
-	StopInternal       StopCode = "internal"
-	StopProviderError  StopCode = "provider_error"
-	StopToolsChanged   StopCode = "tools_changed"
-	StopStoreFull      StopCode = "store_full"
-	StopStoreCorrupt   StopCode = "store_corrupt"
-	StopTooLarge       StopCode = "too_large" // a template renders to more than a run may hold
-	StopSuspended      StopCode = "suspended"
-	StopCancelled      StopCode = "cancelled"
+	StopAnswered         StopCode = "answered"
+	StopGuard            StopCode = "guard"
+	StopMaxSteps         StopCode = "max_steps"
+	StopMaxReplans       StopCode = "max_replans"
+	StopBudgetTokens     StopCode = "budget_tokens"
+	StopBudgetCost       StopCode = "budget_cost"
+	StopMaxToolCalls     StopCode = "max_tool_calls"
+	StopDeadline         StopCode = "deadline"
+	StopLoop             StopCode = "loop"
+	StopInterrupted      StopCode = "interrupted"
+	StopNeedsReview      StopCode = "needs_review"
+	StopPlannerInvalid   StopCode = "planner_invalid"
+	StopOutputInvalid    StopCode = "output_invalid"
+	StopRefused          StopCode = "refused"
+	StopStepFailed       StopCode = "step_failed"
+	StopDrift            StopCode = "drift" // of a replay or a fork: the recording answered something else
+	StopInternal         StopCode = "internal"
+	StopProviderError    StopCode = "provider_error"
+	StopToolsChanged     StopCode = "tools_changed"
+	StopStoreFull        StopCode = "store_full"
+	StopStoreCorrupt     StopCode = "store_corrupt"
+	StopStoreUnavailable StopCode = "store_unavailable"
+	StopTooLarge         StopCode = "too_large" // a template renders to more than a run may hold
+	StopSuspended        StopCode = "suspended"
+	StopCancelled        StopCode = "cancelled"
 )
 
 // StopReason is the one typed reason a run ended, with the YAML path that

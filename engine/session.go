@@ -105,10 +105,21 @@ type boundSession struct {
 
 var _ CallSession = boundSession{}
 
-func (b boundSession) Read(ctx context.Context) (Session, error) { return b.memory.Session(ctx, b.id) }
+func (b boundSession) Read(ctx context.Context) (Session, error) {
+	s, err := b.memory.Session(ctx, b.id)
+	return s, sessionTrouble(err)
+}
 
 func (b boundSession) Update(ctx context.Context, change func(*Session) error) error {
-	return b.memory.UpdateSession(ctx, b.id, change)
+	var refused error
+	err := b.memory.UpdateSession(ctx, b.id, func(s *Session) error {
+		refused = change(s)
+		return refused
+	})
+	if refused != nil {
+		return err
+	}
+	return sessionTrouble(err)
 }
 
 // session is what the conversation of this run, or of the one it is nested in,
@@ -154,6 +165,8 @@ func (r *run) readSession(s *Scope) error {
 	view, err := kernel.Do(s.k, kernel.Effect[SessionView]{
 		Name: "memory.session", Class: journal.Read, Layer: LayerMemory, Digest: digest([]byte(r.root().ids.memory)),
 		Perform: func(ctx context.Context, _ string) (SessionView, error) {
+			ctx, cancel := r.boundStore(ctx)
+			defer cancel()
 			found, err := kept.Read(ctx)
 			if !notes {
 				found.Notes = nil

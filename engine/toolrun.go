@@ -82,6 +82,9 @@ func (c *toolRun) booked(out attempted, err error) error {
 		if f.Code == failedTimeout {
 			c.rec.Status = CallTimedOut
 		}
+		if f.Code == failedSession {
+			c.s.Record(Warned{Text: "tool " + c.rec.Tool + ": " + f.Message})
+		}
 	default:
 		return c.cut(err)
 	}
@@ -205,6 +208,7 @@ const (
 	failedTool        = "error"
 	failedTimeout     = "timeout"
 	failedUnavailable = "unavailable" // see Unavailable
+	failedSession     = "session"     // see sessionError
 )
 
 // once makes one attempt of a call; that it ended with a question, or for want of
@@ -233,7 +237,10 @@ func (t *HostTool) once(ctx context.Context, p *part) (attempted, error) {
 	}
 	code, text := failedTool, clip(t.mask.text(err.Error()), t.maxOutput())
 	_, unavailable := errors.AsType[*UnavailableError](err)
+	_, session := errors.AsType[*sessionError](err)
 	switch {
+	case session:
+		code, text = failedSession, "what it keeps for this conversation cannot be used now: "+text
 	case errors.Is(cut, context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
 		code, text = failedTimeout, fmt.Sprintf("the tool took longer than %s: %s", timeout, text)
 	case unavailable:

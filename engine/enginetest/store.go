@@ -11,14 +11,17 @@ import (
 )
 
 // Store is a memory with sessions that lives as long as the process. The zero
-// value is empty and ready; Err, if set, is what every operation gives.
+// value is empty and ready; Err, if set, is what every operation gives, or the
+// next Fails of them.
 type Store struct {
-	Err error
+	Err   error
+	Fails int // 0 = every operation
 
 	mu       sync.Mutex
 	said     map[string][]engine.Interaction
 	sessions map[string][]byte
 	appends  int
+	failed   int
 }
 
 var (
@@ -105,8 +108,9 @@ func (s *Store) session(ctx context.Context, memoryID string) (kept engine.Sessi
 }
 
 func (s *Store) trouble(ctx context.Context) error {
-	if s.Err != nil {
-		return s.Err
+	if s.Err == nil || s.failed > 0 && s.failed == s.Fails {
+		return ctx.Err()
 	}
-	return ctx.Err()
+	s.failed++
+	return s.Err
 }

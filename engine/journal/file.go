@@ -133,6 +133,15 @@ func (f *File) bytes() ([]byte, error) {
 // was read.
 func (f *File) Dropped() int { return f.dropped }
 
+// Begun reports whether the journal has a record on the disk: then there is a
+// run to resume.
+func (f *File) Begun() bool {
+	f.settle()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.good > 0
+}
+
 // Load gives the records of earlier sessions.
 func (f *File) Load() ([]Record, error) {
 	f.settle()

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"time"
 
 	"github.com/pexctl/pex/engine/failpoint"
@@ -16,6 +17,9 @@ func (r *run) await() error {
 				return err
 			}
 			continue
+		}
+		if u, ok := errors.AsType[*Unavailable](e.out.fatal); ok {
+			return r.unavailable(e, u)
 		}
 		if e.out.fatal != nil {
 			return e.out.fatal
@@ -90,6 +94,20 @@ func (r *run) idle() (happened bool, err error) {
 	case <-outer:
 		return true, r.suspend()
 	}
+}
+
+// unavailable suspends the session for an effect that could not be performed.
+// The time that it tried does not count: nothing of the run was done in it.
+func (r *run) unavailable(e *effect, why *Unavailable) error {
+	e.started = false
+	r.working--
+	if r.working == 0 && !r.o.Virtual {
+		r.clock0 += r.active() - r.now
+	}
+	if err := r.suspend(); !errors.Is(err, ErrSuspended) {
+		return err
+	}
+	return why
 }
 
 // declined leaves a question open that nobody answered in place.

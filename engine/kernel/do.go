@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -69,6 +70,9 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 
 func (c *call[T]) perform(ctx context.Context, key string) outcome {
 	v, err := c.do(ctx, key)
+	if u, ok := errors.AsType[*Unavailable](err); ok {
+		return outcome{fatal: u}
+	}
 	if err != nil {
 		return failed(err)
 	}

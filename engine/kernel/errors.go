@@ -20,6 +20,18 @@ var (
 	ErrCancelled = errors.New("cancelled")
 )
 
+// Unavailable is returned by an Effect.Perform that could not even begin because
+// something it needs cannot be used now: another process has it, a disk is full.
+// It ends the session without an outcome; the effect is performed when the run
+// is resumed. Never for a Write.
+type Unavailable struct{ Err error }
+
+// Error is what cannot be used.
+func (u *Unavailable) Error() string { return u.Err.Error() }
+
+// Unwrap gives what cannot be used.
+func (u *Unavailable) Unwrap() error { return u.Err }
+
 // ErrDeadlock says that every branch waits for another one.
 var ErrDeadlock = errors.New("every branch waits and no effect is open")
 

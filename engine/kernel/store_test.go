@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
@@ -130,5 +131,38 @@ func TestStrictCommitsEveryTickBeforeWorkBegins(t *testing.T) {
 	})
 	if err != nil || st.Commits != 6 || st.Performed != 5 {
 		t.Fatal(err, st)
+	}
+}
+
+// An effect that could not begin is performed by the next session, whose limits
+// do not pay for the time that the first one tried.
+func TestAnUnavailableEffectSuspendsTheSession(t *testing.T) {
+	for _, class := range []journal.Class{journal.Read, journal.Idempotent} {
+		var clock time.Duration
+		tried := 0
+		prog := func(s *kernel.Scope, _ []byte) error {
+			got, err := kernel.Do(s, kernel.Effect[string]{Name: "e", Class: class, Perform: func(context.Context, string) (string, error) {
+				if tried++; tried == 1 {
+					clock += time.Hour
+					return "", fmt.Errorf("open: %w", &kernel.Unavailable{Err: errDisk})
+				}
+				return "done", nil
+			}})
+			if err != nil || got != "done" {
+				return fmt.Errorf("node code saw %q, %w", got, err)
+			}
+			return nil
+		}
+		j := &journal.Memory{Paranoid: true}
+		o := kernel.Options{RunID: "r", Journal: j, Clock: func() time.Duration { return clock }}
+		_, err := kernel.Run(t.Context(), o, prog)
+		var unavailable *kernel.Unavailable
+		if !errors.As(err, &unavailable) || !errors.Is(err, errDisk) {
+			t.Fatal(err)
+		}
+		stats, err := kernel.Run(t.Context(), o, prog)
+		if err != nil || tried != 2 || stats.Active != 0 {
+			t.Errorf("%v after %d tries, active for %v", err, tried, stats.Active)
+		}
 	}
 }

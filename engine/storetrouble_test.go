@@ -1,0 +1,151 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/enginetest"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// full is an error of a store that names its stop code.
+type full struct{}
+
+func (full) Error() string             { return "no room" }
+func (full) StopCode() engine.StopCode { return engine.StopStoreFull }
+
+func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
+	locked := errors.New("another process has the store")
+	tests := []struct {
+		name     string
+		memoryID string // "" = the run reads no history
+		err      error
+		code     engine.StopCode
+		answered bool // before the trouble
+	}{
+		{"history cannot be read", "m", locked, engine.StopStoreUnavailable, false},
+		{"history cannot be read, the disk is full", "m", full{}, engine.StopStoreFull, false},
+		{"the answer cannot be stored", "", locked, engine.StopStoreUnavailable, true},
+		{"the answer cannot be stored, the disk is full", "", full{}, engine.StopStoreFull, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			store := &enginetest.Store{}
+			turnOf(remembering(endsWith("s0 ok zero")), store, engine.Input{RunID: "earlier", MemoryID: "m"})
+			store.Err, store.Fails = tt.err, 1
+			j := &journal.Memory{Paranoid: true}
+			var shown string
+			run := func() *engine.Result {
+				node := func(s *engine.Scope) error {
+					shown = spoken(s.View().State.History)
+					return endsWith("s1 ok one")(s)
+				}
+				in := engine.Input{RunID: "r", MemoryID: tt.memoryID, Parameters: map[string]any{"question": "q"}}
+				return engine.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, engine.Options{Journal: j})
+			}
+			res := run()
+			if res.Status != engine.Interrupted || res.StopReason.Code != tt.code || res.StopReason.ExitCode(res.Status) != 3 {
+				t.Fatalf("%s, %+v, exit code %d", res.Status, res.StopReason, res.StopReason.ExitCode(res.Status))
+			}
+			if !strings.Contains(res.StopReason.Message, tt.err.Error()) || (res.Response == "the answer") != tt.answered {
+				t.Errorf("%q, answer %q", res.StopReason.Message, res.Response)
+			}
+			before := store.Appends()
+			res = run()
+			if res.Status != engine.Completed || res.Response != "the answer" || len(res.Warnings) > 0 {
+				t.Errorf("resumed: %s, %+v, %q", res.Status, res.StopReason, res.Warnings)
+			}
+			if tt.memoryID != "" && shown != "question of earlier" {
+				t.Errorf("shown %q of the conversation", shown)
+			}
+			if run(); store.Appends() != before+1 || len(kept(t, store, res.MemoryID)) != len(tt.memoryID)+1 {
+				t.Errorf("%d appends, %q", store.Appends()-before, spoken(kept(t, store, res.MemoryID)))
+			}
+		})
+	}
+}
+
+// The wait for a store that other processes use ends with the run's own limit.
+func TestTheWaitForAStoreIsBoundedByMaxDuration(t *testing.T) {
+	store := &waiting{}
+	p := remembering(endsWith("s1 ok one"))
+	p.Limits.MaxDuration = time.Minute
+	res := engine.Run(t.Context(), p, engine.Input{RunID: "r", MemoryID: "m"}, engine.Host{Memory: store}, engine.Options{})
+	if res.Status != engine.Completed || len(store.left) != 3 {
+		t.Fatalf("%s, %v", res.Status, store.left)
+	}
+	for _, left := range store.left {
+		if left > time.Minute || left <= 0 {
+			t.Errorf("the store may wait for %v", left)
+		}
+	}
+}
+
+// waiting notes how long its operations may take.
+type waiting struct {
+	enginetest.Store
+	left []time.Duration
+}
+
+func (w *waiting) note(ctx context.Context) {
+	at, _ := ctx.Deadline()
+	w.left = append(w.left, time.Until(at))
+}
+
+func (w *waiting) History(ctx context.Context, id string) ([]engine.Interaction, error) {
+	w.note(ctx)
+	return w.Store.History(ctx, id)
+}
+
+func (w *waiting) Append(ctx context.Context, in ...engine.Interaction) error {
+	w.note(ctx)
+	return w.Store.Append(ctx, in...)
+}
+
+// noting is a tool that keeps notes.
+type noting struct{ fake }
+
+func (noting) Keeps() engine.SessionPart { return engine.NotesPart }
+
+func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
+	busy, refused := errors.New("the store is busy"), &engine.RefusedError{Err: errors.New("too many notes")}
+	for _, tt := range []struct {
+		name   string
+		err    error // of the store
+		change error // of the tool itself
+		status engine.CallStatus
+		warned bool
+	}{
+		{"no trouble", nil, nil, engine.CallOK, false},
+		{"the store is in trouble", busy, nil, engine.CallError, true},
+		{"the store refuses", refused, nil, engine.CallError, false},
+		{"the tool refuses", nil, errors.New("the notepad is full"), engine.CallError, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			store := &enginetest.Store{}
+			tool := noting{fake{engine.IdempotentEffect, func(ctx context.Context, c *engine.Call) (*engine.ToolOutput, error) {
+				store.Err, store.Fails = tt.err, 1
+				err := c.Session.Update(ctx, func(s *engine.Session) error { return tt.change })
+				return &engine.ToolOutput{Text: "noted"}, err
+			}}}
+			var recs []engine.ToolRecord
+			p := remembering(func(s *engine.Scope) error {
+				if err := called("notes", 1, false, &recs)(s); err != nil {
+					return err
+				}
+				return endsWith("s1 ok one")(s)
+			})
+			res := engine.Run(t.Context(), p, question(), engine.Host{Memory: store, Tools: []engine.HostTool{named("notes", tool)}}, engine.Options{Journal: &journal.Memory{Paranoid: true}})
+			if res.Status != engine.Completed || recs[0].Status != tt.status {
+				t.Errorf("%s, the call %s: %s", res.Status, recs[0].Status, recs[0].Text())
+			}
+			if warned := len(res.Warnings) == 1 && strings.Contains(res.Warnings[0], "tool notes: what it keeps"); warned != tt.warned {
+				t.Errorf("warnings %q", res.Warnings)
+			}
+		})
+	}
+}
