@@ -22,7 +22,7 @@ func (s *Store) Append(ctx context.Context, ins ...engine.Interaction) error {
 	}
 	additions, err := s.additions(ins)
 	if err != nil {
-		return err
+		return &engine.RefusedError{Err: err}
 	}
 	err = s.with(ctx, func(db *lease) error {
 		return s.write(db, func(txn *badger.Txn) (change, error) { return s.place(txn, additions) })

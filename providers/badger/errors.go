@@ -29,6 +29,9 @@ func (e *LockedError) Error() string {
 // Unwrap is the context's error, if that ended the wait.
 func (e *LockedError) Unwrap() error { return e.Err }
 
+// StopCode is the stop code of a run that met this error.
+func (e *LockedError) StopCode() engine.StopCode { return engine.StopStoreUnavailable }
+
 // FullError says that the disk has too little room to open the store safely.
 type FullError struct {
 	Dir        string

@@ -1,5 +1,7 @@
 package badger
 
+import "time"
+
 // SplitKey is what stands in a key of a conversation, and KeyOf makes one.
 func SplitKey(raw []byte) (tenant, memoryID string, kind byte, rest string, ok bool) {
 	k, ok := parseKey(raw)
@@ -9,4 +11,12 @@ func SplitKey(raw []byte) (tenant, memoryID string, kind byte, rest string, ok b
 // KeyOf makes a key.
 func KeyOf(tenant, memoryID string, kind byte, rest string) []byte {
 	return append(address{tenant, memoryID}.kind(kind), rest...)
+}
+
+// ReportWait has a store report as if it had waited for so long, and so long.
+func ReportWait(s *Store, waited ...time.Duration) {
+	w := wait{store: s, began: time.Now()}
+	for _, d := range waited {
+		w.tellAt(w.began.Add(d))
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine"
 )
 
 // address says which conversation of which tenant. Its keys: "t" tenant,
@@ -48,13 +50,14 @@ func (a address) interaction(id string) []byte { return append(a.kind(kindIntera
 
 // check says why an address cannot be part of a key.
 func (a address) check() error {
-	if err := checkName("tenant", a.tenant); err != nil {
-		return err
-	}
+	err := errors.Join(checkName("tenant", a.tenant), checkName("memory id", a.memoryID))
 	if a.memoryID == "" {
-		return errors.New("memory id is empty")
+		err = errors.New("memory id is empty")
 	}
-	return checkName("memory id", a.memoryID)
+	if err != nil {
+		return &engine.RefusedError{Err: err}
+	}
+	return nil
 }
 
 func checkName(what, s string) error {

@@ -31,9 +31,10 @@ type lease struct {
 	glance      *time.Timer   // while nobody does
 	ending      bool
 
-	lock, waiters *os.File
-	sentinel      sentinel
-	witness       *witness
+	lock     *os.File
+	queue    queue
+	sentinel sentinel
+	witness  *witness
 }
 
 // acquire joins the lease that is on, or begins one.
@@ -49,12 +50,10 @@ func (s *Store) acquire(ctx context.Context) (*lease, error) {
 		}
 		db := s.lease
 		if db == nil {
-			db = &lease{ready: make(chan struct{}), gone: make(chan struct{}), users: 1}
+			db = &lease{queue: queueOf(s.dir), ready: make(chan struct{}), gone: make(chan struct{}), users: 1}
 			s.lease = db
-			yield := s.yield
-			s.yield = false
 			s.mu.Unlock()
-			return db, s.begin(ctx, db, yield)
+			return db, s.begin(ctx, db)
 		}
 		joined := db.join()
 		s.mu.Unlock()
@@ -78,7 +77,7 @@ func (s *Store) acquire(ctx context.Context) (*lease, error) {
 // join counts one more user in, unless the lease is over, or had its turn and
 // others wait.
 func (db *lease) join() bool {
-	if db.ending || db.open() && time.Since(db.since) > turn && awaited(db.waiters) {
+	if db.ending || db.open() && time.Since(db.since) > turn && db.queue.awaited() {
 		return false
 	}
 	db.users++
@@ -92,10 +91,7 @@ func (db *lease) idle() bool { return db.open() && db.users == 0 && !db.ending }
 
 // begin opens the store for a new lease; when it cannot, the lease is gone and
 // those who joined it try for themselves.
-func (s *Store) begin(ctx context.Context, db *lease, yield bool) error {
-	if yield {
-		pause(ctx, 2*slowestPoll)
-	}
+func (s *Store) begin(ctx context.Context, db *lease) error {
 	err := s.open(ctx, db)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +114,7 @@ func (s *Store) release(db *lease) error {
 		s.mu.Unlock()
 		return nil
 	}
-	if s.o.Idle > 0 && !s.ended && !awaited(db.waiters) {
+	if s.o.Idle > 0 && !s.ended && !db.queue.awaited() {
 		db.rest = time.Now()
 		s.lookLater(db)
 		s.mu.Unlock()
@@ -146,7 +142,7 @@ func (s *Store) look(db *lease) {
 		s.mu.Unlock()
 		return
 	}
-	if time.Since(db.rest) < s.o.Idle && !awaited(db.waiters) {
+	if time.Since(db.rest) < s.o.Idle && !db.queue.awaited() {
 		s.lookLater(db)
 		s.mu.Unlock()
 		return
@@ -162,11 +158,10 @@ func (s *Store) shut(db *lease, keep bool) error {
 	if db.glance != nil {
 		db.glance.Stop()
 	}
-	yield := awaited(db.waiters)
 	err := s.close(db)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lease, s.yield = nil, yield
+	s.lease = nil
 	if keep {
 		s.failed = errors.Join(s.failed, err)
 	}

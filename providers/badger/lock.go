@@ -8,56 +8,49 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
-// slowestPoll is how often, at least, a process that waits tries again.
-const slowestPoll = 10 * time.Millisecond
-
-// acquireLock takes the store's lock, waiting for whoever has it. Badger has a
-// lock of its own; this one also covers the checks before it opens and the
-// note after it closed.
+// acquireLock takes the store's lock, waiting its turn behind other processes
+// until ctx ends or Options.LockWait has passed. Badger has a lock of its own;
+// this one also covers the checks before it opens and the note after it closed.
 func (s *Store) acquireLock(ctx context.Context) (*os.File, error) {
-	f, err := s.openLock()
-	if err != nil {
-		return nil, err
-	}
-	notice := notice{dir: s.dir}
-	defer notice.withdraw()
-	began, wait := time.Now(), time.Millisecond
+	w := wait{store: s, began: time.Now()}
+	defer w.leave()
 	for {
-		ok, err := tryLock(f)
-		switch {
-		case err != nil:
-			f.Close()
-			return nil, fmt.Errorf("lock memory store: %w", err)
-		case ok && replaced(f):
-			f.Close()
-			if f, err = s.openLock(); err != nil {
-				return nil, err
+		if ahead := w.ahead(); ahead == 0 {
+			if f, err := s.lockNow(); f != nil || err != nil {
+				return f, err
 			}
-			continue
-		case ok:
-			// The pid is for the messages of those who wait; without it they wait as well.
-			_ = f.Truncate(0)
-			_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-			return f, nil
+			w.join()
 		}
-		if waited := time.Since(began); waited > s.o.lockWait() || ctx.Err() != nil {
-			pid := pidIn(f.Name())
-			f.Close()
-			return nil, &LockedError{Dir: s.dir, PID: pid, Waited: waited, Err: ctx.Err()}
+		if ctx.Err() != nil || w.over() {
+			return nil, w.locked(ctx.Err())
 		}
-		notice.give()
-		pause(ctx, wait)
-		wait = min(wait*3/2, slowestPoll)
+		w.tell()
+		pause(ctx, w.interval())
 	}
 }
 
-func (s *Store) openLock() (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(s.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+// lockNow takes the lock if no process has it; nil = one does.
+func (s *Store) lockNow() (*os.File, error) {
+	f, err := regular.OpenFile(filepath.Join(s.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock memory store: %w", err)
 	}
+	ok, err := tryLock(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock memory store: %w", err)
+	}
+	if !ok || replaced(f) {
+		f.Close()
+		return nil, nil
+	}
+	// The pid is for the messages of waiting processes; without it they wait as well.
+	_ = f.Truncate(0)
+	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return f, nil
 }
 
@@ -74,7 +67,7 @@ func replaced(f *os.File) bool {
 
 // pidIn reads the process id that a lock file names; 0 is none.
 func pidIn(path string) int {
-	raw, err := os.ReadFile(path)
+	raw, err := regular.ReadFile(path)
 	if err != nil {
 		return 0
 	}
@@ -83,57 +76,4 @@ func pidIn(path string) int {
 		return 0
 	}
 	return pid
-}
-
-// notice tells whoever has the store that somebody waits for it: a shared lock
-// on a file beside the store's, which ends with the process. Who has the store
-// finds it out by trying for the whole of that lock.
-type notice struct {
-	dir   string
-	file  *os.File
-	given bool
-}
-
-// give tries to give the notice; it may be looked for at this very moment, and
-// is tried again then. Without it the wait is longer, that is all.
-func (n *notice) give() {
-	if n.given {
-		return
-	}
-	if n.file == nil {
-		n.file = openWaiters(n.dir)
-	}
-	if n.file != nil {
-		n.given, _ = tryShare(n.file)
-	}
-}
-
-func (n *notice) withdraw() {
-	if n.file != nil {
-		n.file.Close()
-	}
-}
-
-// openWaiters opens the file of the notices; nil = there are none.
-func openWaiters(dir string) *os.File {
-	if !notices {
-		return nil
-	}
-	f, err := os.OpenFile(filepath.Join(dir, waitFile), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil
-	}
-	return f
-}
-
-// awaited says whether somebody has given notice.
-func awaited(waiters *os.File) bool {
-	if waiters == nil {
-		return true // nobody could tell: hand over at once
-	}
-	ok, err := tryLock(waiters)
-	if ok {
-		unlock(waiters)
-	}
-	return err == nil && !ok
 }

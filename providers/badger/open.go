@@ -19,7 +19,8 @@ import (
 // The files of ours in a store's directory.
 const (
 	lockFile     = "pex-store.lock"  // who has the store
-	waitFile     = "pex-store.wait"  // who waits for it
+	queueDir     = "pex-store.queue" // who waits for it, in order
+	waitFile     = "pex-store.wait"  // who waited for it in earlier versions
 	sentinelFile = "pex-store.json"  // what the directory must hold
 	witnessFile  = "pex-store.count" // how many writes there were
 )
@@ -75,7 +76,6 @@ func (s *Store) open(ctx context.Context, db *lease) (err error) {
 	if db.witness, err = openWitness(s.dir); err != nil {
 		return err
 	}
-	db.waiters = openWaiters(s.dir)
 	o := settings(s.dir).WithCompactL0OnClose(s.merge || files.count(".sst") >= tablesBeforeCompaction)
 	if db.sentinel.Phase == closed {
 		o = o.WithChecksumVerificationMode(options.NoVerification) // all tables have just been checked
@@ -135,9 +135,6 @@ func (db *lease) letGo() error {
 	if db.witness != nil {
 		err = db.witness.file.Close()
 	}
-	if db.waiters != nil {
-		db.waiters.Close()
-	}
 	return errors.Join(err, db.lock.Close())
 }
 
@@ -145,16 +142,17 @@ func (db *lease) letGo() error {
 // file that fails the next opening once: that one is tried again. So is a
 // lock that a foreign user of the directory holds.
 func (s *Store) openBadger(ctx context.Context, o badger.Options) (*badger.DB, error) {
-	began := time.Now()
+	w := wait{store: s, began: time.Now()}
 	for attempt := 1; ; {
 		db, err := recovered(o)
 		switch {
 		case err == nil:
 			return db, nil
 		case strings.Contains(err.Error(), "Cannot acquire directory lock"):
-			if waited := time.Since(began); waited > s.o.lockWait() || ctx.Err() != nil {
-				return nil, &LockedError{Dir: s.dir, PID: pidIn(filepath.Join(s.dir, "LOCK")), Waited: waited, Err: ctx.Err()}
+			if ctx.Err() != nil || w.over() {
+				return nil, &LockedError{Dir: s.dir, PID: pidIn(filepath.Join(s.dir, "LOCK")), Waited: time.Since(w.began), Err: ctx.Err()}
 			}
+			w.tell()
 			pause(ctx, 20*time.Millisecond)
 		case strings.Contains(err.Error(), "Create a new file") && attempt < 3:
 			attempt++

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 )
 
 // Restore makes the store of a backup. The directory must hold none: otherwise
@@ -88,12 +90,7 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 	if err := s.vacant(); err != nil {
 		return err
 	}
-	for _, name := range []string{lockFile, waitFile} {
-		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := os.Remove(s.dir); err != nil {
+	if err := s.clear(); err != nil {
 		return err
 	}
 	if err := os.Rename(dir, s.dir); err != nil {
@@ -101,6 +98,25 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 	}
 	return syncDir(filepath.Dir(s.dir))
 }
+
+// clear removes the directory with the files of waiting processes, which may
+// add one at any moment.
+func (s *Store) clear() (err error) {
+	for range 100 {
+		for _, name := range waiting {
+			if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
+				return err
+			}
+		}
+		if err = os.Remove(s.dir); err == nil || !errors.Is(err, syscall.ENOTEMPTY) {
+			return err
+		}
+	}
+	return err
+}
+
+// waiting are the names of what waiting for a store leaves in its directory.
+var waiting = []string{lockFile, queueDir, waitFile}
 
 // vacant says whether the directory is free for a restored store.
 func (s *Store) vacant() error {
@@ -112,7 +128,7 @@ func (s *Store) vacant() error {
 		return fmt.Errorf("restore memory store: %w", err)
 	}
 	for _, f := range files {
-		if f.Name() != lockFile && f.Name() != waitFile {
+		if !slices.Contains(waiting, f.Name()) {
 			return fmt.Errorf("restore memory store: %s is there already: %w", filepath.Join(s.dir, f.Name()), fs.ErrExist)
 		}
 	}

@@ -129,7 +129,7 @@ func (s *Store) complete(found sentinel, files inventory) error {
 // fresh begins a new store, in a directory that only its owner may enter if
 // nothing else lives there.
 func (s *Store) fresh(files inventory) (sentinel, error) {
-	if !slices.ContainsFunc(files, func(name string) bool { return name != lockFile && name != waitFile }) {
+	if !slices.ContainsFunc(files, func(name string) bool { return !slices.Contains(waiting, name) }) {
 		if err := os.Chmod(s.dir, 0o700); err != nil {
 			return sentinel{}, fmt.Errorf("make memory store: %w", err)
 		}

@@ -113,10 +113,10 @@ func encodeSession(now engine.Session) ([]byte, error) {
 	}
 	raw, err := json.Marshal(sessionRecord{recordVersion, now})
 	if err != nil {
-		return nil, fmt.Errorf("encode session: %w", err)
+		return nil, &engine.RefusedError{Err: fmt.Errorf("encode session: %w", err)}
 	}
 	if len(raw) > MaxSession {
-		return nil, fmt.Errorf("notes and variables would take %d bytes, at most %d can be kept; clear notes or delete variables first", len(raw), MaxSession)
+		return nil, &engine.RefusedError{Err: fmt.Errorf("notes and variables would take %d bytes, at most %d can be stored; clear notes or delete variables first", len(raw), MaxSession)}
 	}
 	return raw, nil
 }

@@ -12,9 +12,11 @@ import (
 
 // Options are what a store may be told; the zero value is right for most.
 type Options struct {
-	Tenant    string        // whose conversations; "" is a tenant like others
-	FreeSpace int64         // bytes that must be free on the disk; 0 = 96 MB
-	LockWait  time.Duration // how long to wait for another process; 0 = 10 s
+	Tenant    string // whose conversations; "" is a tenant like others
+	FreeSpace int64  // bytes that must be free on the disk; 0 = 96 MB
+	// LockWait is how long to wait for other processes; 0 = until the context of
+	// the operation ends.
+	LockWait time.Duration
 	// Idle is how long the store stays open after an operation, for the next
 	// one, while nobody else waits for it; 0 = not at all. With it Close is due.
 	Idle time.Duration
@@ -27,13 +29,6 @@ func (o Options) freeSpace() int64 {
 	return 96 << 20
 }
 
-func (o Options) lockWait() time.Duration {
-	if o.LockWait > 0 {
-		return o.LockWait
-	}
-	return 10 * time.Second
-}
-
 // Store keeps conversations in a directory. Safe for concurrent use, also by
 // several processes and by several Stores on one directory.
 type Store struct {
@@ -43,9 +38,9 @@ type Store struct {
 
 	mu     sync.Mutex
 	lease  *lease // nil = closed
-	yield  bool   // others waited when it was last closed: let them go first
-	ended  bool   // Close was called
-	failed error  // what closing an idle store met
+	report func(Wait)
+	ended  bool  // Close was called
+	failed error // what closing an idle store met
 }
 
 var (
@@ -59,6 +54,14 @@ var errEnded = errors.New("the memory store has been closed")
 // Open names a store. The directory is made, and opened, by the first
 // operation that writes; what is wrong with it shows then.
 func Open(dir string, o Options) *Store { return &Store{dir: dir, o: o} }
+
+// ReportWaits has report called while another process has the store: after some
+// seconds, and then from time to time. It must not use the store.
+func (s *Store) ReportWaits(report func(Wait)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report = report
+}
 
 // Close waits for what is under way and lets go of the directory; nothing of
 // the store runs on afterwards, and its operations fail. Without Options.Idle

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// notices says that locks on a file tell who waits.
-const notices = true
+// canQueue says that locks on files tell who waits.
+const canQueue = true
 
 // tryLock takes an exclusive lock that ends with the process; false means that
 // another file on it has it.
@@ -18,9 +18,6 @@ func tryLock(f *os.File) (bool, error) { return flock(f, syscall.LOCK_EX) }
 
 // tryShare takes a lock that many may have, but not beside an exclusive one.
 func tryShare(f *os.File) (bool, error) { return flock(f, syscall.LOCK_SH) }
-
-// unlock lets go of either.
-func unlock(f *os.File) { _, _ = flock(f, syscall.LOCK_UN) }
 
 func flock(f *os.File, how int) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)

@@ -1,0 +1,131 @@
+package badger
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/pexctl/pex/engine/regular"
+)
+
+// queue is the folder in which each waiting process has a ticket: a file named
+// by its number, locked for as long as the process waits. A process is next
+// when no lower ticket is locked, so the store is handed over in the order of
+// arrival. A ticket whose lock is gone belongs to a process that died; the
+// process behind it removes it. The queue is only about fairness: what keeps
+// processes apart is the lock of the store.
+type queue struct{ dir string }
+
+// queueOf is the queue of the store in dir.
+func queueOf(dir string) queue { return queue{filepath.Join(dir, queueDir)} }
+
+// ticket is a place in a queue.
+type ticket struct {
+	queue  queue
+	number int
+	file   *os.File
+}
+
+// ticketTries bounds the attempts to take a ticket: each fails only because
+// another process touched the same number at the same moment.
+const ticketTries = 1000
+
+// take adds a ticket behind all others.
+func (q queue) take() (*ticket, error) {
+	if err := os.MkdirAll(q.dir, 0o700); err != nil {
+		return nil, err
+	}
+	numbers, err := q.numbers()
+	if err != nil {
+		return nil, err
+	}
+	next := 1
+	if n := len(numbers); n > 0 {
+		next = numbers[n-1] + 1
+	}
+	for range ticketTries {
+		f, err := os.OpenFile(q.path(next), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			next++
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok, err := tryLock(f); err != nil {
+			f.Close()
+			return nil, err
+		} else if ok && !replaced(f) {
+			return &ticket{q, next, f}, nil
+		}
+		f.Close() // another process found it unlocked and removed it, or is about to
+		next++
+	}
+	return nil, errors.New("no ticket can be taken")
+}
+
+// leave gives the place up.
+func (t *ticket) leave() {
+	_ = os.Remove(t.file.Name())
+	t.file.Close()
+}
+
+// ahead is how many processes are before this one; 0 = it is next.
+func (t *ticket) ahead() int {
+	numbers, err := t.queue.numbers()
+	if err != nil {
+		return 0
+	}
+	lower, _ := slices.BinarySearch(numbers, t.number)
+	for lower > 0 && !t.queue.alive(numbers[lower-1]) {
+		lower--
+	}
+	return lower
+}
+
+// awaited reports whether a process waits.
+func (q queue) awaited() bool {
+	if !canQueue {
+		return true // it cannot be known: hand over at once
+	}
+	numbers, err := q.numbers()
+	return err == nil && slices.ContainsFunc(numbers, q.alive)
+}
+
+// alive reports whether the process of a ticket still waits; if not, the
+// ticket is removed.
+func (q queue) alive(number int) bool {
+	f, err := regular.Open(q.path(number))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if free, err := tryShare(f); !free {
+		return err == nil
+	}
+	if !replaced(f) {
+		_ = os.Remove(f.Name())
+	}
+	return false
+}
+
+// numbers lists the tickets in order.
+func (q queue) numbers() ([]int, error) {
+	entries, err := os.ReadDir(q.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []int
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && e.Type().IsRegular() {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out, err
+}
+
+func (q queue) path(number int) string { return filepath.Join(q.dir, strconv.Itoa(number)) }

@@ -1,0 +1,132 @@
+//go:build darwin || freebsd || linux
+
+package badger_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pexctl/pex/providers/badger"
+)
+
+// tickets are the names of those who wait for a store.
+func tickets(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(dir, "pex-store.queue"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestAStoreIsHandedOverInTheOrderOfArrival(t *testing.T) {
+	const waiting = 8
+	dir := t.TempDir()
+	fill(t, dir, 1)
+	release := lockFor(t, filepath.Join(dir, "pex-store.lock"))
+	var wg sync.WaitGroup
+	var want []string
+	for i := range waiting {
+		id := strconv.Itoa(i)
+		want = append(want, id)
+		wg.Go(func() {
+			if err := badger.Open(dir, badger.Options{}).Append(t.Context(), interaction("order", id)); err != nil {
+				t.Error(err)
+			}
+		})
+		for len(tickets(t, dir)) <= i {
+			spin(1)
+		}
+	}
+	release()
+	wg.Wait()
+	history, err := badger.Open(dir, badger.Options{}).History(t.Context(), "order")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, in := range history {
+		got = append(got, in.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("served in the order %v", got)
+	}
+	if left := tickets(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestAProcessThatDiedInTheQueueHoldsNobodyUp(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 1)
+	queue := filepath.Join(dir, "pex-store.queue")
+	if err := os.MkdirAll(queue, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		if err := os.WriteFile(filepath.Join(queue, strconv.Itoa(n+1)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(t, dir, 1)
+	if left := tickets(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A store is also had where no ticket can be taken.
+func TestAStoreIsWaitedForWithoutATicket(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 1)
+	if err := os.RemoveAll(filepath.Join(dir, "pex-store.queue")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "pex-store.queue"), []byte("in the way"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	release := lockFor(t, filepath.Join(dir, "pex-store.lock"))
+	done := make(chan error)
+	go func() {
+		done <- badger.Open(dir, badger.Options{}).Append(t.Context(), interaction("c", "waited"))
+	}()
+	spin(1000)
+	release()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALongWaitIsReported(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 1)
+	defer lockFor(t, filepath.Join(dir, "pex-store.lock"))()
+	var got []string
+	s := badger.Open(dir, badger.Options{})
+	s.ReportWaits(func(w badger.Wait) {
+		got = append(got, fmt.Sprint(w.PID == os.Getpid(), strings.HasSuffix(dir, filepath.Base(w.Dir)), w.Waited.Round(time.Second)))
+	})
+	for _, waited := range [][]time.Duration{{time.Second}, {4 * time.Second}, {4 * time.Second, 5 * time.Second}, {4 * time.Second, 15 * time.Second}} {
+		got = nil
+		badger.ReportWait(s, waited...)
+		want := 0
+		for i, w := range waited {
+			if i == 0 && w > 3*time.Second || i > 0 && w-waited[i-1] > 10*time.Second {
+				want++
+			}
+		}
+		if len(got) != want || want > 0 && !strings.HasPrefix(got[want-1], "true true "+waited[want-1].String()) {
+			t.Errorf("after %v it was told %q", waited, got)
+		}
+	}
+}
