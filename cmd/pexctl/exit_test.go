@@ -14,7 +14,7 @@ import (
 func TestAJournalThatCannotBeWrittenIsTheStoresFault(t *testing.T) {
 	app := &cli.App{Writer: io.Discard, ErrWriter: io.Discard}
 	c := cli.NewContext(app, flag.NewFlagSet("run", flag.ContinueOnError), nil)
-	res := &engine.Result{Status: engine.Failed, StopReason: engine.StopReason{Code: engine.StopInternal, Message: "input/output error"}, Resumes: true}
+	res := &engine.Result{Status: engine.Interrupted, StopReason: engine.StopReason{Code: engine.StopStoreUnavailable, Message: "input/output error"}, Resumes: true}
 	err := answer(c, res, false)
 	var e *exitError
 	if !errors.As(err, &e) || e.code != exitInfra {

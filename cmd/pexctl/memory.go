@@ -28,10 +28,6 @@ func memoryFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{homeFlag(), tenantFlag()}, more...)
 }
 
-// memoryRest is how long the store stays open between the operations of one
-// command.
-const memoryRest = 300 * time.Millisecond
-
 // withMemory opens the memory of the home for a command: that of a spec, or
 // where that is "" the one that the command works in.
 func withMemory(c *cli.Context, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
@@ -39,7 +35,7 @@ func withMemory(c *cli.Context, spec string, do func(ctx context.Context, m *bad
 	if err != nil {
 		return err
 	}
-	m := badger.Open(filepath.Join(home, "memory"), badger.Options{Tenant: c.String("tenant"), Idle: memoryRest})
+	m := openMemory(c, filepath.Join(home, "memory"))
 	defer func() {
 		if e := m.Close(); err == nil && e != nil {
 			err = infra(e)

@@ -43,5 +43,5 @@ func settingsOf(o *engine.Origin, home string, parameters map[string]any) hostSe
 
 // recompileOptions are those under which a program of that origin is made again.
 func recompileOptions(o *engine.Origin, set ...string) dsl.Options {
-	return dsl.Options{Catalog: catalog(), Root: o.Root, AllowPaths: o.Allow, Set: set, Prices: dsl.RecordedPrices(o.Prices, nil)}
+	return dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: o.Root, AllowPaths: o.Allow, Set: set, Prices: dsl.RecordedPrices(o.Prices, nil)}
 }

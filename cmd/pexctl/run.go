@@ -189,11 +189,7 @@ func answer(c *cli.Context, res *engine.Result, wantJSON bool) error {
 	} else {
 		printAnswer(c, res)
 	}
-	code := res.StopReason.ExitCode(res.Status)
-	if res.Resumes { // its journal could not be written
-		code = exitInfra
-	}
-	if code != exitOK {
+	if code := res.StopReason.ExitCode(res.Status); code != exitOK {
 		return &exitError{code, nil}
 	}
 	return nil

@@ -76,7 +76,7 @@ var stopCodes = []engine.StopCode{
 	engine.StopAnswered, engine.StopGuard, engine.StopMaxSteps, engine.StopMaxReplans, engine.StopBudgetTokens, engine.StopBudgetCost,
 	engine.StopMaxToolCalls, engine.StopDeadline, engine.StopLoop, engine.StopInterrupted, engine.StopNeedsReview,
 	engine.StopPlannerInvalid, engine.StopOutputInvalid, engine.StopRefused, engine.StopStepFailed, engine.StopDrift, engine.StopInternal,
-	engine.StopProviderError, engine.StopToolsChanged, engine.StopStoreFull, engine.StopStoreCorrupt, engine.StopTooLarge, engine.StopSuspended, engine.StopCancelled,
+	engine.StopProviderError, engine.StopToolsChanged, engine.StopStoreUnavailable, engine.StopStoreFull, engine.StopStoreCorrupt, engine.StopTooLarge, engine.StopSuspended, engine.StopCancelled,
 }
 
 func checkStatus(status string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/providers/badger"
 )
 
 // grace is how long what is under way may go on after the first Ctrl-C.
@@ -59,6 +60,9 @@ func (s *session) run() error {
 		watch.note("suspending: what is under way may end; once more to stop at once. pexctl resume " + s.input.RunID + homeArgument(c, s.dir) + " goes on")
 	})
 	defer stop()
+	if m, ok := s.host.Memory.(*badger.Store); ok && !c.Bool("quiet") {
+		m.ReportWaits(func(w badger.Wait) { watch.note(waitNote(w)) })
+	}
 	o := s.options
 	o.Journal, o.Stream, o.Grace, o.Version = s.journal, !c.Bool("no-stream"), grace, buildVersion()
 	o.Conversation = slices.Contains(c.StringSlice("include"), conversation)
@@ -72,6 +76,7 @@ func (s *session) run() error {
 			watch.note("warning: " + unusedNote(unused))
 		}
 	}
+	s.unbegun(res)
 	s.file.SetHead(headOf(s.input, res))
 	lost := errors.Join(watch.close(), s.close())
 	err = s.tell(res)
@@ -85,6 +90,16 @@ func (s *session) run() error {
 		err = &exitError{exitTerminated, nil}
 	}
 	return err
+}
+
+// unbegun corrects the result of a run whose first record could not be written:
+// there is no run to resume.
+func (s *session) unbegun(res *engine.Result) {
+	if res.Resumes && !s.file.Begun() {
+		res.Status = engine.Failed
+		res.StopReason.Message += "; nothing of the run was stored: run it again"
+		res.Error = res.StopReason.Message
+	}
 }
 
 // tell prints the result and what to do next, and gives the exit code.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/providers/badger"
 )
 
 // The names of a backup's files. A run's head stands before its journal, for
@@ -174,7 +173,8 @@ func (b *backup) addMemory(a *archive.Writer) error {
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // a temporary file
 	defer tmp.Close()
-	err = badger.Open(b.home.memoryDir(), badger.Options{}).Backup(b.c.Context, tmp)
+	memory := openMemory(b.c, b.home.memoryDir())
+	err = errors.Join(memory.Backup(b.c.Context, tmp), memory.Close())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

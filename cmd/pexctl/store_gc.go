@@ -17,7 +17,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/engine/journal"
-	"github.com/pexctl/pex/providers/badger"
 )
 
 func storeGCCommand() *cli.Command {
@@ -210,7 +209,9 @@ func (r *gcReport) rest(c *cli.Context, h *homed) error {
 	if err := sweepRestores(h.dir); err != nil {
 		return err
 	}
-	m, err := badger.Open(h.memoryDir(), badger.Options{}).GC(c.Context)
+	memory := openMemory(c, h.memoryDir())
+	m, err := memory.GC(c.Context)
+	err = errors.Join(err, memory.Close())
 	if err != nil {
 		return err
 	}

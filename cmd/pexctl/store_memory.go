@@ -32,7 +32,9 @@ func memoryCheckCommand() *cli.Command {
 				return err
 			}
 			var v memoryVerdict
-			v.Damage, err = badger.Open(h.memoryDir(), badger.Options{}).Check(c.Context)
+			memory := openMemory(c, h.memoryDir())
+			v.Damage, err = memory.Check(c.Context)
+			err = errors.Join(err, memory.Close())
 			if err != nil {
 				v.Error = err.Error()
 			}

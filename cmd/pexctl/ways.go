@@ -53,7 +53,7 @@ func answering(q engine.Question, answer string) string {
 
 // goOn says how a run that waits goes on, in commands that can be pasted.
 func goOn(c *cli.Context, home string, res *engine.Result) []string {
-	if res.Status != engine.Interrupted && !res.Resumes {
+	if res.Status != engine.Interrupted {
 		return nil
 	}
 	resume := "pexctl resume " + res.RunID + homeArgument(c, home)

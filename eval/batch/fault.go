@@ -19,6 +19,11 @@ func faultOf(res *engine.Result) *trial.Fault {
 	if res.Miss != nil {
 		return fault(trial.DriftFault, res.Miss.Error())
 	}
+	switch reason.Code {
+	case engine.StopStoreUnavailable, engine.StopStoreFull, engine.StopStoreCorrupt:
+		return fault(trial.StoreFault, reason.Message)
+	default:
+	}
 	switch res.Status {
 	case engine.Completed, engine.Stopped:
 		return nil
@@ -31,8 +36,6 @@ func faultOf(res *engine.Result) *trial.Fault {
 	switch reason.Code {
 	case engine.StopProviderError:
 		return fault(trial.ProviderFault, reason.Message)
-	case engine.StopStoreFull, engine.StopStoreCorrupt:
-		return fault(trial.StoreFault, reason.Message)
 	case engine.StopDrift, engine.StopInternal:
 		return fault(trial.InternalFault, reason.Message)
 	default:

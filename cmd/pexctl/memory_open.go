@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/providers/badger"
+)
+
+const (
+	// memoryRest is how long the store stays open between the operations of one
+	// command.
+	memoryRest = 300 * time.Millisecond
+	// memoryWait is how long a command that runs nothing waits for the processes
+	// that use the store. A run waits for as long as its limits allow.
+	memoryWait = time.Minute
+)
+
+// openMemory names the memory store in dir for a command that runs nothing.
+func openMemory(c *cli.Context, dir string) *badger.Store {
+	m := badger.Open(dir, badger.Options{Tenant: c.String("tenant"), Idle: memoryRest, LockWait: memoryWait})
+	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.App.ErrWriter, "pexctl:", waitNote(w)) })
+	return m
+}
+
+// waitNote is the progress line for a store that other processes use.
+func waitNote(w badger.Wait) string {
+	text := "waiting for memory store " + w.Dir
+	if w.PID != 0 {
+		text += fmt.Sprintf(", in use by process %d", w.PID)
+	}
+	if w.Ahead > 0 {
+		text += fmt.Sprintf(", %d more ahead", w.Ahead)
+	}
+	return fmt.Sprintf("%s (%v)", text, w.Waited.Round(time.Second))
+}
