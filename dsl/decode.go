@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -139,7 +140,11 @@ func (c *compiler) field(v *value, f field, path string) {
 			if e != nil {
 				at = e.place
 			}
-			c.report.error(diag.MissingKey, at, "%s has no %s", c.called(path), f.key).Hint = f.tag.Get("doc")
+			report := c.report.error
+			if f.tag.Get("required") == "vet" && !c.loader.options.vetting {
+				report = c.report.warn
+			}
+			report(diag.MissingKey, at, "%s has no %s", c.called(path), f.key).Hint = cmp.Or(f.tag.Get("missing"), f.tag.Get("doc"))
 		}
 		c.unwritten(f, join(path, f.key))
 		return

@@ -48,7 +48,7 @@ func inShort(found diag.List) []string {
 }
 
 func TestCommentsIgnoreWarnings(t *testing.T) {
-	const write = "tools:\n  write_file: {}"
+	const write = "tools:\n  write_file: {root: .}"
 	cases := []struct {
 		name string
 		spec string // behind the head of four lines
@@ -57,21 +57,21 @@ func TestCommentsIgnoreWarnings(t *testing.T) {
 		{"without one the warning is there", write, []string{"spec.yaml:6 PEX073"}},
 		{"at the end of the line", write + " # pex:ignore PEX073 it writes drafts", nil},
 		{"tight", write + " #pex:ignore PEX073 it writes drafts", nil},
-		{"alone on the line before", "tools:\n  # pex:ignore PEX073 it writes drafts\n  write_file: {}", nil},
-		{"with a tab before it", "tools:\n  write_file: {}\t# pex:ignore PEX073 it writes drafts", nil},
-		{"several lines before, and an empty one", "tools:\n  # pex:ignore PEX073 it writes drafts\n  # that nobody keeps\n\n  write_file: {}", nil},
-		{"lines that end in CR LF", "tools:\r\n  # pex:ignore PEX073 it writes drafts\r\n  write_file: {}\r\n", nil},
-		{"two codes", "tools:\n  write_file: {with: {path: \"a\u200bb\"}} # pex:ignore PEX073, PEX077 a name of the old system", nil},
-		{"two codes without a blank", "tools:\n  write_file: {with: {path: \"a\u200bb\"}} # pex:ignore PEX073,PEX077 a name of the old system", nil},
-		{"another line is not meant", "tools: # pex:ignore PEX073 it writes drafts\n  write_file: {}", []string{"spec.yaml:5 PEX083", "spec.yaml:6 PEX073"}},
-		{"two lines down is not meant", "tools:\n  # pex:ignore PEX073 it writes drafts\n  clock: {}\n  write_file: {}", []string{"spec.yaml:6 PEX083", "spec.yaml:8 PEX073"}},
+		{"alone on the line before", "tools:\n  # pex:ignore PEX073 it writes drafts\n  write_file: {root: .}", nil},
+		{"with a tab before it", "tools:\n  write_file: {root: .}\t# pex:ignore PEX073 it writes drafts", nil},
+		{"several lines before, and an empty one", "tools:\n  # pex:ignore PEX073 it writes drafts\n  # that nobody keeps\n\n  write_file: {root: .}", nil},
+		{"lines that end in CR LF", "tools:\r\n  # pex:ignore PEX073 it writes drafts\r\n  write_file: {root: .}\r\n", nil},
+		{"two codes", "tools:\n  write_file: {root: ., with: {path: \"a\u200bb\"}} # pex:ignore PEX073, PEX077 a name of the old system", nil},
+		{"two codes without a blank", "tools:\n  write_file: {root: ., with: {path: \"a\u200bb\"}} # pex:ignore PEX073,PEX077 a name of the old system", nil},
+		{"another line is not meant", "tools: # pex:ignore PEX073 it writes drafts\n  write_file: {root: .}", []string{"spec.yaml:5 PEX083", "spec.yaml:6 PEX073"}},
+		{"two lines down is not meant", "tools:\n  # pex:ignore PEX073 it writes drafts\n  clock: {}\n  write_file: {root: .}", []string{"spec.yaml:6 PEX083", "spec.yaml:8 PEX073"}},
 		{"another code is not meant", write + " # pex:ignore PEX074 it is used", []string{"spec.yaml:6 PEX073", "spec.yaml:6 PEX083"}},
 		{"the file", "# pex:ignore-file PEX073 too late\n" + write, []string{"spec.yaml:5 PEX082", "spec.yaml:7 PEX073"}},
 		{"without a reason", write + " # pex:ignore PEX073", []string{"spec.yaml:6 PEX073", "spec.yaml:6 PEX082"}},
 		{"a dash is no reason", write + " # pex:ignore PEX073 --", []string{"spec.yaml:6 PEX073", "spec.yaml:6 PEX082"}},
 		{"without a code", write + " # pex:ignore", []string{"spec.yaml:6 PEX073", "spec.yaml:6 PEX082"}},
 		{"a code that is not", write + " # pex:ignore PEX999 it writes drafts", []string{"spec.yaml:6 PEX073", "spec.yaml:6 PEX082"}},
-		{"a way of other tools", "tools:\n  # pex:ignore-next-line PEX073 it writes drafts\n  write_file: {}", []string{"spec.yaml:6 PEX082", "spec.yaml:7 PEX073"}},
+		{"a way of other tools", "tools:\n  # pex:ignore-next-line PEX073 it writes drafts\n  write_file: {root: .}", []string{"spec.yaml:6 PEX082", "spec.yaml:7 PEX073"}},
 		{"an error", "limits: {max_steps: 0} # pex:ignore PEX014 none is enough", []string{"spec.yaml:5 PEX014", "spec.yaml:5 PEX082"}},
 		{"the check of such comments", "tools: {clock: {}} # pex:ignore PEX083 quiet", []string{"spec.yaml:5 PEX082"}},
 		{"nothing", "tools: {clock: {}} # pex:ignore PEX073 it writes drafts", []string{"spec.yaml:5 PEX083"}},
@@ -99,7 +99,7 @@ func TestCommentsIgnoreWarnings(t *testing.T) {
 
 func TestIgnoresReachWhereDiagnosticsComeFrom(t *testing.T) {
 	const (
-		library = "apiVersion: pex/v1\nkind: Library\ntools:\n  write_file: {}"
+		library = "apiVersion: pex/v1\nkind: Library\ntools:\n  write_file: {root: .}"
 		looks   = "planner:\n  planner_prompt: {file: plan.md}\n"
 		plan    = "Look at\n${parameter.x} # pex:ignore PEX033 this is no YAML\n"
 	)
@@ -109,16 +109,16 @@ func TestIgnoresReachWhereDiagnosticsComeFrom(t *testing.T) {
 		vet   string
 		want  []string
 	}{
-		{"the whole file", map[string]string{"spec.yaml": "# What it does.\n# pex:ignore-file PEX073 all of it are drafts\n\n" + ignoreHead + "tools:\n  write_file: {}\n"}, "spec.yaml", nil},
+		{"the whole file", map[string]string{"spec.yaml": "# What it does.\n# pex:ignore-file PEX073 all of it are drafts\n\n" + ignoreHead + "tools:\n  write_file: {root: .}\n"}, "spec.yaml", nil},
 		{"a Library", map[string]string{"spec.yaml": ignoreHead + "include: [lib.yaml]\n", "lib.yaml": library + " # pex:ignore PEX073 drafts\n"}, "spec.yaml", nil},
 		{"a Library by itself may ignore what only others report", map[string]string{"lib.yaml": library + " # pex:ignore PEX073 drafts\n"}, "lib.yaml", nil},
 		{"an agent that is a tool", map[string]string{
 			"spec.yaml":   ignoreHead + "tools: {helper: {type: agent, ref: helper.yaml}}\n",
-			"helper.yaml": ignoreHead + "tools:\n  write_file: {} # pex:ignore PEX073 drafts\n",
+			"helper.yaml": ignoreHead + "tools:\n  write_file: {root: .} # pex:ignore PEX073 drafts\n",
 		}, "spec.yaml", nil},
 		{"a comment of who calls it does not", map[string]string{
 			"spec.yaml":   ignoreHead + "tools: {helper: {type: agent, ref: helper.yaml}} # pex:ignore PEX073 drafts\n",
-			"helper.yaml": ignoreHead + "tools:\n  write_file: {}\n",
+			"helper.yaml": ignoreHead + "tools:\n  write_file: {root: .}\n",
 		}, "spec.yaml", []string{"helper.yaml:6 PEX073", "spec.yaml:5 PEX083"}},
 		{"a prompt's file has none", map[string]string{"spec.yaml": ignoreHead + looks, "plan.md": plan}, "spec.yaml", []string{"plan.md:2 PEX033"}},
 		{"where it is named", map[string]string{"spec.yaml": ignoreHead + strings.Replace(looks, "}\n", "} # pex:ignore PEX033 theirs\n", 1), "plan.md": plan}, "spec.yaml", nil},
@@ -143,7 +143,7 @@ func TestIgnoresReachWhereDiagnosticsComeFrom(t *testing.T) {
 // Who does not ask all that could report does not say that a comment is of no
 // use; and a program does not warn of what its author ignores.
 func TestUnusedIgnoresAreForWhoAskedAll(t *testing.T) {
-	laid(t, map[string]string{"spec.yaml": ignoreHead + "tools:\n  write_file: {} # pex:ignore PEX073, PEX074 drafts\n"})
+	laid(t, map[string]string{"spec.yaml": ignoreHead + "tools:\n  write_file: {root: .} # pex:ignore PEX073, PEX074 drafts\n"})
 	asked := vetOptions()
 	_, found := dsl.Vet("spec.yaml", asked)
 	if diff := cmp.Diff([]string{"spec.yaml:6 PEX083"}, inShort(found)); diff != "" {
@@ -167,7 +167,7 @@ func TestUnusedIgnoresAreForWhoAskedAll(t *testing.T) {
 }
 
 func TestVetTellsWhatIsIgnored(t *testing.T) {
-	laid(t, map[string]string{"spec.yaml": ignoreHead + "tools:\n  write_file: {} # pex:ignore PEX073: drafts only\n"})
+	laid(t, map[string]string{"spec.yaml": ignoreHead + "tools:\n  write_file: {root: .} # pex:ignore PEX073: drafts only\n"})
 	var got []diag.Ignored
 	o := vetOptions()
 	o.Ignored = func(i diag.Ignored) { got = append(got, i) }
@@ -180,7 +180,7 @@ func TestVetTellsWhatIsIgnored(t *testing.T) {
 // What others wrote does not say what the project is not told.
 func TestForeignFilesIgnoreNothing(t *testing.T) {
 	laid(t, map[string]string{
-		"shared/lib.yaml":    "apiVersion: pex/v1\nkind: Library\ntools:\n  write_file: {} # pex:ignore PEX073 trust me\n",
+		"shared/lib.yaml":    "apiVersion: pex/v1\nkind: Library\ntools:\n  write_file: {root: .} # pex:ignore PEX073 trust me\n",
 		"project/spec.yaml":  ignoreHead + "include: [../shared/lib.yaml]\n",
 		"project/pex.lock":   "{\"version\": 1, \"servers\": []}\n",
 		"project/.gitignore": "",
@@ -195,12 +195,12 @@ func TestForeignFilesIgnoreNothing(t *testing.T) {
 
 func TestFormatKeepsWhatCommentsIgnore(t *testing.T) {
 	cases := map[string]string{
-		"at the end of a line":              ignoreHead + "tools:\n    write_file:   {}   # pex:ignore PEX073 drafts\n    clock: {}\n",
-		"before a line":                     ignoreHead + "tools:\n  # pex:ignore PEX073 drafts\n  write_file: {}\n",
-		"before keys that move":             "tools:\n  write_file: {} # pex:ignore PEX073 drafts\nllms: {main: {provider: scripted}}\nkind: Agent\nmetadata: {name: demo}\napiVersion: pex/v1\n",
+		"at the end of a line":              ignoreHead + "tools:\n    write_file:   {root: .}   # pex:ignore PEX073 drafts\n    clock: {}\n",
+		"before a line":                     ignoreHead + "tools:\n  # pex:ignore PEX073 drafts\n  write_file: {root: .}\n",
+		"before keys that move":             "tools:\n  write_file: {root: .} # pex:ignore PEX073 drafts\nllms: {main: {provider: scripted}}\nkind: Agent\nmetadata: {name: demo}\napiVersion: pex/v1\n",
 		"a comment that moves":              "planner:\n  # pex:ignore PEX033 theirs\n  planner_prompt: |\n    ${parameter.x}\nllms: {main: {provider: scripted}}\nkind: Agent\nmetadata: {name: demo}\napiVersion: pex/v1\n",
-		"for the file":                      "# pex:ignore-file PEX073 drafts\n" + ignoreHead + "tools: {write_file: {}}\n",
-		"for the file, on a key that moves": "# pex:ignore-file PEX073 drafts\nkind: Agent\napiVersion: pex/v1\nmetadata: {name: demo}\nllms: {main: {provider: scripted}}\ntools: {write_file: {}}\n",
+		"for the file":                      "# pex:ignore-file PEX073 drafts\n" + ignoreHead + "tools: {write_file: {root: .}}\n",
+		"for the file, on a key that moves": "# pex:ignore-file PEX073 drafts\nkind: Agent\napiVersion: pex/v1\nmetadata: {name: demo}\nllms: {main: {provider: scripted}}\ntools: {write_file: {root: .}}\n",
 	}
 	for name, spec := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestFormatKeepsWhatCommentsIgnore(t *testing.T) {
 }
 
 func FuzzIgnoreComments(f *testing.F) {
-	f.Add("tools:\n  write_file: {} # pex:ignore PEX073 drafts\n")
+	f.Add("tools:\n  write_file: {root: .} # pex:ignore PEX073 drafts\n")
 	f.Add("# pex:ignore-file PEX073,PEX074 x\n\"# pex:ignore\": |\n  # pex:ignore PEX077\n")
 	f.Add("# pex:ignore PEX073 x")
 	f.Add("\xef\xbb\xbf#pex:ignore , : PEX073, \u200b\r\na: 'b # pex:ignore PEX001 c\n  d'\n")

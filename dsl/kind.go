@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -108,4 +109,23 @@ func oneLine(b []byte) string {
 func headerOfTree(text []byte) header {
 	tree := parse(&source{text: text}, &report{})
 	return header{Version: textAt(tree, "apiVersion"), Kind: textAt(tree, "kind"), Spec: textAt(tree, "spec"), Tests: tree.get("tests") != nil}
+}
+
+// Executable reports whether a file would be taken for a spec, a library, tests,
+// a suite or prices: by Walk, by Files, or where another file names it. content
+// nil = the file as it is on disk.
+func Executable(path string, content []byte) bool {
+	if !isYAML(strings.ToLower(filepath.Base(path))) {
+		return false
+	}
+	if isCase(strings.ToLower(path)) {
+		return true
+	}
+	var h header
+	if content != nil {
+		h = headerOf(content)
+	} else if read, err := readHeader(path); err == nil {
+		h = read
+	}
+	return slices.Contains(kinds, h.Kind) || h.ours() || h.Kind != "" && h.Tests
 }

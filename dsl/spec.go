@@ -54,6 +54,8 @@ type Options struct {
 	// Programs are the specs that tests and suites are of, compiled; nil = each
 	// call compiles its own.
 	Programs *Programs
+
+	vetting bool // by Vet: a key with required:"vet" is an error
 }
 
 // left says that nobody waits for what is found.

@@ -22,6 +22,7 @@ func Vet(path string, o Options) ([]Origin, diag.List) {
 	if o.Programs == nil {
 		o.Programs = NewPrograms(o)
 	}
+	o.vetting = true
 	v := &vetter{options: o}
 	var values []Origin
 	switch o.kindOf(path) {

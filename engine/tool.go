@@ -113,13 +113,20 @@ type ToolOutput struct {
 
 // ToolSettings is what our code passes to a tool's factory.
 type ToolSettings struct {
-	Name        string              // the tool's name in the spec
-	Description string              // the author's description, or ""
-	Dir         string              // folder of the spec: relative roots and commands start here
-	Root        string              // project root: file roots stay below it
-	Allow       []string            // further folders that --allow-path opened
-	Env         func(string) string // the machine's environment, for names the spec declares
-	UserAgent   string
+	Name        string   // the tool's name in the spec
+	Description string   // the author's description, or ""
+	Dir         string   // folder of the spec: relative roots and commands start here
+	Root        string   // project root: file roots stay below it
+	Allow       []string // further folders that --allow-path opened
+	// Private lists folders, absolute, that no file tool reads or writes whatever
+	// its root: where runs, memory and tokens are stored.
+	Private []string
+	// Protect is called before a tool writes a file, with its absolute path, links
+	// resolved, and its new content (nil = unknown). An error keeps the file as it
+	// is: a later run, a test or a command would execute it. Nil = no file is.
+	Protect   func(path string, content []byte) error
+	Env       func(string) string // the machine's environment, for names the spec declares
+	UserAgent string
 	// Guard is called before a process is started, with a mark that stands in
 	// its environment; what it returns is told the leader of its group. Both
 	// are ended if this process is killed, until release is called. Nil =

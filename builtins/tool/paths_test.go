@@ -95,6 +95,7 @@ func TestWhatWasAllowedIsNotWritten(t *testing.T) {
 	for _, path := range []string{
 		".git/hooks/pre-commit", ".git/config", ".GIT/x", ".gi\u200dt/x", "sub/.git/config", ".git", ".pex/runs/1/journal.jsonl", ".Pex/x", ".pex./x", "pex.lock", "PEX.LOCK", "pex.loc\u212a",
 		"sub/pex.lock", "pex.lock/x", "./pex.lock", dir + "/pex.lock", ".git/../pex.lock",
+		".github/workflows/x.yml", ".GitHub/x", "sub/.gitlab-ci.yml", ".circleci/config.yml", ".env", ".env.local", ".envrc", "Jenkinsfile", ".gitattributes", "sub/node_modules/a.js", "GITHUB~1/x",
 		"git/hooks/pre-commit", "git/x", "sub/up/pre-commit", "lock",
 	} {
 		if out, err := call(t, write, args{"path": path, "content": "x"}); err == nil {
@@ -102,14 +103,14 @@ func TestWhatWasAllowedIsNotWritten(t *testing.T) {
 		}
 	}
 	inside := made(t, tool.WriteFile, s, func(c *tool.WriteFileConfig) { c.Root = ".git/hooks" })
-	fails(t, inside, args{"path": "pre-commit", "content": "x"}, "no tool changes it")
+	fails(t, inside, args{"path": "pre-commit", "content": "x"}, "closed to tools")
 	read := made(t, tool.ReadFile, s, func(c *tool.ReadFileConfig) { c.Exclude = nil })
 	for _, path := range []string{".git/hooks/pre-commit", ".pex/runs/1/journal.jsonl", "pex.lock"} {
 		if got := text(t, read, args{"path": path}); got != canary {
 			t.Errorf("%s has %q", path, got)
 		}
 	}
-	if got := text(t, write, args{"path": ".github/x", "content": "x"}); !strings.HasPrefix(got, "created") {
+	if got := text(t, write, args{"path": "github/x", "content": "x"}); !strings.HasPrefix(got, "created") {
 		t.Error(got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // WriteFileConfig is the settings of write_file.
 type WriteFileConfig struct {
-	Root     string   `yaml:"root" path:"relative" doc:"Folder that files are written below; relative to the file that names it, made when missing. Default: the spec's folder."`
+	Root     string   `yaml:"root" path:"relative" required:"vet" missing:"write the folder that the model may write to, as in write_file: {root: out}" doc:"Folder that files are written below; relative to the file that names it, created when missing. vet requires it: a run without it warns and writes to the spec's folder. What a later run, a test, CI or a tool executes is closed everywhere."`
 	Exclude  []string `yaml:"exclude" doc:"Names of files and folders that stay closed at any depth, with * as in a shell."`
 	MaxBytes int      `yaml:"max_bytes" min:"1" max:"1073741824" doc:"The largest file that is written."`
 }

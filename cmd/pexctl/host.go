@@ -37,8 +37,13 @@ type hostSettings struct {
 	enter   func(dir string) error // asked by tools for the folders they work in
 	tokens  string                 // the home that keeps what signing in gave; "" = home
 	browse  func(ctx context.Context, address string) error
-	cache   string // what tools may keep and make anew; "" = below the home, if there is one
-	embeds  embeds // of the program that the tools are for
+	cache   string   // what tools may keep and make anew; "" = below the home, if there is one
+	embeds  embeds   // of the program that the tools are for
+	set     []string // overrides of the spec, for the files that it is compiled from
+	// private and protect are ToolSettings'; newHost sets them for the outermost
+	// program, and those within have the same.
+	private []string
+	protect func(path string, content []byte) error
 }
 
 // newHost connects a program to live models, tools and memory. It opens
@@ -60,6 +65,12 @@ func newHost(p *engine.Program, s hostSettings) (h engine.Host, err error) {
 	s.tokens = cmp.Or(s.tokens, s.home)
 	if s.cache == "" && s.home != "" {
 		s.cache = filepath.Join(s.home, "cache")
+	}
+	if s.protect == nil {
+		if s.private, err = s.privateFolders(p); err != nil {
+			return h, err
+		}
+		s.protect = s.protected().Check
 	}
 	lock := s.pins(p)
 	for i := range p.Tools {
@@ -200,6 +211,7 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
 		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, Now: s.now, Enter: s.enter,
+		Private: slices.Clone(s.private), Protect: s.protect,
 		Cache: s.cache, Embeds: s.embeds, Browse: s.browse, Vault: vaultOf(s.tokens, s.tenant),
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func overrides(environ []string) []string {
 func settingsOf(o *engine.Origin, home string, parameters map[string]any) hostSettings {
 	return hostSettings{
 		catalog: catalog(), dir: o.Dir, root: o.Root, spec: o.Spec, allow: o.Allow,
-		home: home, tenant: o.Tenant, env: environment, parameters: parameters,
+		home: home, tenant: o.Tenant, set: o.Set, env: environment, parameters: parameters,
 	}
 }
 

@@ -15,7 +15,7 @@ func TestToolsSayWhatTheyReach(t *testing.T) {
 		name, tool string
 		want       []string
 	}{
-		{"files", `{type: builtin, use: write_file}`, nil},
+		{"files", `{type: builtin, use: write_file, root: .}`, nil},
 		{
 			"command", `{type: command, argv: [sh, -c, "a  b<&>", "${args.x}"], cwd: sub, env: {PATH: /evil, A: "${env.B}"}}`,
 			[]string{`runs ["sh","-c","a  b<&>","${args.x}"] in "../out/sub" with A="${env.B}" with PATH="/evil"`, "uses the environment's B"},

@@ -24,7 +24,7 @@ one it is the spec of this folder. Diagnostics go to stdout. Warnings leave the 
 A comment ignores a warning of its line, or alone on a line that of the next one:
 
   tools:
-    write_file: {}   # pex:ignore PEX073 it writes below out/, which nobody keeps
+    write_file: {root: .}   # pex:ignore PEX073 it writes below out/, which nobody keeps
 
 It wants a reason. One that ignores nothing any more is a warning itself; errors cannot be ignored.
 # pex:ignore-file PEX073 reason, before the first key, is for the whole file.

@@ -7,6 +7,8 @@
 //	yaml:"max_steps"        the key; "-" hides a field; ",inline" takes all keys left over (a map)
 //	doc:"..."               one sentence for the reference, the editor and --help; a Config without docs fails a test
 //	required:"true"         the key must be there
+//	required:"vet"          the key is required by vet; a run warns and takes the default
+//	missing:"..."           the hint where a required key is missing; default: its doc
 //	enum:"a|b"              allowed words
 //	min:"1" max:"100"       bounds of a number, of a duration (min:"0s"), of a list's length
 //	over:"0"                a number or a duration (over:"0s") is more than this

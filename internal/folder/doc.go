@@ -10,7 +10,8 @@
 // so a folder that is swapped for a link between check and use changes nothing.
 // A hard link is a file like any other: it is read, since whoever made it had
 // the file already; a write replaces the name, and the other one keeps what it
-// has. Below .git, .pex and pex.lock nothing is written at all.
+// has. Programs, CI and git folders, and what ToolSettings.Protect names, are
+// never written; ToolSettings.Private is never entered.
 //
 // It must not know which tool asks.
 package folder

@@ -27,7 +27,9 @@ type Folder struct {
 	base    string // the folder that the root must stay in, absolute
 	below   string // the root as seen from base
 	exclude []string
-	enter   func(dir string) error // asked before the root is opened; nil = nobody is
+	enter   func(dir string) error // called before the root is opened; may be nil
+	private []string               // folders that are never entered, absolute, folded
+	protect func(path string, content []byte) error
 }
 
 // New checks a root that an author wrote: relative ones start at the spec's
@@ -42,7 +44,7 @@ func New(s engine.ToolSettings, root string, exclude []string) (*Folder, error) 
 	if strings.ContainsRune(root, 0) {
 		return nil, errors.New("root holds a NUL byte")
 	}
-	f := &Folder{dir: filepath.Join(start, root), enter: s.Enter}
+	f := &Folder{dir: filepath.Join(start, root), enter: s.Enter, protect: s.Protect, private: locations(s.Private)}
 	if filepath.IsAbs(root) {
 		f.dir = filepath.Clean(root)
 	}
@@ -94,9 +96,12 @@ func (f *Folder) open(create bool) (*Tree, error) {
 		return nil, fmt.Errorf("the folder of this tool cannot be opened: %w", reason(err))
 	}
 	if f.below == "." {
-		return &Tree{Folder: f, root: base, at: "."}, nil
+		return f.tree(base, ".")
 	}
-	t := &Tree{Folder: f, root: base}
+	t, err := f.tree(base, ".")
+	if err != nil {
+		return nil, err
+	}
 	defer t.Close()
 	if create {
 		if err := base.MkdirAll(f.below, 0o755); err != nil {
@@ -114,7 +119,21 @@ func (f *Folder) open(create bool) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the folder of this tool (%s) cannot be opened: %w", f.below, reason(err))
 	}
-	return &Tree{Folder: f, root: root, at: at}, nil
+	return f.tree(root, at)
+}
+
+// tree is an open root, at its place below the base; one that is private is
+// closed again.
+func (f *Folder) tree(root *os.Root, at string) (*Tree, error) {
+	t := &Tree{Folder: f, root: root, at: at, real: f.base}
+	if real, err := filepath.EvalSymlinks(f.base); err == nil {
+		t.real = real
+	}
+	if err := t.enterable("."); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 // directory says whether a name is a folder; opening a pipe as one would hang.

@@ -4,30 +4,49 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// kept are the names below which nothing is written, whatever an author
-// excludes: what stands there is not data but says what is run, or what was
-// allowed. A file in .git is a hook or a setting that names a program, .pex
-// holds the journals in which approvals stand, pex.lock the tools a run may use.
-// git~1 is what Windows' file systems call .git beside that.
-var kept = []string{".git", "git~1", ".pex", "pex.lock"}
+// kept are the names below which nothing is written, whatever an author excludes:
+// they hold programs, settings that name programs, secrets, or approvals.
+var kept = []string{
+	".git", ".gitattributes", ".gitmodules", ".githooks", ".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml",
+	".pex", "pex.lock",
+	".env", ".envrc",
+	".github", ".gitlab", ".gitlab-ci.yml", ".circleci", ".buildkite", ".drone.yml", ".travis.yml", ".cirrus.yml",
+	".azuredevops", ".azure-pipelines", "azure-pipelines.yml", "azure-pipelines.yaml", "bitbucket-pipelines.yml", "jenkinsfile",
+	".gitea", ".forgejo", ".woodpecker", ".woodpecker.yml", ".woodpecker.yaml", ".tekton", ".semaphore", ".teamcity", ".ci",
+	"appveyor.yml", ".appveyor.yml", "cloudbuild.yaml", "buildspec.yml",
+	".vscode", ".idea", ".devcontainer", ".mcp.json", ".claude", ".cursor",
+	"node_modules", "__pycache__", "site-packages",
+}
 
-// writable says why a path that Clean gave is not written, or nil.
+// writable returns why a path that Clean gave is not written, or nil.
 func writable(rel string) error {
 	if !utf8.ValidString(rel) || strings.ContainsFunc(rel, unicode.IsControl) {
 		return errors.New("the path holds a line break or another character that cannot be seen; pass a path without it")
 	}
 	for part := range strings.SplitSeq(rel, "/") {
-		if name := folded(part); slices.Contains(kept, name) {
-			return fmt.Errorf("%q is not written: %s says what is run and what was allowed, so no tool changes it; pass another path", rel, name)
+		name := folded(part)
+		if slices.Contains(kept, name) || strings.HasPrefix(name, ".env.") || shortened(name) {
+			return fmt.Errorf("%q is not written: %s holds what is executed or was approved, so it is closed to tools; pass another path", rel, name)
 		}
 	}
 	return nil
+}
+
+// shortened reports whether a name may be the 8.3 alias that Windows keeps for a
+// closed one: git~1 for .git, github~1 for .github.
+func shortened(name string) bool {
+	stem, number, ok := strings.Cut(strings.TrimSuffix(name, path.Ext(name)), "~")
+	if !ok || len(stem) < 3 || strings.Trim(number, "0123456789") != "" {
+		return false
+	}
+	return slices.ContainsFunc(kept, func(k string) bool { return strings.HasPrefix(strings.ReplaceAll(k, ".", ""), stem) })
 }
 
 // folded is a name as the least exact of file systems take it: whatever its

@@ -15,8 +15,11 @@ const maxLinks = 40 // followed on one path, as many as Linux does
 // back as it is: opening it says why it cannot be used.
 func (t *Tree) follow(rel string) (string, error) {
 	real, ok := t.resolved(rel)
-	if !ok || real == rel {
+	if !ok {
 		return rel, nil
+	}
+	if err := t.enterable(real); err != nil || real == rel {
+		return rel, err
 	}
 	if by, closed := t.excluded(real); closed {
 		return "", fmt.Errorf("path %q is closed to this tool (it is a link to %q, and its author excludes %s)", rel, real, by)

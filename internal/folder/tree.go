@@ -23,6 +23,7 @@ type Tree struct {
 	*Folder
 	root *os.Root
 	at   string // the root as seen from base, links followed
+	real string // the base, absolute, links followed
 }
 
 // Close gives the root back. Nothing is lost when that fails.
@@ -170,7 +171,7 @@ func (t *Tree) holds(dir string) string {
 	entries, _ := f.ReadDir(manyNames)
 	var names []string
 	for _, e := range entries {
-		if _, hidden := t.excluded(e.Name()); hidden {
+		if _, hidden := t.excluded(e.Name()); hidden || t.enterable(path.Join(dir, e.Name())) != nil {
 			continue
 		}
 		name := Shown(e.Name())

@@ -51,13 +51,19 @@ func (t *Tree) walk(ctx context.Context, dir string, g Glob, at state, depth int
 				}
 			}
 		}
-		if e.IsDir() && g.alive(next) && depth < maxDepth {
+		if e.IsDir() && g.alive(next) && depth < maxDepth && t.open(name) {
 			if err := t.walk(ctx, name, g, next, depth+1, visit); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// open reports whether a folder may be entered: it is not private.
+func (t *Tree) open(name string) bool {
+	_, err := t.follow(name)
+	return err == nil
 }
 
 // entries reads a folder; one that went away or may not be read is empty.

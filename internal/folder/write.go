@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 )
 
 // Write replaces a file as a whole, or creates it with the folders above it:
@@ -22,7 +21,7 @@ func (t *Tree) Write(ctx context.Context, rel string, content []byte) (existed b
 	if err != nil {
 		return false, err
 	}
-	if err := writable(path.Join(filepath.ToSlash(t.at), rel)); err != nil {
+	if err := t.changeable(rel, content); err != nil {
 		return false, err
 	}
 	perm, existed, err := t.target(rel)
@@ -63,6 +62,9 @@ func (t *Tree) target(rel string) (perm fs.FileMode, existed bool, err error) {
 		return 0, false, t.explain(rel, err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		return 0, false, fmt.Errorf("%q is a link and is not written through; pass the path of the file itself", rel)
+	}
+	if info.Mode().Perm()&0o111 != 0 && info.Mode().IsRegular() {
+		return 0, false, fmt.Errorf("%q is not written: it is a program; pass another path", rel)
 	}
 	return info.Mode().Perm(), true, t.regular(rel, info)
 }

@@ -34,6 +34,11 @@ func (t *sqlTool) locate() (file, error) {
 	if !info.Mode().IsRegular() {
 		return file{}, fmt.Errorf("the database cannot be opened: %q is not a regular file", t.name)
 	}
+	if !t.config.ReadOnly {
+		if err := tree.Changeable(t.name, nil); err != nil {
+			return file{}, err
+		}
+	}
 	path, err := filepath.EvalSymlinks(filepath.Join(t.folder.Dir(), t.name))
 	if err != nil {
 		return file{}, fmt.Errorf("the database cannot be opened: %w", errors.Unwrap(err))

@@ -73,7 +73,7 @@ func newCode(c *Config, s engine.ToolSettings) (engine.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &codeTool{config: *c, folder: f, guard: s.Guard, root: settings{s.Dir, s.Root, s.Allow, c.Root, c.Exclude}}
+	t := &codeTool{config: *c, folder: f, guard: s.Guard, root: settings{s.Dir, s.Root, s.Allow, c.Root, c.Exclude, s.Private}}
 	t.info = engine.ToolInfo{
 		Name: cmp.Or(s.Name, "code"), Description: cmp.Or(s.Description, about), Input: json.RawMessage(input), Effect: engine.ReadEffect,
 	}

@@ -52,7 +52,7 @@ type program struct {
 }
 
 func (p *program) run() (json.RawMessage, error) {
-	f, err := folder.New(engine.ToolSettings{Dir: p.Settings.Dir, Root: p.Settings.Root, Allow: p.Settings.Allow}, p.Settings.Below, p.Settings.Exclude)
+	f, err := folder.New(engine.ToolSettings{Dir: p.Settings.Dir, Root: p.Settings.Root, Allow: p.Settings.Allow, Private: p.Settings.Private}, p.Settings.Below, p.Settings.Exclude)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type settings struct {
 	Allow     []string
 	Below     string
 	Exclude   []string
+	Private   []string
 }
 
 // request is what a child is told, by its standard input.

@@ -1,0 +1,175 @@
+package protect
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// closed is what was found for one spec.
+type closed struct {
+	files    map[string]error // by key
+	known    []fs.FileInfo    // of the files, for hard links
+	tests    []string         // folders, as keys
+	programs []string         // folders that hold a program which a tool starts, as keys
+}
+
+// spec adds what a spec, its agents, and the tests and suites beside them consist of.
+func (c *closed) spec(path string, o dsl.Options) {
+	o.Analyzers = nil
+	s, _ := dsl.Load(path, o)
+	if s == nil {
+		c.add(dsl.FileOf(path), errCompiled)
+		c.beside(filepath.Dir(dsl.FileOf(path)), o)
+		return
+	}
+	dirs := []string{s.Dir}
+	for _, file := range s.Files {
+		c.add(file, errCompiled)
+		if kind, err := dsl.Kind(file); err == nil && kind == "Agent" && !slices.Contains(dirs, filepath.Dir(file)) {
+			dirs = append(dirs, filepath.Dir(file))
+		}
+	}
+	for _, dir := range dirs {
+		c.beside(dir, o)
+	}
+	c.startedBy(s)
+}
+
+// add closes a file, by its path and by where a link in its place leads.
+func (c *closed) add(path string, why error) {
+	c.files[key(path)] = why
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		c.files[key(real)] = why
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		c.known = append(c.known, info)
+	}
+}
+
+// beside closes the tests of the specs in a folder, and its suites with their data.
+func (c *closed) beside(dir string, o dsl.Options) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	c.tests = append(c.tests, key(filepath.Join(dir, "tests")))
+	for _, pattern := range []string{"*.yaml", "*.yml"} {
+		names, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, name := range names {
+			c.suite(filepath.Join(dir, name), o)
+		}
+	}
+}
+
+// suite closes a suite and what it reads; of another file nothing.
+func (c *closed) suite(path string, o dsl.Options) {
+	if kind, err := dsl.Kind(path); err != nil || kind != "Suite" {
+		return
+	}
+	c.add(path, errSuite)
+	s, _ := dsl.LoadSuite(path, o)
+	if s == nil {
+		return
+	}
+	for _, file := range append(s.Files, s.Dataset.File, s.Baseline.Ref) {
+		switch {
+		case file == "":
+		case filepath.IsAbs(file):
+			c.add(file, errSuite)
+		default:
+			c.add(filepath.Join(s.Dir, filepath.FromSlash(file)), errSuite)
+		}
+	}
+	for _, v := range s.Variants {
+		c.add(v.Spec, errCompiled)
+	}
+	c.add(filepath.Join(s.Dir, dsl.Slug(s.Name)+".baseline.json"), errSuite)
+}
+
+// startedBy closes the programs that tools of a spec and of its agents start.
+func (c *closed) startedBy(s *dsl.Spec) {
+	for _, tool := range s.Tree().Get("tools").Entries() {
+		dir := s.Dir
+		if cwd := tool.Value.Get("cwd").Text(); cwd != "" {
+			dir = filepath.Join(dir, filepath.FromSlash(cwd))
+		}
+		for _, name := range []string{"argv", "command", "args"} {
+			c.program(dir, tool.Value.Get(name))
+		}
+	}
+	for _, agent := range s.Agents() {
+		c.startedBy(agent)
+	}
+}
+
+// program closes the files that the words of a command name, and what its first
+// word executes of the folder.
+func (c *closed) program(dir string, words dsl.Value) {
+	for i, word := range append(words.Items(), words) {
+		text := word.Text()
+		if !word.IsText() || text == "" || strings.Contains(text, "${") {
+			continue
+		}
+		if i == 0 || word == words {
+			for _, name := range executedBy[strings.TrimSuffix(filepath.Base(text), ".exe")] {
+				c.add(filepath.Join(dir, name), errProgram)
+			}
+		}
+		path := filepath.FromSlash(text)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			c.add(path, errProgram)
+			real, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err == nil && !slices.Contains(c.programs, key(real)) {
+				c.programs = append(c.programs, key(real))
+			}
+		}
+	}
+}
+
+// executedBy lists the files of its folder that a program executes.
+var executedBy = map[string][]string{
+	"make":   {"Makefile", "GNUmakefile"},
+	"gmake":  {"Makefile", "GNUmakefile"},
+	"just":   {"justfile", ".justfile"},
+	"task":   {"Taskfile.yml", "Taskfile.yaml"},
+	"npm":    {"package.json", ".npmrc"},
+	"npx":    {"package.json", ".npmrc"},
+	"pnpm":   {"package.json", ".npmrc", ".pnpmfile.cjs"},
+	"yarn":   {"package.json", ".yarnrc.yml", ".yarnrc"},
+	"bun":    {"package.json", "bunfig.toml"},
+	"docker": {"Dockerfile", "compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"},
+	"podman": {"Dockerfile", "Containerfile", "compose.yaml", "compose.yml"},
+	"cargo":  {"Cargo.toml", "build.rs"},
+	"rake":   {"Rakefile"},
+	"tox":    {"tox.ini", "pyproject.toml"},
+	"pytest": {"conftest.py", "pytest.ini", "pyproject.toml"},
+	"mvn":    {"pom.xml"},
+	"gradle": {"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
+	"uv":     {"pyproject.toml", "uv.toml"},
+	"uvx":    {"pyproject.toml", "uv.toml"},
+}
+
+// sourceSuffixes are those of files that an interpreter loads by name from the
+// folder of the program that it runs.
+var sourceSuffixes = []string{".py", ".pyc", ".so", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".pm", ".lua", ".sh", ".pth"}
+
+// imported returns an error for a source file in the folder of a program, or for
+// the start of a package there: the program may load it by name.
+func (c *closed) imported(path string) error {
+	dir, name := filepath.Split(key(path))
+	dir = strings.TrimSuffix(dir, "/")
+	if name == "__init__.py" || name == "index.js" {
+		dir = filepath.ToSlash(filepath.Dir(dir))
+	}
+	if slices.Contains(c.programs, dir) && slices.Contains(sourceSuffixes, filepath.Ext(name)) {
+		return errImported
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package protect
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pexctl/pex/dsl"
+)
+
+// Why a file is closed, as the model reads it.
+var (
+	errCompiled = errors.New("the run was compiled from it")
+	errTests    = errors.New("it is in the folder of tests, which are executed")
+	errSpec     = errors.New("a file with this name and content would be a spec, tests or a suite, which are executed")
+	errSuite    = errors.New("an evaluation reads it")
+	errProgram  = errors.New("a tool executes it")
+	errImported = errors.New("a program beside it would load it")
+)
+
+// Files is what one spec has closed. It is safe for concurrent use.
+type Files struct {
+	collect func() *closed
+}
+
+// New returns the closed files of a spec, a path as dsl.Load takes it; "" = none
+// but what every project has closed.
+func New(spec string, o dsl.Options) *Files {
+	return &Files{sync.OnceValue(func() *closed {
+		c := &closed{files: map[string]error{}}
+		if spec != "" {
+			c.spec(spec, o)
+		}
+		return c
+	})}
+}
+
+// Check returns why a file stays as it is, nil if it may be written. The path is
+// absolute and without links; content nil = unknown.
+func (f *Files) Check(path string, content []byte) error {
+	c := f.collect()
+	if why := c.files[key(path)]; why != nil {
+		return why
+	}
+	for _, dir := range c.tests {
+		if strings.HasPrefix(key(path), dir+"/") {
+			return errTests
+		}
+	}
+	if dsl.Executable(path, content) || dsl.Executable(path, nil) {
+		return errSpec
+	}
+	if now, err := os.Stat(path); err == nil && slices.ContainsFunc(c.known, func(known fs.FileInfo) bool { return os.SameFile(now, known) }) {
+		return errCompiled
+	}
+	return c.imported(path)
+}
+
+// key is a path as it is compared: on some file systems the case of names does
+// not count.
+func key(path string) string { return strings.ToLower(filepath.ToSlash(filepath.Clean(path))) }
