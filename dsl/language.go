@@ -139,7 +139,7 @@ type tool struct {
 	Approval       component.GuardRef  `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a person approves each call: never, always, or an expression."`
 	Timeout        time.Duration       `yaml:"timeout" over:"0s" doc:"How long a call may take; 60s by default."`
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"How much of the output the model sees; 65536 by default."`
-	MaxConcurrent  int                 `yaml:"max_concurrent" min:"1" doc:"How many calls of it a run makes at once; of a server's tools together."`
+	MaxConcurrent  int                 `yaml:"max_concurrent" min:"1" doc:"How many calls of it a run makes at once; of a server's tools together. 16 by default."`
 	Retry          *retry              `yaml:"retry" doc:"How failed calls are repeated; never for a tool that writes."`
 	With           *value              `yaml:"with" doc:"Argument values that a model can never override, and is not told of."`
 	OutputFilter   component.FilterRef `yaml:"output_filter" doc:"JSONPath applied to the output."`

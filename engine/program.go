@@ -107,7 +107,7 @@ type ToolSpec struct {
 	Approval       component.GuardRef
 	Timeout        time.Duration // 0 = DefaultToolTimeout
 	MaxOutputBytes int           // 0 = DefaultToolOutput
-	MaxConcurrent  int           // calls at once, of a toolset's tools together; 0 = no bound
+	MaxConcurrent  int           // calls at once, of a toolset's tools together; 0 = DefaultToolConcurrency
 	Retry          RetryPolicy
 	With           []Fixed // argument values a model cannot override
 	OutputFilter   component.FilterRef
@@ -124,7 +124,9 @@ type Fixed struct {
 // Defaults of a tool's bounds.
 const (
 	DefaultToolTimeout = 60 * time.Second
-	DefaultToolOutput  = 64 << 10 // bytes
+	// DefaultToolConcurrency bounds the processes and connections of one tool.
+	DefaultToolConcurrency = 16
+	DefaultToolOutput      = 64 << 10 // bytes
 )
 
 // Limits bound a run; zero is none. A journal keeps them: MaxDuration in

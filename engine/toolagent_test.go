@@ -127,7 +127,7 @@ func TestSoManyCallsAtOnce(t *testing.T) {
 	for _, max := range []int{0, 1, 3} {
 		for _, kind := range []string{"tool", "agent", "server"} {
 			t.Run(fmt.Sprintf("%d of a %s", max, kind), func(t *testing.T) {
-				at := 8
+				at := engine.DefaultToolConcurrency
 				if max > 0 {
 					at = max
 				}
@@ -155,7 +155,7 @@ func TestSoManyCallsAtOnce(t *testing.T) {
 					bind(many.Spec)
 					h, name = engine.Host{Tools: []engine.HostTool{many}}, "x__one"
 				}
-				res := session(t, program(map[string]does{"a": called(name, 8, true, &recs)}), h, &journal.Memory{}, engine.Options{})
+				res := session(t, program(map[string]does{"a": called(name, 20, true, &recs)}), h, &journal.Memory{}, engine.Options{})
 				if res.Status != engine.Completed || c.most != at {
 					t.Errorf("%+v: %d at once", res.StopReason, c.most)
 				}

@@ -5,15 +5,15 @@ package engine
 // journal, so a session that ends meanwhile leaves nothing in doubt.
 type seats struct{ most, taken int }
 
-// seatsOf are the seats that a spec gives a tool; nil = there is no bound. One
-// that keeps vectors has one: of calls side by side that lack the same, it would
-// be chance which of them has them made, and pays.
+// seatsOf is the bound on concurrent calls of a tool. A tool that stores vectors
+// has a bound of one: of concurrent calls that lack the same vectors, it would be
+// chance which one computes and pays for them.
 func seatsOf(spec *ToolSpec) *seats {
 	switch {
 	case vectorsOf(spec) != "":
 		return &seats{most: 1}
 	case spec == nil || spec.MaxConcurrent <= 0:
-		return nil
+		return &seats{most: DefaultToolConcurrency}
 	}
 	return &seats{most: spec.MaxConcurrent}
 }
