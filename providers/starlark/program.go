@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"strings"
 
 	starlarkjson "go.starlark.net/lib/json"
@@ -101,6 +103,8 @@ func (p *program) execute(world starlark.StringDict) (starlark.StringDict, error
 			tree.Stmts[n-1] = &syntax.AssignStmt{OpPos: at, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: at, Name: lastLine}, RHS: last.X}
 		}
 	}
+	rewrite(reflect.ValueOf(tree))
+	maps.Copy(world, newMemory(p.MaxMemory).builtins())
 	compiled, err := starlark.FileProgram(tree, world.Has)
 	if err != nil {
 		return nil, err
