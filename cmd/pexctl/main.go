@@ -2,9 +2,9 @@ package main
 
 import (
 	"io"
-	"log"
 	"os"
 
+	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // of libraries: what matters comes back as an error
 	"github.com/pexctl/pex/providers/starlark"
 )
 
@@ -13,7 +13,6 @@ var version = ""
 
 func main() {
 	starlark.Serve()
-	log.SetOutput(io.Discard) // of libraries: what matters comes back as an error
 	keepPipes()
 	guarding = true
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))

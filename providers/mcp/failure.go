@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,8 +48,22 @@ func (s *session) failed(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == codeRejected && s.alive() {
 		return engine.Unavailable(withAbout(fmt.Errorf("the server did not answer: %w", plainly(err)), s.carrier.about()))
 	}
+	if unreadable(err) && s.alive() {
+		return fmt.Errorf("the server answered the call, but its answer cannot be read: %w", plainly(err))
+	}
 	s.broken.Store(true)
 	return engine.Unavailable(fmt.Errorf("in the middle of the call %w", s.lost(err)))
+}
+
+// unknownContent matches the errors of the library about a block of content that
+// it cannot read. It has no type for them. The connection is not affected.
+var unknownContent = regexp.MustCompile(`(unrecognized|invalid) content type|nil content`)
+
+// unreadable says whether an answer came that cannot be decoded.
+func unreadable(err error) bool {
+	_, badBytes := errors.AsType[base64.CorruptInputError](err)
+	_, badType := errors.AsType[*json.UnmarshalTypeError](err)
+	return badBytes || badType || unknownContent.MatchString(err.Error())
 }
 
 // answered is the error that the server itself answered with, or nil.
