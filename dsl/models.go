@@ -37,6 +37,7 @@ func (c *compiler) llms() {
 		if c.llmValues[e.key] != nil {
 			c.addModel(e.key, e.val, "llms."+e.key)
 			c.retires(e.val, "llms."+e.key)
+			c.misspelt(e.val, "llms."+e.key)
 		}
 	}
 }
@@ -122,6 +123,7 @@ func (c *compiler) modelRef(v *value, f field, overrides *value, path string) {
 	c.quiet = false
 	if overrides.get("model") != nil { // else the entry was told of
 		c.retires(c.llmValues[derived], path)
+		c.misspelt(c.llmValues[derived], path)
 	}
 	ref.Name = derived
 	if c.base = name; name == "" {

@@ -19,6 +19,8 @@ import (
 type Prices struct {
 	find func(priced) (engine.Cost, string, bool)
 	ends func(priced) string // the day from which it is served no more; "" = none is known
+	// names lists the models of a provider at its own endpoint; nil = not known.
+	names func(provider string) []string
 
 	mu   sync.Mutex // guards used
 	used map[string]engine.Cost
@@ -42,8 +44,9 @@ var knownPrices []byte
 // when they are first asked for.
 func KnownPrices() *Prices {
 	return &Prices{
-		find: func(p priced) (engine.Cost, string, bool) { return readKnown().find(p) },
-		ends: func(p priced) string { return readKnown().ends(p) },
+		find:  func(p priced) (engine.Cost, string, bool) { return readKnown().find(p) },
+		ends:  func(p priced) string { return readKnown().ends(p) },
+		names: func(provider string) []string { return readKnown().names(provider) },
 	}
 }
 
@@ -63,6 +66,9 @@ var readKnown = sync.OnceValue(func() *Prices {
 func LoadPrices(file string, o Options) (*Prices, diag.List) {
 	l := newLoader(o)
 	p, _ := l.loadPrices(file)
+	if p != nil {
+		p.names = nil // a price list of a user need not name every model
+	}
 	return p, l.report.list.Sort()
 }
 
@@ -90,7 +96,7 @@ func RecordedPrices(of map[string]engine.Cost, rest *Prices) *Prices {
 			return cost, "the run's prices", true
 		}
 		return rest.of(p)
-	}, ends: rest.until}
+	}, ends: rest.until, names: rest.modelNames()}
 }
 
 // Used are the prices that specs were given of these, agents within them
@@ -128,6 +134,14 @@ func (p *Prices) until(llm priced) string {
 	return p.ends(llm)
 }
 
+// modelNames is names of these; nil knows none.
+func (p *Prices) modelNames() func(string) []string {
+	if p == nil {
+		return nil
+	}
+	return p.names
+}
+
 // prices decodes a tree of kind: Prices; nil = there is an error.
 func (l *loader) prices(src *source, tree *value) *Prices {
 	before := len(l.report.list)
@@ -159,7 +173,23 @@ func (l *loader) prices(src *source, tree *value) *Prices {
 			return k.Prices[i].Retires
 		}
 		return ""
-	}}
+	}, names: k.names}
+}
+
+// names lists the models of a provider at its own endpoint, without patterns.
+func (k *pricesKeys) names(provider string) []string {
+	var out []string
+	for _, row := range k.Prices {
+		if row.Provider != provider || row.BaseURL != "" {
+			continue
+		}
+		for _, name := range row.Models {
+			if !strings.ContainsAny(name, "*?[") {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // pricedAt is where a price stands.

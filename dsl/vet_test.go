@@ -31,6 +31,9 @@ func unpack(t *testing.T, a *golden.Archive) dsl.Options {
 		if s, ok := strings.CutPrefix(line, "env: "); ok {
 			o.Environ = append(o.Environ, strings.TrimSpace(s))
 		}
+		if line == "prices: known\n" {
+			o.Prices = dsl.KnownPrices()
+		}
 	}
 	return o
 }
@@ -82,8 +85,8 @@ func TestEveryCodeHasACase(t *testing.T) {
 		all.WriteString(found)
 	}
 	for _, m := range diag.Codes() {
-		if m.Code == diag.TooDear {
-			continue // only vet --max-cost reports it: testdata/script/vet-cost.txtar
+		if m.Code == diag.TooDear || m.Code == diag.UnsetKey {
+			continue // only vet --max-cost and run report them: testdata/script/vet-cost.txtar, keys.txtar
 		}
 		if !strings.Contains(all.String(), string(m.Code)) {
 			t.Errorf("%s (%s) is in no case of testdata/vet", m.Code, m.Title)

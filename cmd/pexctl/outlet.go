@@ -47,6 +47,28 @@ func terminal(stream any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
+// capturedApart says that a program reads stdout and stderr, each on its own: none
+// is a terminal, they are not one file, and no CI system puts both into one log.
+func capturedApart(stdout, stderr any) bool {
+	if o, ok := stdout.(*outlet); ok {
+		stdout = o.w
+	}
+	if os.Getenv("CI") != "" {
+		return false
+	}
+	out, isFile := stdout.(*os.File)
+	err, isFileToo := stderr.(*os.File)
+	if !isFile || !isFileToo {
+		return true
+	}
+	if term.IsTerminal(int(out.Fd())) || term.IsTerminal(int(err.Fd())) {
+		return false
+	}
+	a, aerr := out.Stat()
+	b, berr := err.Stat()
+	return aerr == nil && berr == nil && !os.SameFile(a, b)
+}
+
 // fitFor makes text fit for the stream it goes to: a terminal is shown what
 // would drive it, a file or a pipe gets the text as it is.
 func fitFor(stream any, s string) string {

@@ -50,7 +50,11 @@ func runSpec(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p, spec, err := compile(c)
+	var analyzers []dsl.Analyzer
+	if liveModels(c) {
+		analyzers = append(analyzers, unsetKeys())
+	}
+	p, spec, err := compileWith(c, analyzers)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,11 @@ func specOptions(c *cli.Context) dsl.Options {
 // compile compiles the spec of a command and shows what is wrong with it, but
 // for diagnostics of these codes.
 func compile(c *cli.Context, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
+	return compileWith(c, nil, but...)
+}
+
+// compileWith is compile with analyzers.
+func compileWith(c *cli.Context, analyzers []dsl.Analyzer, but ...diag.Code) (*engine.Program, *dsl.Spec, error) {
 	name, err := oneSpec(c)
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +52,9 @@ func compile(c *cli.Context, but ...diag.Code) (*engine.Program, *dsl.Spec, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	p, spec, found := dsl.Compile(path, optionsFor(c, name))
+	o := optionsFor(c, name)
+	o.Analyzers = analyzers
+	p, spec, found := dsl.Compile(path, o)
 	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return slices.Contains(but, d.Code) })
 	if err := show(c, pointed(c, found, name)); err != nil {
 		return nil, nil, err

@@ -109,13 +109,17 @@ func (v *vetted) add(c *cli.Context, path string) error {
 }
 
 // text prints what was found for people: values and bounds, where they are asked
-// for, then the diagnostics and their number.
+// for, then the diagnostics and their number. A caller that captures stderr on its
+// own finds there why the command failed, as with every other command.
 func (v *vetted) text(c *cli.Context) {
 	if c.Bool("explain") {
 		explainSpecs(c, v.values)
 	}
 	v.costs.print(c.App.Writer)
 	fmt.Fprint(c.App.Writer, v.found.String())
+	if v.found.Failed() && capturedApart(c.App.Writer, c.App.ErrWriter) {
+		fmt.Fprint(c.App.ErrWriter, v.found.String())
+	}
 	v.summary(c.App.Writer)
 }
 

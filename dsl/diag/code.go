@@ -60,6 +60,8 @@ const (
 	NumberAsText    Code = "PEX081"
 	BadIgnore       Code = "PEX082"
 	UnusedIgnore    Code = "PEX083"
+	UnsetKey        Code = "PEX084"
+	MisspeltModel   Code = "PEX085"
 	Ungranted       Code = "PEX090"
 	ShadowedTool    Code = "PEX091"
 	NeverFires      Code = "PEX092"

@@ -1,0 +1,95 @@
+package dsl
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// vendor is a provider and how the names of its models begin.
+type vendor struct {
+	provider string
+	name     *regexp.Regexp
+}
+
+var vendors = []vendor{
+	{"anthropic", regexp.MustCompile(`^claude-`)},
+	{"openai", regexp.MustCompile(`^(gpt-|chatgpt-|o[134](-|$))`)},
+	{"googleai", regexp.MustCompile(`^gemini-`)},
+	{"mistral", regexp.MustCompile(`^(mistral|ministral|codestral|magistral|devstral)-`)},
+}
+
+// misspelt warns where the model of the last llm added is the name of another
+// vendor's model, or a misspelling of a known one. Whether other names exist is
+// not known: the table of prices is never complete. v is that llm.
+func (c *compiler) misspelt(v *value, at string) {
+	m, model := &c.models[len(c.models)-1], v.get("model")
+	p := c.loader.options.Prices
+	if model == nil || p == nil || p.names == nil || m.BaseURL.Text != "" {
+		return
+	}
+	if !slices.ContainsFunc(vendors, func(v vendor) bool { return v.provider == m.Provider }) {
+		return
+	}
+	name := m.Params.Model
+	for _, v := range vendors {
+		if v.provider != m.Provider && v.name.MatchString(name) {
+			c.report.warn(diag.MisspeltModel, model.place, "%s does not serve the model %s", m.Provider, quoted(name)).
+				Hint = "write provider: " + v.provider + ", or base_url for a server that serves it"
+			return
+		}
+	}
+	if near := nearModel(name, p.names(m.Provider)); near != "" {
+		c.report.warn(diag.MisspeltModel, model.place, "%s is not known to serve the model %s", m.Provider, quoted(name)).
+			Hint = "did you mean " + near + "? --set " + at + ".model=" + near
+	}
+}
+
+var (
+	digits  = regexp.MustCompile(`[0-9.]+`)
+	release = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
+)
+
+// shape is a model's name without version and date: names of one shape are
+// versions of one model.
+func shape(name string) string {
+	return digits.ReplaceAllString(release.ReplaceAllString(name, ""), "#")
+}
+
+// slip says that two names differ in one place, by at most two characters, or only
+// in how their parts are joined: a slip of typing, not another model.
+func slip(a, b string) bool {
+	a, b = joined.Replace(a), joined.Replace(b)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if a != "" && b != "" && digits.MatchString(a) != digits.MatchString(b) {
+		return false // another version
+	}
+	return len(a) <= 2 && len(b) <= 2
+}
+
+var joined = strings.NewReplacer("-", "", "_", "", " ", "")
+
+// nearModel is the known model that a name is a misspelling of; "" = it is
+// known, or a version that may exist.
+func nearModel(name string, known []string) string {
+	if strings.ContainsAny(name, ":/") { // of fine-tuning, or of a catalog
+		return ""
+	}
+	for _, k := range known {
+		if shape(k) == shape(name) {
+			return ""
+		}
+	}
+	near := diag.Nearest(name, known)
+	if near == "" || !slip(name, near) {
+		return ""
+	}
+	return near
+}
