@@ -83,7 +83,7 @@ func (f *finalizer) Call(v engine.View) engine.ModelCall { return f.call(v, f.Pr
 func (f *finalizer) call(v engine.View, messages []engine.Message) engine.ModelCall {
 	c := engine.ModelCall{Role: "finalizer", LLM: f.cfg.LLM.Name, Messages: messages}
 	if out := v.Program.Output; out != nil && !out.Schema.IsZero() {
-		c.Schema = &engine.ReplySchema{Name: "answer", Schema: out.Schema.JSON}
+		c.Schema = &engine.ReplySchema{Name: "answer", Schema: out.Schema.Current()}
 	}
 	return c
 }

@@ -28,7 +28,7 @@ var StrictSchema = dsl.Analyzer{Name: "strict_schema", Codes: []diag.Code{diag.N
 			continue
 		}
 		settings := engine.ModelSettings{Name: m.Name, Model: m.Params.Model, BaseURL: m.BaseURL.Text}
-		for _, f := range holder.Unheld(settings, p.Program.Output.Schema.JSON) {
+		for _, f := range holder.Unheld(settings, p.Program.Output.Schema.Current()) {
 			if at := schema.Pointed(f.At).Place(); !told[m.Provider+f.At+f.Message] {
 				told[m.Provider+f.At+f.Message] = true
 				p.Warn(diag.NotStrict, at, "%s does not hold the llm %s to this schema: %s", m.Provider, m.Name, f.Message).Hint = f.Hint
@@ -47,7 +47,7 @@ func askedFor(p *dsl.Pass) []string {
 			continue
 		}
 		c := caller.Call(engine.View{Program: p.Program})
-		if c.Schema == nil || !bytes.Equal(c.Schema.Schema, p.Program.Output.Schema.JSON) {
+		if c.Schema == nil || !bytes.Equal(c.Schema.Schema, p.Program.Output.Schema.Current()) {
 			continue
 		}
 		for _, name := range append([]string{c.LLM}, fallbacks(p, c.LLM)...) {

@@ -70,6 +70,7 @@ const (
 	Unmentioned     Code = "PEX095"
 	NoEffect        Code = "PEX096"
 	HistoryNotShown Code = "PEX097"
+	UntypedSchema   Code = "PEX098"
 	// TooMany counts the diagnostics that a list leaves out. It is neither an
 	// error nor a warning of its own.
 	TooMany Code = "PEX099"

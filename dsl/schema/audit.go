@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // The caps of a schema.
@@ -22,6 +24,7 @@ const freeFanOut = 500
 // audit looks at a schema before the library does.
 type audit struct {
 	doc       any
+	draft     *jsonschema.Draft
 	problems  Problems
 	anchors   map[string]any
 	refs      []ref
@@ -34,8 +37,8 @@ type audit struct {
 // ref is a $ref and where it stands.
 type ref struct{ path, target string }
 
-func newAudit(doc any) *audit {
-	return &audit{doc: doc, anchors: map[string]any{}, costs: map[string]int{}}
+func newAudit(doc any, draft *jsonschema.Draft) *audit {
+	return &audit{doc: doc, draft: draft, anchors: map[string]any{}, costs: map[string]int{}}
 }
 
 func (a *audit) run() {
@@ -65,9 +68,9 @@ func (a *audit) report(path, message, hint string) {
 
 // Where a schema holds other schemas.
 var (
-	single = []string{"items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema"}
-	listed = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	named  = []string{"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"}
+	single = []string{"items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema", "additionalItems"}
+	listed = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	named  = []string{"properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"}
 )
 
 // each calls f for every schema directly inside m, in a fixed order.
@@ -106,11 +109,15 @@ func (a *audit) schema(path string, s any, depth int) {
 }
 
 func (a *audit) keywords(path string, m map[string]any) {
-	if d, ok := m["$schema"].(string); ok && strings.TrimSuffix(d, "#") != "https://json-schema.org/draft/2020-12/schema" {
-		a.report(path+"/$schema", d+" is not supported", "leave $schema out, or write https://json-schema.org/draft/2020-12/schema")
+	if name, ok := m["$schema"].(string); ok {
+		a.misplaced(path, name)
 	}
-	if _, ok := m["$id"]; ok && path != "" {
-		a.report(path+"/$id", "$id inside a schema is not supported", "name the part under $defs and use $ref: '#/$defs/name'")
+	id := "$id"
+	if a.draft == jsonschema.Draft4 {
+		id = "id"
+	}
+	if _, ok := m[id]; ok && path != "" {
+		a.report(path+"/"+id, id+" inside a schema is not supported", "name the part under $defs and use $ref: '#/$defs/name'")
 	}
 	for _, k := range []string{"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"} {
 		if _, ok := m[k]; ok {
@@ -199,7 +206,7 @@ func (a *audit) definitions() string {
 }
 
 // applied are the places of schemas that are checked, not only named.
-var applied = [3][]string{single, listed, named[:3]}
+var applied = [3][]string{single, listed, named[:4]}
 
 // cost counts the subschemas that s stands for, up to just beyond MaxFanOut.
 func (a *audit) cost(s any) int {

@@ -27,6 +27,11 @@ func (s *Schema) TakesText() bool {
 	return w.add(s.doc, 0) && w.types["string"]
 }
 
+// Typed says whether the schema names the types of a value.
+func (s *Schema) Typed() bool {
+	return (&wanted{audit: s.audit, types: map[string]bool{}}).add(s.doc, 0)
+}
+
 type coercion struct {
 	audit   *audit
 	changed []string
@@ -104,8 +109,13 @@ func (w *wanted) add(s any, depth int) (typed bool) {
 		return false
 	}
 	w.objects = append(w.objects, m)
+	target, refers := m["$ref"].(string)
+	if refers && w.audit.alone() {
+		t, _ := w.audit.resolve(target)
+		return w.add(t, depth+1)
+	}
 	typed = w.addTypes(m)
-	if target, ok := m["$ref"].(string); ok {
+	if refers {
 		t, _ := w.audit.resolve(target)
 		typed = w.add(t, depth+1) || typed
 	}
@@ -164,9 +174,13 @@ func (w *wanted) property(name string) (out []any) {
 func (w *wanted) item(i int) (out []any) {
 	for _, m := range w.objects {
 		prefix, _ := m["prefixItems"].([]any)
+		rest := m["items"]
+		if list, ok := rest.([]any); ok {
+			prefix, rest = list, m["additionalItems"]
+		}
 		if i < len(prefix) {
 			out = append(out, prefix[i])
-		} else if s, ok := m["items"].(map[string]any); ok {
+		} else if s, ok := rest.(map[string]any); ok {
 			out = append(out, s)
 		}
 	}

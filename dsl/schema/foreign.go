@@ -3,9 +3,12 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // CompileForeign compiles a schema that another program wrote, such as a tool
@@ -18,19 +21,26 @@ func CompileForeign(raw []byte) (s *Schema, notes []string, err error) {
 		return nil, nil, Problems{{Message: err.Error()}}
 	}
 	a := &adaption{}
+	if m, ok := doc.(map[string]any); ok {
+		name, _ := m["$schema"].(string)
+		a.alone = (&audit{draft: dialectNamed(name)}).alone()
+	}
 	if err := a.schema("", doc, 0); err != nil {
 		return nil, nil, err
 	}
 	if raw, err = json.Marshal(doc); err != nil {
 		return nil, nil, Problems{{Message: err.Error()}}
 	}
-	s, err = Compile(raw)
+	s, err = compile(raw, doc, jsonschema.Draft2020)
 	slices.Sort(a.notes)
 	return s, a.notes, err
 }
 
 // adaption rewrites a decoded schema in place.
-type adaption struct{ notes []string }
+type adaption struct {
+	notes []string
+	alone bool // a $ref replaces the schema it is in, as before 2019-09
+}
 
 func (a *adaption) drop(path string, m map[string]any, key, why string) {
 	delete(m, key)
@@ -50,7 +60,11 @@ func (a *adaption) schema(path string, s any, depth int) error {
 			delete(m, k) // they name dialects and addresses, and check nothing
 		}
 	}
+	if _, ok := m["$ref"].(string); ok && a.alone {
+		maps.DeleteFunc(m, func(k string, _ any) bool { return !slices.Contains(annotations, k) })
+	}
 	a.items(m)
+	a.dependencies(m)
 	a.bounds(m, "exclusiveMinimum", "minimum")
 	a.bounds(m, "exclusiveMaximum", "maximum")
 	a.references(path, m)
@@ -76,6 +90,27 @@ func (a *adaption) items(m map[string]any) {
 		m["items"] = more
 	}
 	delete(m, "additionalItems")
+}
+
+// dependencies turns the keyword of earlier drafts into the two that replaced it.
+func (a *adaption) dependencies(m map[string]any) {
+	all, ok := m["dependencies"].(map[string]any)
+	if !ok {
+		return
+	}
+	delete(m, "dependencies")
+	for name, d := range all {
+		key := "dependentSchemas"
+		if _, ok := d.([]any); ok {
+			key = "dependentRequired"
+		}
+		to, _ := m[key].(map[string]any)
+		if to == nil {
+			to = map[string]any{}
+			m[key] = to
+		}
+		to[name] = d
+	}
 }
 
 // bounds turns Draft 4's exclusiveMinimum: true into a number.

@@ -16,6 +16,7 @@ import (
 type Schema struct {
 	compiled *jsonschema.Schema
 	doc      any
+	current  json.RawMessage
 	audit    *audit // read only once it has run
 	meter    *meter // nil where a value's size bounds the work
 }
@@ -23,24 +24,39 @@ type Schema struct {
 // address is the schema's own; nothing is ever loaded from it.
 const address = "pex:///schema"
 
-// Compile checks and compiles a schema given as JSON: an object, true or false.
+// Compile checks and compiles a schema given as JSON: an object, true or false,
+// in the draft that $schema names.
 // The error is Problems.
 func Compile(raw []byte) (*Schema, error) {
 	doc, err := read(raw)
 	if err != nil {
 		return nil, Problems{{Message: err.Error()}}
 	}
-	a := newAudit(doc)
+	draft, problem := dialectOf(doc)
+	if problem != nil {
+		return nil, Problems{*problem}
+	}
+	return compile(raw, doc, draft)
+}
+
+// compile compiles a decoded schema of a draft.
+func compile(raw []byte, doc any, draft *jsonschema.Draft) (*Schema, error) {
+	a := newAudit(doc, draft)
 	if a.run(); len(a.problems) > 0 {
 		return nil, a.problems.sorted()
 	}
 	s := &Schema{doc: doc, audit: a}
+	var err error
+	if s.current, err = current(raw, draft); err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
-	c.Draft = jsonschema.Draft2020
+	c.Draft = draft
 	c.AssertFormat = true
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is outside the schema", url)
 	}
+	c.RegisterExtension("noValue", nil, noValue{})
 	if a.recursive || a.total > freeFanOut {
 		s.meter = &meter{}
 		c.RegisterExtension("meter", nil, s.meter)

@@ -137,6 +137,8 @@ type CompiledSchema interface {
 	Validate(v any) error
 	// TakesText says whether the schema names string among the types of a value.
 	TakesText() bool
+	// Current is the schema as the newest draft writes it.
+	Current() json.RawMessage
 }
 
 // Bind gives a schema its compiled form; for the compiler.
@@ -148,6 +150,15 @@ func (s SchemaRef) TakesText() bool { return s.compiled != nil && s.compiled.Tak
 
 // IsZero says that nothing was written.
 func (s SchemaRef) IsZero() bool { return len(s.JSON) == 0 && s.File == "" && s.Use == "" }
+
+// Current is the schema as the newest draft writes it, for models that are held
+// to it. It may allow more than the schema, so Validate still decides.
+func (s SchemaRef) Current() json.RawMessage {
+	if s.compiled == nil {
+		return s.JSON
+	}
+	return s.compiled.Current()
+}
 
 // Validate checks a value decoded from JSON with numbers as json.Number.
 // The error lists every violation, one a line, with the place of each.

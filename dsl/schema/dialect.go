@@ -1,0 +1,139 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// dialects are the drafts that a schema can be written in, by $schema without
+// its scheme and fragment.
+var dialects = map[string]*jsonschema.Draft{
+	"json-schema.org/draft/2020-12/schema": jsonschema.Draft2020,
+	"json-schema.org/draft/2019-09/schema": jsonschema.Draft2019,
+	"json-schema.org/draft-07/schema":      jsonschema.Draft7,
+	"json-schema.org/draft-06/schema":      jsonschema.Draft6,
+	"json-schema.org/draft-04/schema":      jsonschema.Draft4,
+}
+
+const (
+	dialectHint = "the drafts are 2020-12, 2019-09, draft-07, draft-06 and draft-04: write https://json-schema.org/draft/2020-12/schema, or leave $schema out"
+	newest      = "https://json-schema.org/draft/2020-12/schema"
+)
+
+// dialectNamed finds the draft that a $schema names; nil = none.
+func dialectNamed(name string) *jsonschema.Draft {
+	_, name, _ = strings.Cut(strings.TrimSuffix(name, "#"), "://")
+	return dialects[name]
+}
+
+// dialectOf finds the draft of a schema. Without $schema that is 2020-12, unless
+// it lists schemas under items: only earlier drafts have that form.
+func dialectOf(doc any) (*jsonschema.Draft, *Problem) {
+	m, _ := doc.(map[string]any)
+	if name, ok := m["$schema"].(string); ok {
+		d := dialectNamed(name)
+		if d == nil {
+			return nil, &Problem{"/$schema", name + " is not a supported draft", dialectHint}
+		}
+		return d, nil
+	}
+	s := &survey{}
+	s.schema(doc, 0)
+	switch {
+	case s.listed && (s.newer || s.siblings != ""):
+		return jsonschema.Draft2019, nil
+	case s.listed:
+		return jsonschema.Draft7, nil
+	case s.siblings != "" && m["definitions"] != nil && m["$defs"] == nil:
+		return nil, &Problem{
+			"", "$ref beside " + s.siblings + " has another meaning in draft-07, which has definitions, than in 2020-12",
+			"name the draft: $schema: " + newest + " applies both, $schema: http://json-schema.org/draft-07/schema# only the $ref",
+		}
+	}
+	return jsonschema.Draft2020, nil
+}
+
+// survey looks for what only some drafts have.
+type survey struct {
+	listed   bool   // items is a list of schemas
+	newer    bool   // a keyword that came with 2019-09
+	siblings string // a keyword beside a $ref, which drafts before 2019-09 ignore
+}
+
+// annotations are keywords that check nothing.
+var annotations = []string{"$ref", "$schema", "$id", "id", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+
+func (s *survey) schema(v any, depth int) {
+	m, ok := v.(map[string]any)
+	if !ok || depth > MaxDepth {
+		return
+	}
+	if _, ok := m["items"].([]any); ok {
+		s.listed = true
+	}
+	for _, k := range []string{"dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "minContains", "maxContains", "$anchor"} {
+		if _, ok := m[k]; ok {
+			s.newer = true
+		}
+	}
+	if _, ok := m["$ref"].(string); ok {
+		for k := range m {
+			if !slices.Contains(annotations, k) && (s.siblings == "" || k < s.siblings) {
+				s.siblings = k
+			}
+		}
+	}
+	each(m, [3][]string{single, listed, named}, func(_ string, v any) { s.schema(v, depth+1) })
+}
+
+// Current is the schema as 2020-12 writes it, for those that know only that
+// draft: models held to a schema. It may allow more than the schema itself.
+func (s *Schema) Current() json.RawMessage { return s.current }
+
+// current writes a schema of an earlier draft as 2020-12.
+func current(raw []byte, draft *jsonschema.Draft) (json.RawMessage, error) {
+	if draft == jsonschema.Draft2020 {
+		return raw, nil
+	}
+	doc, err := Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	a := &adaption{alone: (&audit{draft: draft}).alone()}
+	if err := a.schema("", doc, 0); err != nil {
+		return nil, err
+	}
+	return json.Marshal(doc)
+}
+
+// noValue makes `enum: []` accept nothing, which the library does not.
+type noValue struct{}
+
+// Compile finds the schemas whose enum is empty.
+func (noValue) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonschema.ExtSchema, error) {
+	if values, ok := m["enum"].([]any); ok && len(values) == 0 {
+		return noValue{}, nil
+	}
+	return nil, nil
+}
+
+// Validate refuses every value.
+func (noValue) Validate(ctx jsonschema.ValidationContext, _ any) error {
+	return ctx.Error("enum", "no value is allowed: the enum is empty")
+}
+
+// misplaced says that a $schema inside a schema names another draft.
+func (a *audit) misplaced(path string, name string) {
+	if path != "" && dialectNamed(name) != a.draft {
+		a.report(path+"/$schema", fmt.Sprintf("%s is not the draft of the whole schema", name), "one schema is written in one draft")
+	}
+}
+
+// alone says whether a $ref replaces the schema it is in, as before 2019-09.
+func (a *audit) alone() bool {
+	return a.draft == jsonschema.Draft4 || a.draft == jsonschema.Draft6 || a.draft == jsonschema.Draft7
+}
