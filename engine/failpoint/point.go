@@ -18,6 +18,7 @@ const (
 	CommitHalf    Point = "commit-half"    // half of it is written
 	CommitWritten Point = "commit-written" // all of it, not synced
 	CommitSynced  Point = "commit-synced"  // synced, nobody was told
+	CommitMarked  Point = "commit-marked"  // and the run's lock file says how far the journal goes
 	EmitBefore    Point = "emit-before"    // durable, its events are not told
 	EmitAfter     Point = "emit-after"     // they are
 
@@ -46,7 +47,7 @@ const (
 var Points = []Point{
 	RunCreated,
 	IntentBefore, IntentAfter, EffectBefore, EffectAfter, ResultBefore, ResultAfter,
-	CommitBefore, CommitHalf, CommitWritten, CommitSynced, EmitBefore, EmitAfter,
+	CommitBefore, CommitHalf, CommitWritten, CommitSynced, CommitMarked, EmitBefore, EmitAfter,
 	SuspendMarked, SuspendHeld,
 	MemoryOpened, MemoryBefore, MemoryWritten, MemoryAfter, MemoryClosing, MemoryClosed,
 	EndAppended, EndDurable, CloseBefore, HeadWritten, HeadReplaced, CloseAfter,

@@ -15,15 +15,16 @@ type appender struct {
 	lanes chan struct{} // bounds the syncs under way at once
 	owner owner
 
-	mu     sync.Mutex // guards what follows
-	next   *group
-	last   *Ticket
-	busy   bool
-	made   bool  // the file is new: its folders are not yet synced
-	good   int64 // durable length; of what nobody waits for, written length
-	err    error // the first failure ends the file: nothing is written behind a hole
-	behind *time.Timer
-	closed bool
+	mu      sync.Mutex // guards what follows
+	next    *group
+	last    *Ticket
+	busy    bool
+	made    bool  // the file is new: its folders are not yet synced
+	good    int64 // durable length; of what nobody waits for, written length
+	err     error // the first failure ends the file: nothing is written behind a hole
+	behind  *time.Timer
+	closed  bool
+	reaches func(extent) // keeps how far the file durably goes; nil = nothing does
 }
 
 // owner knows what file it is.
@@ -36,7 +37,8 @@ type owner interface {
 type group struct {
 	ticket  Ticket
 	lines   *lines
-	durable bool // the ticket is fulfilled by a sync, not by the write
+	extent  extent // where its last line ends; zero = the file has no reaches
+	durable bool   // the ticket is fulfilled by a sync, not by the write
 }
 
 // lines is a buffer of encoded records, to be used again.
@@ -105,6 +107,7 @@ type commit struct {
 	a       *appender
 	tickets []*Ticket
 	size    int64
+	extent  extent
 	made    bool
 	durable bool
 	err     error
@@ -130,6 +133,7 @@ func (c *commit) write() {
 		c.err = writeAll(a.disk, g.lines.b)
 		failpoint.At(failpoint.CommitWritten)
 		c.size += int64(len(g.lines.b))
+		c.extent = g.extent
 	}
 	g.lines.done()
 }
@@ -155,6 +159,10 @@ func (c *commit) end() (more bool) {
 		a.good += c.size
 		if c.durable {
 			a.made = false
+			if a.reaches != nil && c.extent.seq > 0 {
+				c.extent.bytes = a.good
+				a.reaches(c.extent)
+			}
 		} else if c.size > 0 {
 			a.later()
 		}

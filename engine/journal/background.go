@@ -4,11 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
-// background syncs, one after another, what nobody waits for: the journals
-// that Async has written to, and the heads of Sync. Its goroutine lives only
-// while there is something to sync.
+// background syncs, one after another, the journals that Async has written to.
+// Its goroutine lives only while there is something to sync.
 type background struct {
 	home  *Home
 	mu    sync.Mutex // guards what follows
@@ -22,7 +23,7 @@ type background struct {
 type late struct {
 	path string
 	made bool  // its names are new
-	f    *File // the journal that fails with it; nil = a head
+	f    *File // the journal, which fails if the sync does
 }
 
 func (b *background) add(l late) {
@@ -64,12 +65,16 @@ func (b *background) syncs(done chan struct{}) {
 	}
 }
 
-// syncLate opens the file anew, for the run may have closed it. A run that is
+// syncLate opens the file again, for the run may have closed it. A run that is
 // gone needs no sync.
 func (h *Home) syncLate(l late) error {
-	err := syncFile(l.path)
+	m := l.f.reached()
+	err := regular.SyncPath(l.path)
 	if err == nil && l.made {
 		err = h.syncNames(l.path)
+	}
+	if err == nil {
+		m.write(l.f.lock, l.f.run)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -77,17 +82,14 @@ func (h *Home) syncLate(l late) error {
 	return err
 }
 
-// fail ends the file's journal: its next Append says why. A head that could not
-// be synced is told when the home is closed.
+// fail ends the file's journal: its next Append says why.
 func (b *background) fail(l late, err error) {
-	if l.f != nil {
-		err = appendError(l.f.run, err)
-		l.f.mu.Lock()
-		if l.f.err == nil {
-			l.f.err = err
-		}
-		l.f.mu.Unlock()
+	err = appendError(l.f.run, err)
+	l.f.mu.Lock()
+	if l.f.err == nil {
+		l.f.err = err
 	}
+	l.f.mu.Unlock()
 	b.mu.Lock()
 	if b.err == nil {
 		b.err = err

@@ -56,6 +56,16 @@ func verify(line []byte, c Chain) (Chain, bool) {
 	return next, bytes.Equal(end, b)
 }
 
+// lineStart is how each line of a run's own journal begins.
+const lineStart = `{"v":`
+
+// beginning says that bytes may be what was written of a first line. Zeros, as a
+// file system may leave them, are not.
+func beginning(b []byte) bool {
+	n := min(len(b), len(lineStart))
+	return string(b[:n]) == lineStart[:n]
+}
+
 // torn says that a tail without a newline is no more than the beginning of a
 // line. A whole line in it means that its newline was damaged.
 func torn(tail []byte, c Chain) bool {

@@ -1,9 +1,10 @@
 package journal
 
 import (
-	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Append encodes one tick on the caller's goroutine. Under Sync a commit is
@@ -26,6 +27,7 @@ func (f *File) Append(recs []Record) (*Ticket, error) {
 	if err := f.encode(g.lines, recs); err != nil {
 		return nil, err
 	}
+	g.extent = extent{seq: f.seq, chain: f.tail}
 	return f.begin(true), nil
 }
 
@@ -90,7 +92,7 @@ type names struct {
 
 // syncNames makes a new file's own name and its folder's durable.
 func (h *Home) syncNames(path string) error {
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := regular.SyncDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return h.names.save()
@@ -111,18 +113,9 @@ func (n *names) save() error {
 	n.count.Lock()
 	covers := n.made
 	n.count.Unlock()
-	if err := syncDir(n.dir); err != nil {
+	if err := regular.SyncDir(n.dir); err != nil {
 		return err
 	}
 	n.saved = covers
 	return nil
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }

@@ -1,5 +1,7 @@
 package journal
 
+import "errors"
+
 // Disk is the seam through which tests make a disk fail.
 type Disk = disk
 
@@ -15,4 +17,11 @@ func OpenPoolThrough(path string, o PoolOptions, f func(Disk) Disk) (*Pool, erro
 // OpenLogThrough is OpenLog with its file written through f.
 func OpenLogThrough(path string, line func(Line) error, f func(Disk) Disk) (*Log, error) {
 	return openLog(path, line, f)
+}
+
+// WithoutLinks makes the file system one without links.
+func WithoutLinks() (restore func()) {
+	before := link
+	link = func(string, string) error { return errors.ErrUnsupported }
+	return func() { link = before }
 }

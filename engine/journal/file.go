@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/pexctl/pex/engine/failpoint"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // disk is what a File writes to.
@@ -19,6 +20,11 @@ type disk interface {
 	Truncate(int64) error
 	Close() error
 }
+
+// synced is a file whose syncs tests can observe.
+type synced struct{ *os.File }
+
+func (s synced) Sync() error { return regular.Sync(s.File) }
 
 // File is the open, locked journal of one run.
 type File struct {
@@ -32,7 +38,7 @@ type File struct {
 	tail    Chain
 	seq     uint64 // of the last record
 	wrote   bool   // this session appended something
-	head    *Head  // as it was when the file was opened; nil = none
+	extent  extent // how far it went by its witnesses when it was opened
 	dropped int
 	summary []byte // for the head
 
@@ -51,6 +57,7 @@ func (h *Home) open(run string, taken func(recs int) error) (*File, error) {
 	}
 	f := &File{home: h, run: run, path: filepath.Join(dir, fileName), lock: lock}
 	f.lanes, f.owner = h.lanes, f
+	f.reaches = func(m extent) { m.write(lock, run) }
 	if err := f.openFile(dir, taken); err != nil {
 		release(lock)
 		return nil, err
@@ -65,16 +72,16 @@ func (f *File) openFile(dir string, taken func(recs int) error) error {
 	if errors.Is(err, ErrNewer) {
 		return err
 	}
-	if f.head = head; head != nil {
+	if f.extent = furthest(head.extent(), readExtent(dir, f.run)); f.extent.seq > 0 {
 		if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
-			return absent(f.run, f.path, head)
+			return absent(f.run, f.path, f.extent)
 		}
 	}
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := regular.OpenFile(f.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return appendError(f.run, err)
 	}
-	f.file, f.disk = file, file
+	f.file, f.disk = file, synced{file}
 	if f.home.wrap != nil {
 		f.disk = f.home.wrap(file)
 	}
@@ -91,7 +98,7 @@ func (f *File) read(taken func(recs int) error) error {
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
-	c, err := judge(f.path, b, f.head)
+	c, err := judge(f.path, b, f.extent)
 	if err != nil {
 		return err
 	}
@@ -160,6 +167,13 @@ func (f *File) Load() ([]Record, error) {
 	return recs, nil
 }
 
+// reached is how far the journal goes; what is written need not be durable.
+func (f *File) reached() extent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return extent{f.seq, f.good, f.tail}
+}
+
 // Close waits for the last commit, leaves the run's head and gives the run back.
 func (f *File) Close() error {
 	f.settle()
@@ -185,7 +199,7 @@ func (f *File) cannot(err error) error { return appendError(f.run, err) }
 // begun says whether a file holds more than the torn beginning of its first
 // line: a whole record, or a damaged one.
 func begun(path string) bool {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false
 	}
@@ -194,5 +208,5 @@ func begun(path string) bool {
 	if err == nil {
 		return true
 	}
-	return !torn(line, Chain{}) // only the newline may be missing
+	return !beginning(line) || !torn(line, Chain{}) // only the newline may be missing
 }

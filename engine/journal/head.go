@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/pexctl/pex/engine/failpoint"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 const headName = "run.json"
@@ -30,6 +31,14 @@ type Head struct {
 	Stale   bool            `json:"-"` // the journal went on behind it: a session is on, or was killed
 }
 
+// extent is how far the journal went by the head; nil is none.
+func (d *Head) extent() extent {
+	if d == nil {
+		return extent{}
+	}
+	return extent{d.Seq, d.Bytes, d.Chain}
+}
+
 // Head gives a run's head. The error wraps fs.ErrNotExist when there is none,
 // and ErrCorrupt when it cannot be read, which does no harm to the run.
 func (h *Home) Head(run string) (Head, error) {
@@ -41,7 +50,7 @@ func (h *Home) Head(run string) (Head, error) {
 		return Head{}, err
 	}
 	info, err := os.Stat(filepath.Join(h.Folder(run), fileName))
-	head.Stale = err == nil && info.Size() > head.Bytes
+	head.Stale = err == nil && info.Size() > head.Bytes || readExtent(h.Folder(run), run).seq > head.Seq
 	return *head, nil
 }
 
@@ -60,39 +69,33 @@ func (f *File) saveHead() error {
 	if needless {
 		return nil
 	}
-	path, err := f.home.writeHead(&head, false)
-	if err != nil {
+	if err := f.home.writeHead(&head, f.home.durability != Async); err != nil {
 		return fmt.Errorf("write the head of run %s (its journal is whole): %w", f.run, err)
-	}
-	if f.home.durability == Sync {
-		f.home.behind.add(late{path: path})
 	}
 	return nil
 }
 
-// writeHead replaces the head in one step. One that is not synced may, after a
-// power loss, be the one before, or none that can be read: a weaker witness,
-// not a false one. So nobody waits for it before Home.Close.
-func (h *Home) writeHead(head *Head, sync bool) (path string, err error) {
+// writeHead replaces the head in one step. One that is not synced first may,
+// after a power loss, be none that can be read: a weaker witness, not a false one.
+func (h *Home) writeHead(head *Head, sync bool) error {
 	head.Version = version
 	b, err := head.encode()
 	if err != nil {
-		return "", err
+		return err
 	}
-	path = filepath.Join(h.Folder(head.Run), headName)
-	return path, h.replace(path, b, sync)
+	return h.replace(filepath.Join(h.Folder(head.Run), headName), b, sync)
 }
 
 // replace writes a file beside its place and puts it there when it is whole.
 func (h *Home) replace(path string, b []byte, sync bool) error {
 	temp := path + newSuffix
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := regular.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return full(err)
 	}
 	_, err = f.Write(b)
 	if err == nil && sync {
-		err = h.inLane(f.Sync)
+		err = h.inLane(func() error { return regular.Sync(f) })
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		failpoint.At(failpoint.HeadWritten)
@@ -131,7 +134,7 @@ func sealHead(b []byte) []byte {
 // readHead reads the head in a run's folder, and gives its bytes too.
 func readHead(dir, run string) (*Head, []byte, error) {
 	path := filepath.Join(dir, headName)
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}

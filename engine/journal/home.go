@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine/failpoint"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Durability says when records survive the machine. A killed process loses
@@ -58,12 +59,37 @@ func OpenHome(dir string, d Durability) (*Home, error) {
 		return nil, fmt.Errorf("durability %q is unknown: use sync, async or exit", d)
 	}
 	h := &Home{runs: filepath.Join(dir, "runs"), durability: d, lanes: make(chan struct{}, maxSyncs)}
-	if err := os.MkdirAll(h.runs, 0o700); err != nil {
+	if err := makeRuns(dir, h.runs); err != nil {
 		return nil, fmt.Errorf("open home: %w", err)
 	}
 	h.names.dir = h.runs
 	h.behind.home = h
-	return h, syncDir(dir)
+	return h, nil
+}
+
+// makeRuns makes the folder of the runs and what is missing above it, and makes
+// the names durable: also the home's own, which the caller may just have made.
+func makeRuns(home, runs string) error {
+	_, err := os.Stat(runs)
+	if err == nil {
+		return regular.SyncDir(home) // whoever made it may have been killed before this
+	}
+	created := []string{home, filepath.Dir(home)}
+	for dir := filepath.Dir(home); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		created = append(created, filepath.Dir(dir))
+	}
+	if err := os.MkdirAll(runs, 0o700); err != nil {
+		return err
+	}
+	for _, dir := range created {
+		if err := regular.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close waits for the syncs of Async, and for those of the heads that closed
@@ -103,7 +129,7 @@ func (h *Home) Open(run string) (*File, error) {
 	path := filepath.Join(h.Folder(run), fileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		head, _, _ := readHead(h.Folder(run), run)
-		return nil, absent(run, path, head)
+		return nil, absent(run, path, furthest(head.extent(), readExtent(h.Folder(run), run)))
 	} else if err != nil {
 		return nil, err
 	}
@@ -151,7 +177,7 @@ func (h *Home) exists(run string) bool {
 		return true
 	}
 	head, _, err := readHead(h.Folder(run), run)
-	return head != nil || errors.Is(err, ErrNewer)
+	return head != nil || errors.Is(err, ErrNewer) || readExtent(h.Folder(run), run).seq > 0
 }
 
 func missing(run string, err error) error {

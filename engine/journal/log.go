@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Log is an append-only, JSON Lines file of one kind of thing, tied together
@@ -42,11 +44,11 @@ func openLog(path string, line func(Line) error, wrap func(disk) disk) (*Log, er
 
 func (l *Log) open(line func(Line) error) error {
 	l.lanes, l.owner = make(chan struct{}, 1), l
-	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := regular.OpenFile(l.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return l.cannot(err)
 	}
-	l.disk = file
+	l.disk = synced{file}
 	if l.wrap != nil {
 		l.disk = l.wrap(file)
 	}
@@ -129,7 +131,7 @@ func (l *Log) Sync() error {
 // Close is Sync, and closes the file.
 func (l *Log) Close() error { return l.end() }
 
-func (l *Log) syncNames() error { return syncDir(filepath.Dir(l.path)) }
+func (l *Log) syncNames() error { return regular.SyncDir(filepath.Dir(l.path)) }
 
 func (l *Log) cannot(err error) error { return cannotAppend(l.path, err) }
 
@@ -137,7 +139,7 @@ func (l *Log) cannot(err error) error { return cannotAppend(l.path, err) }
 // log that is being written may be read. An error ends it.
 func ReadLog(path string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		file, err := os.Open(path)
+		file, err := regular.Open(path)
 		if err != nil {
 			yield(Line{}, err)
 			return

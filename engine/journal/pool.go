@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Pool is one append-only, locked file that holds the journals of many runs: a
@@ -73,11 +75,11 @@ func OpenPool(path string, o PoolOptions) (*Pool, error) {
 }
 
 func (p *Pool) open() error {
-	file, err := os.OpenFile(p.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := regular.OpenFile(p.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return p.cannot(err)
 	}
-	p.file, p.disk = file, file
+	p.file, p.disk = file, synced{file}
 	if p.o.wrap != nil {
 		p.disk = p.o.wrap(file)
 	}
@@ -156,7 +158,7 @@ func (p *Pool) Close() error {
 	return err
 }
 
-func (p *Pool) syncNames() error { return syncDir(filepath.Dir(p.path)) }
+func (p *Pool) syncNames() error { return regular.SyncDir(filepath.Dir(p.path)) }
 
 func (p *Pool) cannot(err error) error { return cannotAppend("journal "+p.path, err) }
 
@@ -165,7 +167,7 @@ func (p *Pool) cannot(err error) error { return cannotAppend("journal "+p.path, 
 // not hold the run; beside one that wraps ErrCorrupt are the records before
 // the damage.
 func ReadPool(path, run string) ([]Record, error) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

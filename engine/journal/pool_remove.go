@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // RemovePool deletes the folder that the pool at path lies in, with all that is
@@ -34,7 +36,7 @@ func RemovePool(path string) error {
 		_ = os.Remove(trash)
 		return fmt.Errorf("remove %s: %w", dir, err)
 	}
-	if err := errors.Join(syncDir(beside), os.RemoveAll(trash)); err != nil {
+	if err := errors.Join(regular.SyncDir(beside), os.RemoveAll(trash)); err != nil {
 		return fmt.Errorf("remove %s: %w", dir, err)
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // removed begins the names of folders that hold a run on its way out. They are
@@ -38,7 +40,7 @@ func (h *Home) Remove(run string) error {
 		_ = os.Remove(trash)
 		return fmt.Errorf("remove run %s: %w", run, err)
 	}
-	if err := errors.Join(syncDir(h.runs), os.RemoveAll(trash)); err != nil {
+	if err := errors.Join(regular.SyncDir(h.runs), os.RemoveAll(trash)); err != nil {
 		return fmt.Errorf("remove run %s: %w", run, err)
 	}
 	return nil

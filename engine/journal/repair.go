@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Repaired says what a repair kept and what it dropped.
@@ -45,12 +47,14 @@ func (h *Home) Repair(run string) (Repaired, error) {
 	if e.err == nil {
 		r.Damage = e.headErr
 	}
-	if e.head != nil && e.head.Seq > uint64(r.Kept) {
-		r.Lost = e.head.Seq
+	if e.extent.seq > uint64(r.Kept) {
+		r.Lost = e.extent.seq
 	}
-	if err := h.mend(run, &e, &r); err != nil {
+	seal := Head{Run: run, Seq: uint64(r.Kept), Chain: e.contents.Tail, Bytes: int64(e.contents.Good)}
+	if err := h.mend(&seal, &e, &r); err != nil {
 		return Repaired{}, fmt.Errorf("repair run %s: %w", run, err)
 	}
+	seal.extent().write(lock, run)
 	return r, nil
 }
 
@@ -58,7 +62,7 @@ func (h *Home) Repair(run string) (Repaired, error) {
 func (e *evidence) repairable(run string) error {
 	kept := len(e.contents.Records)
 	switch {
-	case e.err == nil && kept == 0, e.missing && e.head == nil:
+	case e.err == nil && kept == 0, e.missing && e.extent.seq == 0:
 		return missing(run, fs.ErrNotExist)
 	case e.err == nil && !errors.Is(e.headErr, ErrCorrupt):
 		return fmt.Errorf("run %s: nothing is damaged", run)
@@ -72,8 +76,8 @@ func (e *evidence) repairable(run string) error {
 
 // mend puts the whole lines in place of the damaged file, then the head that
 // fits them: cut short in between, the run is still damaged.
-func (h *Home) mend(run string, e *evidence, r *Repaired) error {
-	path := filepath.Join(h.Folder(run), fileName)
+func (h *Home) mend(seal *Head, e *evidence, r *Repaired) error {
+	path := filepath.Join(h.Folder(r.Run), fileName)
 	good := e.raw[:e.contents.Good]
 	if e.err != nil && len(e.raw) > len(good) {
 		saved, err := setAside(path)
@@ -85,16 +89,17 @@ func (h *Home) mend(run string, e *evidence, r *Repaired) error {
 			return err
 		}
 	}
-	seal := Head{Run: run, Seq: uint64(r.Kept), Chain: e.contents.Tail, Bytes: int64(len(good))}
-	_, err := h.writeHead(&seal, true)
-	return errors.Join(err, syncDir(h.Folder(run)))
+	return errors.Join(h.writeHead(seal, true), regular.SyncDir(h.Folder(r.Run)))
 }
+
+// link is os.Link, but for tests of file systems without links.
+var link = os.Link
 
 // setAside keeps a file under the first free name beside it.
 func setAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.damaged-%d", path, n)
-		err := os.Link(path, aside)
+		err := link(path, aside)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			err = copyNew(path, aside) // a file system without links
 		}
@@ -106,7 +111,7 @@ func setAside(path string) (string, error) {
 
 // copyNew copies a file to one that does not exist.
 func copyNew(from, to string) error {
-	r, err := os.Open(from)
+	r, err := regular.Open(from)
 	if err != nil {
 		return err
 	}
@@ -116,7 +121,7 @@ func copyNew(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(w, r)
-	if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
+	if err = errors.Join(err, regular.Sync(w), w.Close()); err != nil {
 		_ = os.Remove(to)
 	}
 	return err

@@ -59,7 +59,7 @@ func (s *Snapshot) Verify() error {
 			return fmt.Errorf("run %s: %w", s.Run, err)
 		}
 	}
-	c, err := judge(fileName, s.Journal, head)
+	c, err := judge(fileName, s.Journal, head.extent())
 	if err == nil && (len(c.Records) == 0 || c.Good < len(s.Journal)) {
 		err = fmt.Errorf("%s: %w: it ends within a line", fileName, ErrCorrupt)
 	}

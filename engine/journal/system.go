@@ -9,6 +9,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // patience is how often acquire looks again for a holder that is between its
@@ -21,7 +23,7 @@ const patience = 20
 // is no longer there is none.
 func acquire(path, run string) (*os.File, error) {
 	for range patience {
-		lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		lock, err := regular.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, appendError(run, err)
 		}
@@ -68,7 +70,7 @@ func inPlace(lock *os.File) bool {
 
 // held says, without taking the lock, whether someone has it, and who.
 func held(path string) (pid int, yes bool) {
-	lock, err := os.Open(path)
+	lock, err := regular.Open(path)
 	if err != nil {
 		return 0, false
 	}
@@ -88,7 +90,7 @@ func retire(lock *os.File, from, to string) error {
 
 // holder is the living process named in a lock file, or 0.
 func holder(path string) int {
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadFile(path)
 	if err != nil {
 		return 0
 	}
@@ -105,13 +107,4 @@ func release(lock *os.File) { lock.Close() }
 
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -13,18 +13,22 @@ import (
 // acquire locks a run by making its lock file, where there is no flock. What
 // a killed process left behind is taken over when its pid is known to be gone.
 func acquire(path, run string) (*os.File, error) {
+	var before []byte // with the extent that a killed process left
 	for range 2 {
 		lock, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if err == nil {
-			_, err = fmt.Fprintf(lock, "%d\n", os.Getpid())
+			_, err = fmt.Fprintf(lock, "%-10d\n", os.Getpid())
+			if err == nil && len(before) > extentAt {
+				_, err = lock.WriteAt(before[extentAt:], extentAt)
+			}
 			return lock, err
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, appendError(run, err)
 		}
 		var pid int
-		b, _ := os.ReadFile(path)
-		_, _ = fmt.Sscan(string(b), &pid)
+		before, _ = os.ReadFile(path)
+		_, _ = fmt.Sscan(string(before), &pid)
 		if _, err := os.FindProcess(pid); pid == 0 || err == nil {
 			return nil, &HeldError{Run: run, PID: pid}
 		}
@@ -64,6 +68,3 @@ func isFull(err error) bool {
 	text := p.Err.Error()
 	return strings.Contains(text, "not enough space") || strings.Contains(text, "no space left")
 }
-
-// syncDir does nothing: a folder cannot be synced here.
-func syncDir(string) error { return nil }

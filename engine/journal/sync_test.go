@@ -1,0 +1,158 @@
+package journal_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/regular"
+)
+
+// syncsOf is what is synced while f runs, as paths below dir.
+func syncsOf(t *testing.T, dir string, f func()) []string {
+	t.Helper()
+	var mu sync.Mutex
+	var out []string
+	stop := regular.ObserveSyncs(func(path string) {
+		if rel, err := filepath.Rel(dir, path); err == nil {
+			mu.Lock()
+			out = append(out, rel)
+			mu.Unlock()
+		}
+	})
+	f()
+	stop()
+	return out
+}
+
+func records(t *testing.T) []journal.Record {
+	_, recs := sample(t)
+	return recs
+}
+
+func created(t *testing.T, h *journal.Home) *journal.File {
+	t.Helper()
+	f, err := h.Create("r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func ended(t *testing.T, f *journal.File) {
+	t.Helper()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a power loss must not take: the record before its ticket is fulfilled,
+// the names of the run's file and folder, of the home, and of the folder it is in.
+func TestWhatIsSyncedBeforeATicketIsFulfilled(t *testing.T) {
+	project := t.TempDir()
+	dir := filepath.Join(project, "made", ".pex")
+	var h *journal.Home
+	got := syncsOf(t, project, func() { h = home(t, dir, journal.Sync) })
+	if want := []string{"made/.pex", "made", "."}; !slices.Equal(got, want) {
+		t.Errorf("a new home syncs %q, want %q", got, want)
+	}
+	if got := syncsOf(t, project, func() { home(t, dir, journal.Sync) }); !slices.Equal(got, []string{"made/.pex"}) {
+		t.Errorf("a home that is there syncs %q", got)
+	}
+	var f *journal.File
+	if got := syncsOf(t, dir, func() { f = created(t, h) }); len(got) > 0 {
+		t.Errorf("a run without a record syncs %q", got)
+	}
+	all := records(t)
+	got = syncsOf(t, dir, func() { appended(t, f, all[:1]...) })
+	slices.Sort(got) // the file and the names are synced side by side
+	if want := []string{"runs", "runs/r", "runs/r/journal.jsonl"}; !slices.Equal(got, want) {
+		t.Errorf("the first record syncs %q, want %q", got, want)
+	}
+	if got := syncsOf(t, dir, func() { appended(t, f, all[1:2]...) }); !slices.Equal(got, []string{"runs/r/journal.jsonl"}) {
+		t.Errorf("a later record syncs %q", got)
+	}
+	if got := syncsOf(t, dir, func() { ended(t, f) }); !slices.Equal(got, []string{"runs/r/run.json.new"}) {
+		t.Errorf("the head is replaced after the syncs %q", got)
+	}
+	var s journal.Snapshot
+	if got := syncsOf(t, dir, func() { s, _ = h.Snapshot("r") }); len(got) > 0 {
+		t.Errorf("reading syncs %q", got)
+	}
+	got = syncsOf(t, dir, func() {
+		if err := h.Remove("r"); err != nil {
+			t.Error(err)
+		}
+	})
+	if !slices.Equal(got, []string{"runs"}) {
+		t.Errorf("a removal syncs %q", got)
+	}
+	got = syncsOf(t, dir, func() {
+		if err := h.Adopt(s); err != nil {
+			t.Error(err)
+		}
+	})
+	if want := []string{"runs/r/journal.jsonl.new", "runs/r/run.json.new", "runs/r", "runs"}; !slices.Equal(got, want) {
+		t.Errorf("a restored run syncs %q, want %q", got, want)
+	}
+}
+
+func TestAsyncSyncsInTheBackground(t *testing.T) {
+	dir := t.TempDir()
+	h, all := home(t, dir, journal.Async), records(t)
+	got := syncsOf(t, dir, func() {
+		f := created(t, h)
+		appended(t, f, all[:1]...)
+		ended(t, f)
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	slices.Sort(got)
+	if want := []string{"runs", "runs/r", "runs/r/journal.jsonl"}; !slices.Equal(got, want) {
+		t.Errorf("synced %q, want %q", got, want)
+	}
+}
+
+// A repair puts a file in the place of the damaged one, which is kept: as a copy
+// where the file system has no links.
+func TestARepairIsSyncedBeforeItIsInPlace(t *testing.T) {
+	for _, links := range []bool{true, false} {
+		dir := t.TempDir()
+		h, all := home(t, dir, journal.Sync), records(t)
+		f := created(t, h)
+		appended(t, f, all...)
+		ended(t, f)
+		if err := os.Truncate(filepath.Join(h.Folder("r"), "journal.jsonl"), 700); err != nil {
+			t.Fatal(err)
+		}
+		if !links {
+			defer journal.WithoutLinks()()
+		}
+		var err error
+		got := syncsOf(t, dir, func() { _, err = h.Repair("r") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"runs/r/journal.jsonl.new", "runs/r/run.json.new", "runs/r"}
+		if !links {
+			want = append([]string{"runs/r/journal.jsonl.damaged-1"}, want...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("links %v: synced %q, want %q", links, got, want)
+		}
+	}
+}
+
+func TestAFolderThatCannotBeSyncedIsAnError(t *testing.T) {
+	if err := regular.SyncDir(filepath.Join(t.TempDir(), "missing")); err == nil || !strings.Contains(err.Error(), "sync directory") {
+		t.Error(err)
+	}
+	if err := regular.SyncPath(filepath.Join(t.TempDir(), "missing")); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}
