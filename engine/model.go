@@ -59,6 +59,7 @@ type Message struct {
 	CallID  string     `json:"call_id,omitempty"`  // tool: which call this answers
 	Tool    string     `json:"tool,omitempty"`     // tool: name of the tool that answers
 	IsError bool       `json:"is_error,omitempty"` // tool: the call failed; Text says why
+	Reply   *Reply     `json:"-"`                  // assistant: the reply it came from, for conversations; never sent
 }
 
 // ToolCall is a model's wish to call a tool. Args is the JSON text of the

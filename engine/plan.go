@@ -91,7 +91,9 @@ type ToolRecord struct {
 	DurationMS int64           `json:"duration_ms"`
 	Edited     bool            `json:"edited,omitempty"` // Args are a person's, not the model's
 
-	text string // Result as the model reads it, where a tool gave both
+	text   string // Result as the model reads it, where a tool gave both
+	callID string // the model's id of the call
+	turn   string // path of the scope that made the call
 }
 
 // numberedStep is the id the engine gives the i-th step of a plan.

@@ -114,7 +114,12 @@ type Result struct {
 	Spec                  SpecInfo        `json:"spec"`
 	Warnings              []string        `json:"warnings"`
 	Error                 string          `json:"error"`
-	Conversation          []Message       `json:"conversation,omitempty"`
+	// FinalResponse is the model's message that gave the answer: its text is the
+	// answer, without the JSON that a planner wraps it in. Nil = no model wrote it.
+	FinalResponse *ConversationMessage `json:"final_response"`
+	// FinalToolUses are the tool calls of the last turn that called tools.
+	FinalToolUses []FinalToolUse        `json:"tool_uses_in_final_turn"`
+	Conversation  []ConversationMessage `json:"conversation,omitempty"`
 
 	Lost    map[string]Charge `json:"-"` // what a budget paid for calls that gave no answer, by their path
 	Failure *ModelError       `json:"-"` // what a provider_error was

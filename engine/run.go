@@ -75,6 +75,7 @@ type run struct {
 	elapsed    time.Duration
 	ids        identity
 	spent      map[string]ModelUsage
+	spoken     spoken
 	retries    *Retries          // of the whole tree of runs
 	charges    charges           // likewise
 	segments   *journal.Segments // what the journal's requests are made of; of the whole tree of runs

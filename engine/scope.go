@@ -102,8 +102,12 @@ func (s *Scope) View() View {
 // Record says what happened: the state takes it over at once, and whoever
 // watches is told when it is durable.
 func (s *Scope) Record(f Fact) {
-	if _, said := f.(Said); said && !s.r.opts.Conversation {
-		return
+	if said, ok := f.(Said); ok {
+		if !s.r.opts.Conversation {
+			return
+		}
+		said.Path = s.Path()
+		f = said
 	}
 	s.r.state = s.r.state.Apply(f)
 	if s.r.traced() {
@@ -115,6 +119,8 @@ func (s *Scope) Record(f Fact) {
 		s.r.chargeParents(f)
 	case ToolCalled, Warned:
 		s.r.chargeParents(f)
+	case Answered:
+		s.r.spoken.answered(s, f.Answer)
 	}
 	if s.r.emit.on() {
 		s.tell(f)

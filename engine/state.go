@@ -30,7 +30,7 @@ type State struct {
 	Numbered   int    // the highest number the engine gave a step: ids are never used again
 	Urge       string // what a guard wants of the next plan
 	Warnings   []string
-	Messages   []Message
+	Messages   []ConversationMessage
 	Recaps     []Recap      // summaries made of conversations
 	Calls      []ToolCalled // tool calls that ended, in delivery order
 
@@ -108,8 +108,13 @@ type (
 		Text   string
 		Repair Repair
 	}
-	// Said adds messages to the conversation a result can include.
-	Said struct{ Messages []Message }
+	// Said adds messages to the conversation a result can include, behind the
+	// system prompt they were sent with where the conversation lacks it.
+	Said struct {
+		System   Text
+		Messages []Message
+		Path     string // set by Scope.Record
+	}
 	// Recapped says that the beginning of a conversation was summed up.
 	Recapped struct{ Recap Recap }
 )
@@ -157,9 +162,24 @@ func (s State) Apply(f Fact) State {
 	case Warned:
 		s.Warnings = append(slices.Clip(s.Warnings), f.Text)
 	case Said:
-		s.Messages = append(s.Messages, f.Messages...)
+		s = s.converse(f)
 	case Recapped:
 		s.Recaps = append(slices.Clip(s.Recaps), f.Recap)
+	}
+	return s
+}
+
+// converse adds messages to the conversation.
+func (s State) converse(f Said) State {
+	system := f.System.String()
+	known := system == "" || slices.ContainsFunc(s.Messages, func(m ConversationMessage) bool {
+		return m.Role == System && m.Text.String() == system
+	})
+	if !known {
+		s.Messages = append(s.Messages, shownMessage(Message{Role: System, Text: f.System}, f.Path))
+	}
+	for _, m := range f.Messages {
+		s.Messages = append(s.Messages, shownMessage(m, f.Path))
 	}
 	return s
 }

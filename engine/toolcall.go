@@ -12,6 +12,7 @@ import (
 type Invocation struct {
 	Tool    string
 	Args    json.RawMessage // as the model wrote them: "" is {}
+	CallID  string          // the model's id of the call, if it has one
 	StepID  string
 	Step    StepRecord   // what the step did so far, for guards
 	Cut     bool         // the model's reply ended at its output limit, so Args may be incomplete
@@ -31,7 +32,7 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 	if err := s.halted(); err != nil {
 		return ToolRecord{}, false, err
 	}
-	c := &toolRun{s: s, name: name, u: u, rec: ToolRecord{Tool: u.Tool, Args: u.Args}}
+	c := &toolRun{s: s, name: name, u: u, rec: ToolRecord{Tool: u.Tool, Args: u.Args, callID: u.CallID, turn: s.Path()}}
 	if len(c.rec.Args) == 0 {
 		c.rec.Args = json.RawMessage("{}")
 	}

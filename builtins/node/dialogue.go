@@ -57,6 +57,13 @@ func (d *dialogue) transcript() []engine.Message {
 	return d.sent[d.task:]
 }
 
+// record adds the step's messages, and those behind them, to the conversation of
+// the result.
+func (d *dialogue) record(s *engine.Scope, more ...engine.Message) {
+	said := d.transcript()
+	s.Record(engine.Said{System: d.sent[0].Text, Messages: append(said[:len(said):len(said)], more...)})
+}
+
 // tell implements conversation: a line among what was said.
 func (d *dialogue) tell(text string) {
 	d.keep()

@@ -52,8 +52,8 @@ func (f *finalizer) Run(s *engine.Scope) error {
 		if err != nil {
 			return err
 		}
-		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}}
-		s.Record(engine.Said{Messages: []engine.Message{messages[len(messages)-1], said}})
+		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r}
+		s.Record(engine.Said{System: messages[0].Text, Messages: []engine.Message{messages[len(messages)-1], said}})
 		if r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail {
 			return engine.Fail(engine.StopRefused, "finalizer", "the model refused (%s): %s", r.Stop, r.Text)
 		}

@@ -60,6 +60,7 @@ func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (json.R
 	if err != nil || r == nil {
 		return nil, err
 	}
+	d.record(s, messages[len(messages)-1], engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: r.Calls, Reply: r})
 	for _, c := range r.Calls {
 		if c.Name == tool {
 			return c.Args, nil

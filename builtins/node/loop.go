@@ -44,7 +44,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		s := step.Child(turnName(turn))
 		r, err := a.turn(s, d, defs)
 		if err != nil || r == nil {
-			s.Record(engine.Said{Messages: d.transcript()})
+			d.record(step)
 			return err
 		}
 		got := a.judged(step, p.read(r, turn), r, turn)
@@ -52,11 +52,11 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		switch {
 		case got.retry != "":
 			s.Record(engine.Warned{Text: "step " + a.st.ID + ": the executor's reply was not usable and it was asked again: " + got.retry, Repair: engine.ExecutorReasked})
-			d.grow(append(d.sent, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
+			d.grow(append(d.sent, engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r},
 				engine.Message{Role: engine.User, Text: engine.Text{got.retry}}))
 			continue
 		case len(calls) == 0:
-			s.Record(engine.Said{Messages: append(d.transcript(), engine.Message{Role: engine.Assistant, Text: textOf(r.Text)})})
+			d.record(step, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Reply: r})
 			a.report(r, got)
 			return nil
 		}
@@ -64,7 +64,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		results, looped, err := a.calls(s, calls, repeats, r.Stop == engine.MaxTokens)
 		a.book(s, results)
 		if err != nil || looped != "" {
-			s.Record(engine.Said{Messages: append(d.transcript(), engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls})})
+			d.record(step, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
 		}
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 		}
 		d.grow(p.tell(d.sent, r, calls, results))
 	}
-	s.Record(engine.Said{Messages: d.transcript()})
+	d.record(step)
 	a.fail(engine.StepLimit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
 	return nil
 }
@@ -154,7 +154,7 @@ func (a *attempt) together(s *engine.Scope, calls []engine.ToolCall, todo []int,
 			return nil
 		}
 		results[i], err = a.call(s, "tool."+strconv.Itoa(i), engine.Invocation{
-			Tool: calls[i].Name, Args: calls[i].Args, Cut: cut, Moot: func() error { return urged },
+			Tool: calls[i].Name, Args: calls[i].Args, CallID: calls[i].ID, Cut: cut, Moot: func() error { return urged },
 		})
 		if errors.Is(err, engine.ErrReplan) {
 			urged, a.visit.replan, err = err, err, nil

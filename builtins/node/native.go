@@ -42,7 +42,7 @@ func (*native) read(r *engine.Reply, turn int) said {
 }
 
 func (*native) tell(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
-	messages = append(messages, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls})
+	messages = append(messages, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
 	for i, rec := range results {
 		messages = append(messages, engine.Message{
 			Role: engine.ToolRole, CallID: calls[i].ID, Tool: rec.Tool,

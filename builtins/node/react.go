@@ -65,7 +65,7 @@ func (*textual) tell(messages []engine.Message, r *engine.Reply, _ []engine.Tool
 		observation = append(append(append(observation, ":\n"), outputOf(rec)...), "\n")
 	}
 	return append(messages,
-		engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}},
+		engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r},
 		engine.Message{Role: engine.User, Text: observation})
 }
 

@@ -41,10 +41,12 @@ func (x *router) Run(s *engine.Scope) error {
 		return nil
 	}
 	s = s.Child(s.Nth(x.id))
-	r, err := s.Model("model", x.Call(s.View()))
+	call := x.Call(s.View())
+	r, err := s.Model("model", call)
 	if err != nil {
 		return err
 	}
+	asked(s, call.Messages, r)
 	choice, why := x.choose(r.Text)
 	if why != "" {
 		s.Record(engine.Warned{Text: "router " + x.id + ": " + why + "; it goes on with " + choice})

@@ -47,8 +47,8 @@ func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) 
 		if err != nil {
 			return outcome{}, err
 		}
-		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}}
-		s.Record(engine.Said{Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], said)})
+		said := engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r}
+		s.Record(engine.Said{System: messages[0].Text, Messages: append(messages[max(0, len(messages)-1):len(messages):len(messages)], said)})
 		out, bad, err := t.read(s, r)
 		if err != nil || bad.text == "" {
 			return out, err

@@ -38,6 +38,7 @@ func (a *attempt) judge(s *engine.Scope) error {
 	if err != nil || r == nil {
 		return err
 	}
+	asked(s, messages, r)
 	switch v, ok := readVerdict(r.Text); {
 	case !ok:
 		a.fail(engine.StepFailed, "the judge's verdict cannot be read: "+r.Text)
@@ -45,6 +46,13 @@ func (a *attempt) judge(s *engine.Scope) error {
 		a.fail(engine.StepFailed, "the success criterion is not met: "+v.reason)
 	}
 	return nil
+}
+
+// asked adds one question to a model, and its reply, to the conversation.
+func asked(s *engine.Scope, messages []engine.Message, r *engine.Reply) {
+	s.Record(engine.Said{System: messages[0].Text, Messages: []engine.Message{
+		messages[len(messages)-1], {Role: engine.Assistant, Text: textOf(r.Text), Reply: r},
+	}})
 }
 
 var verdictSchema = &engine.ReplySchema{Name: "verdict", Schema: json.RawMessage(

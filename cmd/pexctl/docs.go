@@ -68,6 +68,7 @@ func reference(c *cli.Context) ([]page, error) {
 		{"diagnostics.md", "Diagnostics: what each code means and the way out", diagnosticsPage()},
 		{"commands.md", "Commands and their flags", commandsPage(c.App)},
 		{"exit-codes.md", "Exit codes, and why a run ended", exitPage()},
+		{"result.md", "The result of a run: the fields of -o json", resultPage()},
 		{"events.md", "Events: the types and fields of the stream", eventsPage()},
 	}
 	graphs, err := graphPages(c)

@@ -172,6 +172,8 @@ func word(t reflect.Type) string {
 		return "time, RFC 3339"
 	case "json.RawMessage":
 		return "JSON"
+	case "engine.Text":
+		return "text"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -104,6 +104,7 @@ func TestReferenceIsWhole(t *testing.T) {
 		"events.md":              {"| `run.started` |", "| `totals.by_model.<name>.cost_usd` | number |"},
 		"expressions.md":         {"| `run.steps_executed` | whole number |", "`hasPrefix(text, prefix)`"},
 		"graphs/sales-report.md": {"```mermaid\nflowchart TD\n"},
+		"result.md":              {"| `final_response.stop_reason` | text |", "| `conversation[].usage.input_tokens` | whole number |"},
 		"language.md":            {"`limits.max_steps`", "## `llms.<name>`"},
 	}
 	for name, texts := range wants {
