@@ -1,7 +1,7 @@
 # Housekeeping. `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate bench sizes fuzz e2e obedience faults faults-nightly
+.PHONY: help build test race check lint format arch contract golden record generate bench sizes fuzz e2e obedience faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -53,6 +53,10 @@ arch: ## layout and imports against docs/architecture.md
 
 contract: ## the language's contract cases, through the real binary
 	$(GO) test -count=1 -run '^TestContract' -v ./cmd/pexctl
+
+yardsticks: build ## score pexctl on public suites: make yardsticks DIR=folder with the suites
+	@[ -n "$(DIR)" ] || { echo 'make yardsticks DIR=folder'; exit 2; }
+	internal/tools/yardsticks bin/pexctl "$(DIR)"
 
 golden: ## rewrite the golden files of all tests; read the diff as code
 	env -u CI PEX_GOLDEN=update $(GO) test -count=1 ./...
