@@ -20,6 +20,7 @@ var exitDocs = []struct {
 	{exitInfra, "A provider, a tool server, a store or a file: what was asked for is right, and could not be done. Try again."},
 	{exitLimited, "Stopped by a limit or a guard before its end, or (an evaluation) inconclusive."},
 	{exitWaiting, "A run waits for a person; the message says how to answer."},
+	{exitHungUp, "Suspended by SIGHUP, as when the terminal is closed; `pexctl resume` continues."},
 	{exitInterrupted, "Suspended by Ctrl-C; `pexctl resume` goes on."},
 	{exitTerminated, "Suspended by SIGTERM; `pexctl resume` goes on."},
 }

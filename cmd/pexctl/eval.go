@@ -14,7 +14,7 @@ func evalCommand() *cli.Command {
 			`pexctl eval suite.yaml --tag smoke --repeat 3 -j 16 --max-cost 2.50`,
 			`pexctl eval suite.yaml --resume last                  # goes on where it was cut off`,
 			`pexctl eval suite.yaml --failing last --html eval.html  # again, only what did not pass`,
-		) + "\n\nSUITE is a file of kind: Suite, or the folder of a suite.yaml. Everything of it can be overridden:\n--set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.\nExit codes: 0 passed; 1 a gate failed or worse than the baseline; 2 suite, dataset or flags invalid; 3 too\nmany errors to say; 4 inconclusive or out of budget; 130 and 143 suspended: --resume goes on.",
+		) + "\n\nSUITE is a file of kind: Suite, or the folder of a suite.yaml. Everything of it can be overridden:\n--set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.\nExit codes: 0 passed; 1 a gate failed or worse than the baseline; 2 suite, dataset or flags invalid; 3 too\nmany errors to say; 4 inconclusive or out of budget; 129, 130 and 143 suspended: --resume goes on.",
 		Flags: append(append(append(suiteFlags(), pickFlags()...), weighFlags()...),
 			append(reportFlags(), trustFlag(), outputFlag(), homeFlag())...),
 		Action:      evalSuite,

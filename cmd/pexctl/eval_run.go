@@ -70,7 +70,7 @@ func evalSuite(c *cli.Context) error {
 	if c.Bool("dry-run") { // asks servers for their tools
 		return e.estimate()
 	}
-	stop, terminated, err := e.run()
+	stop, code, err := e.run()
 	switch {
 	case errors.Is(err, batch.ErrOther):
 		return usage("%w (--force goes on all the same, another --id begins anew)", err)
@@ -79,8 +79,8 @@ func evalSuite(c *cli.Context) error {
 		return infra(err)
 	}
 	err = e.tell(stop)
-	if exit, ok := errors.AsType[*exitError](err); ok && exit.code == exitInterrupted && terminated {
-		exit.code = exitTerminated
+	if exit, ok := errors.AsType[*exitError](err); ok && exit.code == exitInterrupted {
+		exit.code = code
 	}
 	return err
 }
@@ -249,12 +249,12 @@ func (e *evaluation) concurrency() int { return cmp.Or(e.Concurrency, 4) }
 // when it is resumed.
 const evalGrace = 2 * time.Second
 
-// run runs the trials, or those of them that are missing; terminated says that
-// SIGTERM ended it.
-func (e *evaluation) run() (end batch.Stop, terminated bool, err error) {
+// run runs the trials, or those of them that are missing; code is the exit code
+// of the signal that suspended it.
+func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	m, err := e.manifest()
 	if err != nil {
-		return end, false, err
+		return end, exitInterrupted, err
 	}
 	dir := filepath.Join(evalsDir(e.home), e.id)
 	progress := newEvalProgress(e.c, e.Name)
@@ -269,7 +269,7 @@ func (e *evaluation) run() (end batch.Stop, terminated bool, err error) {
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
 		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets()),
 	})
-	return end, errors.Is(context.Cause(ctx), errTerminated), errors.Join(err, e.close())
+	return end, signalCode(context.Cause(ctx)), errors.Join(err, e.close())
 }
 
 // curtails says that a case needs no further trials when its gates are certain.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"path/filepath"
 	"time"
@@ -111,7 +112,7 @@ func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
 	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(from, m)))
 	switch {
 	case ctx.Err() != nil:
-		return "", &exitError{exitInterrupted, errors.New("stopped: nothing was graded anew")}
+		return "", &exitError{signalCode(context.Cause(ctx)), errors.New("stopped: nothing was graded anew")}
 	case err != nil:
 		return "", infra(err)
 	}

@@ -15,6 +15,7 @@ const (
 	exitInfra    = 3 // provider, store, tool server
 	exitLimited  = 4 // stopped by a limit, or inconclusive; of a run: engine.StopReason.ExitCode
 	// 5, waiting for a person, is a run's alone: engine.StopReason.ExitCode gives it.
+	exitHungUp      = 129 // suspended by SIGHUP
 	exitInterrupted = 130 // suspended by Ctrl-C
 	exitTerminated  = 143 // suspended by SIGTERM
 )

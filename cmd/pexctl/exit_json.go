@@ -20,7 +20,7 @@ type failure struct {
 // failureCodes are the codes of errors that have none of their own.
 var failureCodes = map[int]string{
 	exitNegative: "failed", exitUsage: "usage", exitInfra: "infrastructure", exitLimited: "limit",
-	exitInterrupted: "interrupted", exitTerminated: "terminated",
+	exitHungUp: "hung_up", exitInterrupted: "interrupted", exitTerminated: "terminated",
 }
 
 func failureOf(err error) failure {

@@ -70,7 +70,7 @@ func startGuard() (pipe io.Writer, none bool) {
 		return nil, true
 	}
 	defer from.Close()
-	cmd := &exec.Cmd{Path: self, Args: []string{os.Args[0], guardCommandName}, Stdin: from, SysProcAttr: apart()}
+	cmd := &exec.Cmd{Path: self, Args: []string{os.Args[0], guardCommandName}, Stdin: from, Env: []string{}, SysProcAttr: apart()} // no secrets in its environment
 	if cmd.Start() != nil {
 		to.Close()
 		return nil, true

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // of libraries: what matters comes back as an error
+	"github.com/pexctl/pex/internal/process"
 	"github.com/pexctl/pex/providers/starlark"
 )
 
@@ -12,6 +13,7 @@ import (
 var version = ""
 
 func main() {
+	process.HideSecrets() // before anything is started
 	starlark.Serve()
 	keepPipes()
 	guarding = true

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,11 +72,8 @@ func modelsPing(c *cli.Context) error {
 	ctx, stop := onSignal(c.Context, func() {})
 	defer stop()
 	p.run(ctx)
-	switch {
-	case errors.Is(context.Cause(ctx), errTerminated):
-		return &exitError{exitTerminated, nil}
-	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, nil}
+	if ctx.Err() != nil {
+		return &exitError{signalCode(context.Cause(ctx)), nil}
 	}
 	if wantJSON {
 		err = p.json()

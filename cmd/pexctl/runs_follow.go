@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,10 +85,7 @@ func (f *follow) left(ctx context.Context) error {
 	if pid, held := f.home.Holder(f.run); held && !f.c.Bool("quiet") {
 		fmt.Fprintf(f.c.App.ErrWriter, "run %s goes on (pid %d); pexctl runs show %[1]s --follow%[3]s watches it again\n", f.run, pid, homeArgument(f.c, f.dir))
 	}
-	if errors.Is(context.Cause(ctx), errTerminated) {
-		return &exitError{exitTerminated, nil}
-	}
-	return &exitError{exitInterrupted, nil}
+	return &exitError{signalCode(context.Cause(ctx)), nil}
 }
 
 // tail is the end of a journal that another process writes.

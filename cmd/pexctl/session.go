@@ -86,8 +86,8 @@ func (s *session) run() error {
 	case lost != nil: // how the run ended matters more
 		fmt.Fprintln(c.App.ErrWriter, "pexctl:", lost)
 	}
-	if res.StopReason.Code == engine.StopSuspended && errors.Is(context.Cause(ctx), errTerminated) {
-		err = &exitError{exitTerminated, nil}
+	if code := signalCode(context.Cause(ctx)); res.StopReason.Code == engine.StopSuspended && code != exitInterrupted {
+		err = &exitError{code, nil}
 	}
 	return err
 }

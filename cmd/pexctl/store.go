@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -69,19 +67,17 @@ func (h *homed) list() ([]string, error) {
 	return ids, nil
 }
 
-// untilSignal has the command's context end with Ctrl-C or SIGTERM, so that
-// nothing half made stays behind; stop ends that.
+// untilSignal cancels the command's context at the first signal that suspends, so
+// that nothing half made stays behind; the second one ends the process.
 func untilSignal(c *cli.Context) (stop func()) {
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the next signal ends the process
-	c.Context = ctx
+	c.Context, stop = onSignal(c.Context, func() {})
 	return stop
 }
 
 // cutShort is the error of a command that a signal may have ended.
 func cutShort(c *cli.Context, err error) error {
 	if c.Context.Err() != nil {
-		return &exitError{exitInterrupted, err}
+		return &exitError{signalCode(context.Cause(c.Context)), err}
 	}
 	return infra(err)
 }

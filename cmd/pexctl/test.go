@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -106,10 +105,7 @@ func testSpecs(c *cli.Context) error {
 
 // stoppedBy is the end of a command that a signal stopped.
 func stoppedBy(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errTerminated) {
-		return &exitError{exitTerminated, err}
-	}
-	return &exitError{exitInterrupted, err}
+	return &exitError{signalCode(context.Cause(ctx)), err}
 }
 
 // inCI says whether no person reads the diff of what is written here.

@@ -41,6 +41,8 @@ func TestMain(m *testing.M) {
 // child is what the test binary does when a test runs it as a program.
 func child(mode string, args []string) (code int) {
 	switch mode {
+	case "secrets":
+		return secrets(args)
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
 	case "fds":
