@@ -47,13 +47,15 @@ func terminal(stream any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// capturedApart says that a program reads stdout and stderr, each on its own: none
-// is a terminal, they are not one file, and no CI system puts both into one log.
+// capturedApart reports whether a program reads stdout and stderr, each on its own:
+// neither is a terminal, they are not one file, and the caller is not GitHub
+// Actions, which merges them in one log. Such a program finds diagnostics on both
+// streams (ADR 28).
 func capturedApart(stdout, stderr any) bool {
 	if o, ok := stdout.(*outlet); ok {
 		stdout = o.w
 	}
-	if os.Getenv("CI") != "" {
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
 		return false
 	}
 	out, isFile := stdout.(*os.File)

@@ -117,7 +117,7 @@ func (v *vetted) text(c *cli.Context) {
 	}
 	v.costs.print(c.App.Writer)
 	fmt.Fprint(c.App.Writer, v.found.String())
-	if v.found.Failed() && capturedApart(c.App.Writer, c.App.ErrWriter) {
+	if capturedApart(c.App.Writer, c.App.ErrWriter) {
 		fmt.Fprint(c.App.ErrWriter, v.found.String())
 	}
 	v.summary(c.App.Writer)
