@@ -23,6 +23,9 @@ func parse(src *source, r *report) *value {
 			Hint = "put long texts into files of their own"
 		return nil
 	}
+	if !readable(src, r) {
+		return nil
+	}
 	if at, why := prescan(src.text); at >= 0 {
 		r.error(diag.TooLarge, src.at(at), "%s", why)
 		return nil

@@ -1,0 +1,110 @@
+package dsl
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// readable reports a file that is not UTF-8, or whose indentation is made of
+// other blanks than spaces: one diagnostic, at the first place, since everything
+// that the parser would say of such a file is misleading.
+func readable(src *source, r *report) bool {
+	if name := wideEncoding(src.text); name != "" {
+		r.error(diag.Syntax, place{src, 1, 1}, "the file is encoded in %s, not in UTF-8", name).
+			Hint = "save it as UTF-8: iconv -f " + name + " -t UTF-8 " + src.name + " > utf8.yaml"
+		return false
+	}
+	if at := invalidByte(src.text); at >= 0 {
+		r.error(diag.Syntax, src.at(at), "the byte 0x%02X is not UTF-8", src.text[at]).
+			Hint = "save the file as UTF-8; if it is Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 " + src.name + " > utf8.yaml"
+		return false
+	}
+	if at, blank := oddIndent(src.text); at >= 0 {
+		r.error(diag.Syntax, src.at(at), "the line is indented with %s, which YAML does not take for a space", blankName(blank)).
+			Hint = "indent with plain spaces; such characters come with text copied from web pages and documents"
+		return false
+	}
+	return true
+}
+
+// wideEncoding is the encoding of a text whose characters have two or four bytes,
+// by its mark or by the zeros of its first character; "" = it is none.
+func wideEncoding(text []byte) string {
+	marks := []struct{ mark, name string }{
+		{"\xff\xfe\x00\x00", "UTF-32LE"}, {"\x00\x00\xfe\xff", "UTF-32BE"},
+		{"\xff\xfe", "UTF-16LE"}, {"\xfe\xff", "UTF-16BE"},
+	}
+	for _, m := range marks {
+		if bytes.HasPrefix(text, []byte(m.mark)) {
+			return m.name
+		}
+	}
+	zero := func(i int) bool { return i < len(text) && text[i] == 0 }
+	switch {
+	case zero(0) && zero(1) && zero(2) && !zero(3) && len(text) > 3:
+		return "UTF-32BE"
+	case zero(1) && zero(2) && zero(3) && !zero(0):
+		return "UTF-32LE"
+	case zero(0) && !zero(1) && zero(2):
+		return "UTF-16BE"
+	case zero(1) && !zero(0) && zero(3):
+		return "UTF-16LE"
+	}
+	return ""
+}
+
+// invalidByte is the offset of the first byte that is not UTF-8, or -1.
+func invalidByte(text []byte) int {
+	if utf8.Valid(text) {
+		return -1
+	}
+	for i := 0; i < len(text); {
+		char, n := utf8.DecodeRune(text[i:])
+		if char == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// oddIndent finds a key or list item that is indented with another blank than a
+// space, outside of quotes and block scalars, or returns -1.
+func oddIndent(text []byte) (offset int, blank rune) {
+	if bytes.IndexFunc(text, odd) < 0 {
+		return -1, 0
+	}
+	s := scanner{src: text}
+	for s.i < len(text) && s.why == "" {
+		start := s.i
+		line, _, _ := bytes.Cut(text[start:], []byte("\n"))
+		indent := line[:len(line)-len(bytes.TrimLeftFunc(line, func(c rune) bool { return c == ' ' || odd(c) }))]
+		if i := bytes.IndexFunc(indent, odd); i >= 0 && structural(string(line[len(indent):])) {
+			blank, _ = utf8.DecodeRune(indent[i:])
+			return start + i, blank
+		}
+		s.line()
+	}
+	return -1, 0
+}
+
+// odd says that a character looks like a space and is none.
+func odd(c rune) bool { return c > 0x7f && unicode.Is(unicode.Zs, c) }
+
+// structural says that a line has a key or begins an item.
+func structural(line string) bool {
+	line = strings.TrimRight(line, " \r")
+	return strings.HasPrefix(line, "- ") || strings.HasSuffix(line, ":") || strings.Contains(line, ": ")
+}
+
+func blankName(c rune) string {
+	if c == 0xa0 {
+		return "a no-break space (U+00A0)"
+	}
+	return fmt.Sprintf("the blank U+%04X", c)
+}
