@@ -83,7 +83,7 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 		all = append(all, llmKeys...)
 	}
 	for _, e := range left {
-		hint := c.keyHint(e.key, path, all)
+		hint := c.keyHint(e, path, all)
 		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", c.called(path), quoted(e.key)).Hint = hint
 		if key, ok := strings.CutPrefix(hint, "did you mean "); ok {
 			key, _, _ = strings.Cut(key, "?")
@@ -95,7 +95,16 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 
 // keyHint suggests a key: one nearly of that name, or the place where this one
 // belongs.
-func (c *compiler) keyHint(key, path string, all []string) string {
+func (c *compiler) keyHint(e *entry, path string, all []string) string {
+	key := e.key
+	if path == "" && (key == "llm" || key == "model") && e.val.kind == text {
+		if llm := modelEntry(e.val.text, c.loader.options.Catalog.Models.Types()); llm != "" {
+			return "did you mean llms? write llms: {main: " + llm + "}"
+		}
+	}
+	if other := keyOfSection(key, path, all); other != "" {
+		return "did you mean " + other + "?"
+	}
 	if hint := instead(key, all); hint != "" {
 		return hint
 	}

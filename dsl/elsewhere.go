@@ -25,7 +25,10 @@ var calledElsewhere = map[string]string{
 	"if":                          "a condition is written as when",
 	"condition":                   "a condition is written as when",
 	"action":                      "what is done is written as do",
-	"instructions":                "what a role is told stands in its prompts: planner_prompt, executor_system_prompt",
+	"instructions":                "write the instructions in a prompt: planner: {planner_prompt: ...}, executor: {executor_system_prompt: ...}",
+	"instruction":                 "write the instructions in a prompt: planner: {planner_prompt: ...}, executor: {executor_system_prompt: ...}",
+	"system_message":              "write it in a prompt: planner: {system_prompt: ...}, executor: {executor_system_prompt: ...}",
+	"backstory":                   "write it in a prompt: executor: {executor_system_prompt: ...}",
 	"env_vars":                    "the environment of a command stands under env",
 }
 

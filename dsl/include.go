@@ -108,14 +108,22 @@ func (m *merger) isLibrary(tree, named *value) bool {
 	return false
 }
 
+// onlyShared reports the keys that a Library does not have, and removes them.
+func (l *loader) onlyShared(tree *value) {
+	allowed := append([]string{"apiVersion", "kind", "metadata", "include"}, libraryKeys...)
+	tree.entries = slices.DeleteFunc(tree.entries, func(e *entry) bool {
+		if slices.Contains(allowed, e.key) {
+			return false
+		}
+		l.report.error(diag.UnknownKey, e.place, "a Library has no %s", e.key).Hint = meant(e.key, allowed)
+		return true
+	})
+}
+
 // take puts the named entries of a Library into the spec.
 func (m *merger) take(tree *value) {
-	allowed := append([]string{"apiVersion", "kind", "metadata", "include"}, libraryKeys...)
+	m.onlyShared(tree)
 	for _, e := range tree.entries {
-		if !slices.Contains(allowed, e.key) {
-			m.report.error(diag.UnknownKey, e.place, "a Library has no %s", e.key).Hint = meant(e.key, allowed)
-			continue
-		}
 		if !slices.Contains(libraryKeys, e.key) || e.val.kind == null {
 			continue
 		}

@@ -127,13 +127,16 @@ func (l *loader) refuse(at place, no *refusal) {
 // compiler.
 func (l *loader) loadSource(src *source) *Spec {
 	tree := l.mapping(src, "a spec")
-	if tree == nil {
+	if tree == nil || l.foreignFormat(tree) {
 		return nil
 	}
 	if !l.extend(tree, src, nil) {
 		return nil
 	}
 	l.include(tree, src)
+	if textAt(tree, "kind") == kindLibrary {
+		l.onlyShared(tree)
+	}
 	if src.agent != "" {
 		l.outer = tree
 		if tree = l.inner(tree, src.agent, tree.place); tree == nil {

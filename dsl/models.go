@@ -76,7 +76,7 @@ func (c *compiler) options(v *value, provider, path string) any {
 	if !ok {
 		if p := v.get("provider"); p != nil && provider != "" {
 			c.report.error(diag.UnknownType, p.place, "there is no provider %s", quoted(provider)).
-				Hint = meant(provider, c.loader.options.Catalog.Models.Types())
+				Hint = providerHint(provider, c.loader.options.Catalog.Models.Types())
 		}
 		return nil
 	}
@@ -143,7 +143,11 @@ func (c *compiler) baseModel(written, v, overrides *value, path string) (name st
 			return "", false
 		}
 		if c.llmValues[written.text] == nil {
-			c.report.error(diag.UnknownModel, written.place, "there is no llm %s", quoted(written.text)).Hint = meant(written.text, c.llmNames)
+			d := c.report.error(diag.UnknownModel, written.place, "there is no llm %s", quoted(written.text))
+			d.Hint = meant(written.text, c.llmNames)
+			if llm := modelEntry(written.text, c.loader.options.Catalog.Models.Types()); llm != "" {
+				d.Hint = "define it under a name, and use that here: llms: {main: " + llm + "}"
+			}
 			return "", false
 		}
 		return written.text, true

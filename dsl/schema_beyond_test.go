@@ -17,7 +17,7 @@ var beyondCodes = map[diag.Code]string{
 	diag.NeverFires: "the text of expressions", diag.AlwaysFires: "the text of expressions", diag.NotStrict: "what a provider takes",
 	diag.Unmentioned: "the text of prompts", diag.NoEffect: "one key against another", diag.HistoryNotShown: "what a template renders",
 	diag.BadIgnore: "comments", diag.UnusedIgnore: "comments", diag.TooMany: "a count of the others",
-	diag.CutByComment: "comments", diag.NumberAsText: "how a value is written",
+	diag.MisspeltModel: "names of models", diag.CutByComment: "comments", diag.NumberAsText: "how a value is written",
 }
 
 // beyondSchema are cases whose codes a schema finds elsewhere, but not here.
@@ -26,6 +26,10 @@ var beyondSchema = map[string]string{
 	"agent-node-parameters":        "needs other files",
 	"bad-overrides":                "the command line",
 	"datetime-directive":           "the text of directives",
+	"format-crewai":                "the schema leaves files alone that say not what they are",
+	"format-docker-agent":          "the schema leaves files alone that say not what they are",
+	"format-docker-agent-models":   "the schema leaves files alone that say not what they are",
+	"format-promptfoo":             "the schema leaves files alone that say not what they are",
 	"prices-as-a-spec":             "the kind is right, but not what is asked for",
 	"rounded-numbers-of-tests":     "the digits of a number, which editors round too",
 	"script-mistakes":              "a file of replies says not what it is",

@@ -26,6 +26,9 @@ func (l *loader) loadSuite(path string) (*Suite, *value, []Origin) {
 		return nil, nil, nil
 	}
 	tree := l.mapping(src, "a suite")
+	if l.foreignFormat(tree) {
+		return nil, nil, nil
+	}
 	if tree == nil {
 		return nil, nil, nil
 	}
