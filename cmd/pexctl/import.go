@@ -23,7 +23,7 @@ func importCommand() *cli.Command {
 		Name: "import", Usage: "make specs of agents that were written for something else",
 		Description: examples(
 			"pexctl import opensearch agent.json --connector model.json   # a registration body, and the model's connector",
-			"pexctl import aurite aurite.json                             # a configuration of Aurite",
+			"pexctl import aurite my-project                              # an Aurite project: a folder or a file",
 		),
 		Subcommands: []*cli.Command{importOpenSearchCommand(), importAuriteCommand()},
 	}
@@ -43,22 +43,23 @@ func importOpenSearchCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "agent", Usage: "the agent that executor_agent_id names, as it was registered: `ID=FILE`, or FILE where it is the only one"},
 			&cli.StringSliceFlag{Name: "connector", Usage: "the body of a connector, or of a model with one in it: `FILE`; the first model's is the planner's, the second the executor's, and those of tool servers are told by their protocol"}),
 		Action: func(c *cli.Context) error {
-			return importFrom(c, convert.OpenSearch, more{c.StringSlice("connector"), ""}, more{c.StringSlice("agent"), "*"})
+			return importFrom(c, false, convert.OpenSearch, more{paths: c.StringSlice("connector")}, more{paths: c.StringSlice("agent"), agent: "*"})
 		},
 	}
 }
 
 func importAuriteCommand() *cli.Command {
 	return &cli.Command{
-		Name: "aurite", Usage: "make a spec of an agent of Aurite", ArgsUsage: "FILE (or - for stdin)",
+		Name: "aurite", Usage: "convert an Aurite project or agent", ArgsUsage: "FILE or DIR (or - for stdin)",
 		Description: examples(
+			"pexctl import aurite harbour                                                     # a project folder: all components in it",
 			"pexctl import aurite config/projects/harbour.json                                # a project file",
 			"pexctl import aurite agents.json --with llms.json --with mcp_servers.yaml --out harbour   # the components of several files",
 			`pexctl import aurite aurite.json --name "Weather Agent" --out agents/weather`,
 		),
-		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file of the project, with components that the first one names: `FILE`"}),
+		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file or folder of the project, with components that the first one names: `PATH`"}),
 		Action: func(c *cli.Context) error {
-			return importFrom(c, convert.Aurite, more{c.StringSlice("with"), ""})
+			return importFrom(c, true, convert.Aurite, more{paths: c.StringSlice("with"), folders: true})
 		},
 	}
 }
@@ -75,13 +76,14 @@ func importFlags() []cli.Flag {
 // more is files that belong to the first: agents say by which id, others by
 // themselves what they are.
 type more struct {
-	paths []string
-	agent string // what an agent is called by that has no id; "" = they are no agents
+	paths   []string
+	folders bool   // a path may be a project's folder
+	agent   string // what an agent is called by that has no id; "" = they are no agents
 }
 
-// importFrom converts a file with those that belong to it, writes what comes of
-// them, and looks at the result.
-func importFrom(c *cli.Context, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
+// importFrom converts a file with those that belong to it, writes the result and
+// vets it. With folders, a project's folder is given as well as a file.
+func importFrom(c *cli.Context, folders bool, with func(convert.Input, ...convert.Input) (convert.Result, error), all ...more) error {
 	wantJSON, err := asJSON(c)
 	if err != nil {
 		return err
@@ -92,7 +94,7 @@ func importFrom(c *cli.Context, with func(convert.Input, ...convert.Input) (conv
 	if err := atMost(c, 1); err != nil {
 		return err
 	}
-	sources, err := foreignFiles(c, append([]more{{[]string{c.Args().First()}, ""}}, all...))
+	sources, err := foreignFiles(c, append([]more{{paths: []string{c.Args().First()}, folders: folders}}, all...))
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ func importFrom(c *cli.Context, with func(convert.Input, ...convert.Input) (conv
 	dir := c.String("out")
 	if dir == "" {
 		base := filepath.Base(sources[0].Name)
-		dir = folderName(cmp.Or(made.Name, sources[0].As, strings.TrimSuffix(base, filepath.Ext(base))))
+		dir = besides(folderName(cmp.Or(made.Name, sources[0].As, strings.TrimSuffix(base, filepath.Ext(base)))), c.Args().First())
 	}
 	paths, err := writeImport(dir, made.Files, c.Bool("force"))
 	if err != nil {
@@ -136,6 +138,14 @@ func foreignFiles(c *cli.Context, all []more) (out []convert.Input, err error) {
 			}
 			if id != "" && id != "*" && slices.ContainsFunc(out, func(in convert.Input) bool { return in.Agent == id }) {
 				return nil, usage("--agent gives %s twice", id)
+			}
+			if m.folders && path != fromStdin && isFolder(path) {
+				files, err := projectFiles(c, path)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, files...)
+				continue
 			}
 			in, err := foreignFile(c, path)
 			if err != nil {

@@ -43,8 +43,14 @@ var sections = []struct{ key, kind string }{
 // read takes the components out of a file.
 func (m *project) read(in Input) error {
 	roots, notes, err := readAny(in)
-	if err != nil {
+	switch {
+	case err != nil && in.Found:
+		m.notes = append(m.notes, Note{File: in.Name, Path: ".", Fate: Todo, What: "cannot be read and is left out: " + oneLine(strings.TrimPrefix(err.Error(), in.Name+": "))})
+		return nil
+	case err != nil:
 		return err
+	case in.Found && !slices.ContainsFunc(roots, holdsComponents):
+		return nil
 	}
 	m.from = append(m.from, in.Name)
 	m.notes = append(m.notes, notes...)
@@ -54,6 +60,18 @@ func (m *project) read(in Input) error {
 		m.collect(root)
 	}
 	return nil
+}
+
+// holdsComponents says whether a file found in a folder is one of the project's:
+// it has a component that names its type, sections of components, or an agent.
+func holdsComponents(root *item) bool {
+	switch root.kind {
+	case list:
+		return slices.ContainsFunc(root.items, holdsComponents)
+	case object:
+		return kindsByType[root.at("type").peek()] != "" || isProject(root) || likely(root) == anAgent || root.at("llm_id") != nil || root.at("client_id") != nil
+	}
+	return false
 }
 
 // number remembers the order of places.

@@ -10,6 +10,9 @@ type Input struct {
 	Agent string
 	// As is what the new spec is to be called; "" = as the source calls it.
 	As string
+	// Found says that the file was found in a project folder, so that it need not
+	// be one of the project's.
+	Found bool
 }
 
 // most is how large a file may be: registration bodies are a few kilobytes.

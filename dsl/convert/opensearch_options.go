@@ -23,6 +23,7 @@ func (m *importer) options() {
 	m.selected(params.at("selected_tools").unfold())
 	m.executorAgent(params.at("executor_agent_id"))
 	m.executorPlayed()
+	m.usualIterations()
 	for _, n := range needless {
 		for _, at := range []*item{params, llm, m.agent} {
 			m.note(at.at(n.key), n.fate, "%s", n.what)
@@ -66,11 +67,23 @@ func (m *importer) iterations(it *item) {
 	}
 	n, ok := it.whole()
 	if !ok || n < 1 {
-		m.note(it, Todo, "is no whole number above 0: limits.executor_max_iterations keeps its default")
+		m.note(it, Todo, "is not a whole number above 0: limits.executor_max_iterations gets OpenSearch's default")
 		return
 	}
 	m.limits.put("executor_max_iterations", (n+1)/2)
 	m.note(it, Changed, "becomes limits.executor_max_iterations: %d: there a model's turn and a tool's turn count one each, here model calls are counted", (n+1)/2)
+}
+
+// usualIterations writes OpenSearch's default of executor_max_iterations, 20
+// turns, where the source sets none: an agent keeps its bound whether or not the
+// source spells it out.
+func (m *importer) usualIterations() {
+	if strings.ToLower(m.agent.at("type").peek()) != planned || m.limits.has("executor_max_iterations") {
+		return
+	}
+	m.limits.put("executor_max_iterations", 10)
+	m.remind(m.from, "parameters.executor_max_iterations", Changed,
+		"is not set: limits.executor_max_iterations is 10, OpenSearch's default of 20 turns of model and tools, counted as model calls")
 }
 
 func (m *importer) selected(it *item) {
@@ -199,7 +212,7 @@ func (m *importer) clock() {
 		m.note(inject, Todo, "is neither true nor false: write inject_datetime")
 	case yes:
 		m.injected = true
-		m.note(inject, Changed, "the planner's prompt has the time, too; there only the executor's has it")
+		m.note(inject, Changed, "both the planner's and the executor's prompt have the time; there it depends on the version: earlier ones put it only into the executor's")
 	}
 	if pattern != nil && !yes {
 		m.note(pattern, Dropped, "inject_datetime is not on, so that no time is written")
