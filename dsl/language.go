@@ -137,6 +137,7 @@ type tool struct {
 	Description    string              `yaml:"description" doc:"What the model is told; the tool's own by default."`
 	Effect         string              `yaml:"effect" enum:"read|idempotent|write" doc:"What a call does to the world; the tool's own, else write."`
 	Approval       component.GuardRef  `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a person approves each call: never, always, or an expression."`
+	OnUnknown      string              `yaml:"on_unknown" enum:"review|continue" doc:"What a run does when a call that writes began and its outcome is unknown (timeout, lost connection, killed process). review: the run waits for a person (exit code 5). continue: the model reads that the call may have taken effect, and the result has a warning. Default: review."`
 	Timeout        time.Duration       `yaml:"timeout" over:"0s" doc:"How long a call may take; 60s by default."`
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"How much of the output the model sees; 65536 by default."`
 	MaxConcurrent  int                 `yaml:"max_concurrent" min:"1" doc:"How many calls of it a run makes at once; of a server's tools together. 16 by default."`

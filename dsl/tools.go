@@ -35,7 +35,7 @@ func (c *compiler) tool(e *entry) {
 	c.decode(e.val, path, &k, config)
 	t := engine.ToolSpec{
 		Name: e.key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
-		Approval: k.Approval, Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
+		Approval: k.Approval, OnUnknown: engine.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
 		LLMs: modelsIn(target(config)),
 	}

@@ -121,9 +121,12 @@ func (r *run) journaled() bool { return r.opts.Journal != journal.Discard{} }
 
 func digest(b []byte) [32]byte { return sha256.Sum256(b) }
 
-func toolRequest(tool string, args json.RawMessage) []byte {
+// toolRequest is the body of a call's intent; key is the idempotency key where it
+// is that of an earlier call.
+func toolRequest(tool string, args json.RawMessage, key string) []byte {
 	return encoded(struct {
 		Tool string          `json:"tool"`
 		Args json.RawMessage `json:"args"`
-	}{tool, args})
+		Key  string          `json:"key,omitempty"`
+	}{tool, args, key})
 }

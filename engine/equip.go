@@ -179,6 +179,7 @@ func (t *HostTool) member(set Toolset, o ToolOverride, def ToolDefinition) HostT
 	if !o.Approval.IsZero() {
 		spec.Approval = o.Approval
 	}
+	spec.OnUnknown = cmp.Or(o.OnUnknown, spec.OnUnknown)
 	spec.With = append(slices.Clip(o.With), slices.DeleteFunc(slices.Clone(t.Spec.With), func(f Fixed) bool {
 		return slices.ContainsFunc(o.With, func(own Fixed) bool { return own.Name == f.Name })
 	})...)

@@ -87,13 +87,16 @@ func (r *run) ask(questions []kernel.Open) {
 func (r *run) doubtful(writes []kernel.Open) {
 	r.reason = StopReason{
 		Code: StopNeedsReview, Status: Interrupted, Path: writes[0].Path,
-		Message: "it is not known whether " + writes[0].Path + " took effect before the run was cut",
+		Message: "it is not known whether " + writes[0].Path + " took effect",
 	}
 	for _, o := range writes {
 		q := Question{}
 		_ = json.Unmarshal(o.Request, &q) // the run wrote it: tool and args
 		q.Path, q.Kind = o.Path, AskReview
 		q.Question = fmt.Sprintf("Did %s take effect before the run was cut?", q.Tool)
+		if len(o.Why) > 0 {
+			q.Question = fmt.Sprintf("Did %s take effect? %s", q.Tool, journal.DecodeFailure(o.Why).Message)
+		}
 		r.open = append(r.open, q)
 	}
 }

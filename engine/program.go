@@ -105,6 +105,7 @@ type ToolSpec struct {
 	Description    string // "" = the tool's own
 	Effect         Effect // "" = the tool's own
 	Approval       component.GuardRef
+	OnUnknown      OnUnknown     // "" = ReviewUnknown
 	Timeout        time.Duration // 0 = DefaultToolTimeout
 	MaxOutputBytes int           // 0 = DefaultToolOutput
 	MaxConcurrent  int           // calls at once, of a toolset's tools together; 0 = DefaultToolConcurrency

@@ -12,6 +12,7 @@ import (
 // recorded is an effect of a recording.
 type recorded struct {
 	intent, result *journal.Record // result: nil = none came
+	why            []byte          // of a write whose outcome is unknown: see kernel.Open
 	layer          string
 	asked          bool
 	notBegun       bool // a write that its run never came to

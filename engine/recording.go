@@ -19,6 +19,7 @@ const (
 // the request is the same, in the order in which they were answered there.
 type Recording struct {
 	o        RecordingOptions
+	run      string           // id of the recorded run
 	records  []journal.Record // that stand
 	requests []drift.Asked    // of models among them; see Miss
 	entries  map[string]*recorded
@@ -59,7 +60,13 @@ func NewRecording(recs []journal.Record, o RecordingOptions) *Recording {
 			if e := r.entries[rec.Path]; e != nil {
 				e.ended(rec, o.Until != 0)
 			}
-		case journal.Start, journal.Redo, journal.Cut, journal.Marker, journal.End, journal.Change:
+		case journal.Start:
+			r.run = rec.Path
+		case journal.Doubt:
+			if e := r.entries[rec.Path]; e != nil {
+				e.why = rec.Body
+			}
+		case journal.Redo, journal.Cut, journal.Marker, journal.End, journal.Change:
 		}
 	}
 	for _, e := range r.order {
@@ -96,7 +103,7 @@ func (r *Recording) Find(a kernel.Asked) (kernel.Found, error) {
 	case r.counts(e):
 		return kernel.Found{Result: e.result}, nil
 	case a.Class == journal.Write:
-		return kernel.Found{Doubt: true}, nil
+		return kernel.Found{Doubt: true, Key: recordedKey(r.run, e.intent), Why: e.why}, nil
 	case r.o.Until == 0 && (a.Layer == LayerLLM || a.Layer == LayerTool):
 		return r.miss(a, nil)
 	}

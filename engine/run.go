@@ -60,6 +60,7 @@ type run struct {
 	inFlight   []*ToolCalled // calls that have not ended, oldest first, for run.calls
 	troubles   map[string]*trouble
 	wrote      bool
+	uncertain  uncertain // of the root
 	missed     *Miss
 	unanswered *ModelError // what ended it
 	unkept     bool        // the journal could not be appended to

@@ -55,7 +55,8 @@ type toolRun struct {
 	u        Invocation
 	tool     *HostTool // nil = there is none of that name
 	rec      ToolRecord
-	attempts int // calls that were made of the tool
+	repeated string // idempotency key of an earlier call like this one that may have taken effect
+	attempts int    // calls that were made of the tool
 	wrote    bool
 	urge     error       // a guard's wish for a new plan, before the call
 	flight   *ToolCalled // the call in run.inFlight; nil = it has ended

@@ -29,6 +29,7 @@ type tries struct {
 	Lost        int      `json:"lost,omitempty"`         // questions to it of which nobody knows what they took
 	Vectors     []Tokens `json:"vectors,omitempty"`      // what its llm took to make vectors, by request
 	LostVectors int      `json:"lost_vectors,omitempty"` // tokens of texts of which nobody knows what they took
+	Key         string   `json:"key,omitempty"`          // idempotency key, of a call that failed and may have taken effect
 }
 
 // perform lets the tool give its result. An error is a cut: the call was made,
@@ -61,6 +62,7 @@ func (c *toolRun) perform() error {
 	if c.wrote = c.tool.effect() == WriteEffect; c.wrote {
 		s.r.write()
 	}
+	c.repeated = c.repeats()
 	over := s.r.tries(c.tool)
 	began := s.Now()
 	out, err := c.converse()
@@ -76,6 +78,7 @@ func (c *toolRun) booked(out attempted, err error) error {
 	switch {
 	case err == nil:
 		c.rec.Status, c.rec.Result, c.rec.text = CallOK, out.value(), out.text()
+		c.settled(nil)
 	case errors.As(err, &f):
 		c.attempts = triesOf(f).Attempts
 		c.rec.fail(CallError, f.Message)
@@ -85,6 +88,7 @@ func (c *toolRun) booked(out attempted, err error) error {
 		if f.Code == failedSession {
 			c.s.Record(Warned{Text: "tool " + c.rec.Tool + ": " + f.Message})
 		}
+		c.settled(f)
 	default:
 		return c.cut(err)
 	}
@@ -96,10 +100,13 @@ func (c *toolRun) booked(out attempted, err error) error {
 // tool asks people, or for vectors of more tokens than are allowed.
 func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effect[attempted] {
 	s, t := c.s, c.tool
-	e := kernel.Effect[attempted]{Name: name, Class: class(t.effect()), Layer: LayerTool, Once: t.billed() != "" && s.r.budgeted()}
+	e := kernel.Effect[attempted]{
+		Name: name, Class: class(t.effect()), Layer: LayerTool, Key: c.repeated,
+		Once: t.billed() != "" && s.r.budgeted(),
+	}
 	if s.r.journaled() {
-		body := toolRequest(c.rec.Tool, c.rec.Args)
-		e.Digest, e.Request = digest(body), func() []byte { return body }
+		e.Digest = digest(toolRequest(c.rec.Tool, c.rec.Args, ""))
+		e.Request = func() []byte { return toolRequest(c.rec.Tool, c.rec.Args, c.repeated) }
 	}
 	call := Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.u.Context,
@@ -135,8 +142,10 @@ func (t *HostTool) attempts(ctx context.Context, p *part) (attempted, error) {
 	if t.Spec != nil && t.effect() != WriteEffect {
 		n = max(n, t.Spec.Retry.MaxAttempts)
 	}
+	uncertain := false
 	for i := 1; ; i++ {
-		out, err := t.once(ctx, p)
+		out, mayHave, err := t.once(ctx, p)
+		uncertain = uncertain || mayHave
 		last := err == nil || i >= n || ctx.Err() != nil
 		if !last {
 			pause := time.NewTimer(t.Spec.Retry.backoff(i + 1))
@@ -148,6 +157,9 @@ func (t *HostTool) attempts(ctx context.Context, p *part) (attempted, error) {
 			}
 		}
 		out.tries = p.took(i)
+		if err != nil && uncertain {
+			return out, t.unknown(journal.AsFailure(err), out.tries, p.call.Key)
+		}
 		return out, failedAfter(out.tries, err)
 	}
 }
@@ -172,14 +184,19 @@ func failedAfter(took tries, err error) error {
 	if err == nil || took.nothing() {
 		return err
 	}
-	f := *journal.AsFailure(err)
-	f.Data = encoded(took)
-	return &f
+	return failedWith(took, journal.AsFailure(err))
+}
+
+// failedWith is a failure that notes what the call took.
+func failedWith(took tries, f *journal.Failure) *journal.Failure {
+	noted := *f
+	noted.Data = encoded(took)
+	return &noted
 }
 
 // nothing says that one attempt was made, which asked no llm.
 func (t tries) nothing() bool {
-	return t.Attempts == 0 && len(t.Sampled) == 0 && t.Lost == 0 && len(t.Vectors) == 0 && t.LostVectors == 0
+	return t.Attempts == 0 && len(t.Sampled) == 0 && t.Lost == 0 && len(t.Vectors) == 0 && t.LostVectors == 0 && t.Key == ""
 }
 
 func triesOf(f *journal.Failure) tries {
@@ -212,41 +229,53 @@ const (
 )
 
 // once makes one attempt of a call; that it ended with a question, or for want of
-// vectors, is no failure.
-func (t *HostTool) once(ctx context.Context, p *part) (attempted, error) {
+// vectors, is no failure. mayHave says of an error that the call may have taken
+// effect all the same.
+func (t *HostTool) once(ctx context.Context, p *part) (out attempted, mayHave bool, err error) {
 	timeout := DefaultToolTimeout
 	if t.Spec != nil && t.Spec.Timeout > 0 {
 		timeout = t.Spec.Timeout
 	}
 	m := p.begin(ctx, timeout)
-	out, err := t.Tool.Call(m.ctx, m.made())
+	given, err := t.Tool.Call(m.ctx, m.made())
 	cut := context.Cause(m.ctx)
 	asked, heard, wants := m.close()
 	switch {
 	case asked != nil:
-		return attempted{Asked: asked, Heard: heard}, nil
+		return attempted{Asked: asked, Heard: heard}, false, nil
 	case wants > 0:
-		return attempted{Wants: wants}, nil
+		return attempted{Wants: wants}, false, nil
 	}
-	out = t.mask.output(out)
+	given = t.mask.output(given)
 	if err == nil {
-		if out, err = t.given(out); err != nil {
-			return attempted{}, err
+		if given, err = t.given(given); err != nil {
+			return attempted{}, false, t.unusable(err)
 		}
-		return attempted{ToolOutput: *out}, nil
+		return attempted{ToolOutput: *given}, false, nil
 	}
+	late := errors.Is(cut, context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 	code, text := failedTool, clip(t.mask.text(err.Error()), t.maxOutput())
 	_, unavailable := errors.AsType[*UnavailableError](err)
 	_, session := errors.AsType[*sessionError](err)
 	switch {
 	case session:
 		code, text = failedSession, "what it keeps for this conversation cannot be used now: "+text
-	case errors.Is(cut, context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+	case late:
 		code, text = failedTimeout, fmt.Sprintf("the tool took longer than %s: %s", timeout, text)
 	case unavailable:
 		code = failedUnavailable
 	}
-	return attempted{}, &journal.Failure{Code: code, Message: text}
+	return attempted{}, mayHaveEffect(err, late || cut != nil), &journal.Failure{Code: code, Message: text}
+}
+
+// unusable is the error of a call that was made and whose output cannot be used.
+func (t *HostTool) unusable(err error) error {
+	if t.effect() == ReadEffect {
+		return err
+	}
+	f := *journal.AsFailure(err)
+	f.Message = "The call succeeded, so do not repeat it, but its output cannot be used: " + f.Message
+	return &f
 }
 
 // bounded applies the output filter and cuts what is too long, head and tail kept.

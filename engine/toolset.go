@@ -71,6 +71,7 @@ type ToolOverride struct {
 	Description string
 	Effect      Effect
 	Approval    component.GuardRef
+	OnUnknown   OnUnknown
 	With        []Fixed
 }
 

@@ -48,7 +48,7 @@ func (t *HostTool) service() string {
 // noteTrouble counts an outcome: failed is nil where the call succeeded.
 func (r *run) noteTrouble(t *HostTool, failed *journal.Failure, now time.Duration) {
 	name := t.service()
-	if failed == nil || failed.Code != failedTimeout && failed.Code != failedUnavailable {
+	if failed == nil || failed.Code != failedTimeout && failed.Code != failedUnavailable && failed.Code != failedUnknown {
 		delete(r.troubles, name)
 		return
 	}

@@ -28,7 +28,7 @@ func about(s engine.ToolSettings, typ, description, input string, effect engine.
 func arguments[A any](ctx context.Context, call *engine.Call) (A, error) {
 	var a A
 	if err := ctx.Err(); err != nil {
-		return a, err
+		return a, engine.Definite(err)
 	}
 	args, err := engine.Arguments(call.Args, names(reflect.TypeFor[A]())...)
 	if err != nil {

@@ -10,10 +10,12 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -120,17 +122,29 @@ func setHeaders(req *http.Request, headers map[string]component.Template, look c
 }
 
 // ask sends a request and makes its answer something that a model can read.
-// subject names the request in errors. That the server is not there is said by
-// an *engine.UnavailableError: callers whose server a model chose take that off.
+// subject names the request in errors. An error is an *engine.UnknownOutcomeError
+// where the request was sent and no whole answer came, and an
+// *engine.DefiniteError where it was not sent. That the server is not there is
+// said by an *engine.UnavailableError: callers whose server a model chose take
+// that off.
 func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOutput, error) {
+	var sent atomic.Bool // from here on the server may have read some of it
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }}
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
 	resp, err := client.Do(req)
-	if err != nil {
-		return nil, askError(subject, err)
+	switch {
+	case err != nil && sent.Load():
+		return nil, askError(subject, err, engine.UnknownOutcome)
+	case err != nil:
+		return nil, askError(subject, err, engine.Definite)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil && (resp.StatusCode < 300 || req.Context().Err() != nil) {
-		return nil, askError(subject, err)
+	if errors.Is(err, wire.ErrTooLarge) && !reads(req.Method) && resp.StatusCode < 300 {
+		return &engine.ToolOutput{Text: resp.Status + ": the request succeeded; its answer is too large to be shown"}, nil
+	}
+	if err != nil && (resp.StatusCode < 300 || reads(req.Method) && req.Context().Err() != nil) {
+		return nil, askError(subject, err, engine.UnknownOutcome)
 	}
 	if req.Method == http.MethodHead && resp.StatusCode < 300 {
 		return head(resp)
@@ -140,19 +154,27 @@ func ask(client *http.Client, req *http.Request, subject string) (*engine.ToolOu
 	}
 	out, err := readable(body, resp.Header.Get("Content-Type"), resp.Request.URL)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		err := fmt.Errorf("%s: %s", subject, refusal(resp.Status, out))
-		if wire.DownStatus(resp.StatusCode) {
-			err = engine.Unavailable(err)
-		}
-		return nil, err
+		return nil, refused(subject, resp, out)
 	}
-	if err != nil {
+	switch {
+	case err != nil && !reads(req.Method):
+		return &engine.ToolOutput{Text: resp.Status + ": the request succeeded, but its answer cannot be shown: " + err.Error()}, nil
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", subject, err)
-	}
-	if out.Text == "" && out.Data == nil && !reads(req.Method) {
+	case out.Text == "" && out.Data == nil && !reads(req.Method):
 		out.Text = resp.Status
 	}
 	return out, nil
+}
+
+// refused is the error of an answer whose status says no: a definite answer,
+// also where the rest of it was cut off.
+func refused(subject string, resp *http.Response, out *engine.ToolOutput) error {
+	err := engine.Definite(fmt.Errorf("%s: %s", subject, refusal(resp.Status, out)))
+	if wire.DownStatus(resp.StatusCode) {
+		return engine.Unavailable(err)
+	}
+	return err
 }
 
 // head is an answer without a body; cookies are nobody's business.
@@ -167,12 +189,13 @@ func head(resp *http.Response) (*engine.ToolOutput, error) {
 	return &engine.ToolOutput{Data: data}, err
 }
 
-// askError says why nothing came back, without saying the address twice.
-func askError(subject string, err error) error {
+// askError says why nothing came back, without saying the address twice; mark
+// says whether the request may have taken effect.
+func askError(subject string, err error, mark func(error) error) error {
 	if bad, ok := errors.AsType[*url.Error](err); ok {
 		err = bad.Err
 	}
-	told := fmt.Errorf("%s: %w", subject, err)
+	told := mark(fmt.Errorf("%s: %w", subject, err))
 	if wire.Down(err) {
 		return engine.Unavailable(told)
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,7 +69,7 @@ func (t *command) Info() engine.ToolInfo { return t.info }
 // Call implements engine.Tool.
 func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, engine.Definite(err)
 	}
 	if err := isObject(call.Args); err != nil {
 		return nil, err
@@ -97,23 +98,30 @@ func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	}
 	res, err := process.Run(ctx, c)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("the command was stopped: %w", err)
-		}
-		return nil, withOutput(err, res)
+		return nil, failedRun("the command", err, res)
 	}
 	if res.Code != 0 {
-		return nil, withOutput(exit(res), res)
+		return nil, exit(res)
 	}
 	return &engine.ToolOutput{Text: strings.TrimRight(res.Stdout, "\r\n")}, nil
 }
 
-// exit is how a child ended that did not end well.
+// failedRun is the error of a program that was not started, or was stopped
+// before it had ended, of which nobody knows what it did until then.
+func failedRun(subject string, err error, res process.Result) error {
+	if _, none := errors.AsType[*process.NotStartedError](err); none {
+		return engine.Definite(err)
+	}
+	return engine.UnknownOutcome(withOutput(fmt.Errorf("%s was stopped: %w", subject, err), res))
+}
+
+// exit is the error of a program that ended with a status other than 0, or was
+// killed: then it may have done a part of its work.
 func exit(res process.Result) error {
 	if res.Signal != "" {
-		return fmt.Errorf("ended by signal: %s", res.Signal)
+		return engine.UnknownOutcome(withOutput(fmt.Errorf("ended by signal: %s", res.Signal), res))
 	}
-	return fmt.Errorf("exit status %d", res.Code)
+	return withOutput(fmt.Errorf("exit status %d", res.Code), res)
 }
 
 // withOutput adds what the program said: its errors, else its output.

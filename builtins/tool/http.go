@@ -80,7 +80,7 @@ func (t *httpTool) Info() engine.ToolInfo { return t.info }
 // Call implements engine.Tool.
 func (t *httpTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, engine.Definite(err)
 	}
 	if err := isObject(call.Args); err != nil {
 		return nil, err
@@ -104,7 +104,11 @@ func (t *httpTool) Call(ctx context.Context, call *engine.Call) (*engine.ToolOut
 	if err != nil {
 		return nil, err
 	}
-	return t.filter(out)
+	filtered, err := t.filter(out)
+	if err != nil && !reads(t.config.Method) {
+		return nil, fmt.Errorf("the request succeeded, so do not repeat it, but its answer cannot be used: %w", err)
+	}
+	return filtered, err
 }
 
 // query are the values of query that are set.
@@ -140,7 +144,7 @@ func (t *httpTool) request(ctx context.Context, u *url.URL, look component.Looku
 	}
 	req, err := http.NewRequestWithContext(ctx, t.config.Method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, askError(t.config.Method+" "+u.Host, err)
+		return nil, askError(t.config.Method+" "+u.Host, err, engine.Definite)
 	}
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.5")
 	if t.body != nil {

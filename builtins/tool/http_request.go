@@ -158,7 +158,11 @@ func (t *httpRequest) Call(ctx context.Context, call *engine.Call) (*engine.Tool
 	if t.offline {
 		return nil, offline(t.info.Name)
 	}
-	return anyServer(ask(t.client, req, args.Method+" "+u.Redacted()))
+	out, err := anyServer(ask(t.client, req, args.Method+" "+u.Redacted()))
+	if err != nil && reads(args.Method) {
+		err = engine.Definite(errors.New(err.Error())) // also where the tool as a whole may write
+	}
+	return out, err
 }
 
 // request is what is sent, without the headers of model and author.

@@ -149,12 +149,12 @@ func (t *python) run(ctx context.Context, dir, order string) (*engine.ToolOutput
 		res.Stderr = said + "\n" + errs
 	}
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, withOutput(fmt.Errorf("the program was stopped: %w", err), res)
 	case err != nil:
-		return nil, err
+		return nil, failedRun("the program", err, res)
+	case res.Signal != "": // the tool's own limits end a program so
+		return nil, withOutput(fmt.Errorf("ended by signal: %s", res.Signal), res)
 	case res.Code != 0:
-		return nil, withOutput(exit(res), res)
+		return nil, exit(res)
 	}
 	out, err := t.output(dir, res)
 	if err == nil && said != cutOff && !t.config.Network {

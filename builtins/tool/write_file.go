@@ -76,7 +76,10 @@ func (t *writeFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 		return nil, err
 	}
 	existed, err := tree.Write(ctx, path, []byte(*args.Content))
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return nil, engine.Definite(err) // it stopped before the file was renamed into place
+	case err != nil:
 		return nil, err
 	}
 	done := "created"

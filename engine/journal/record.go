@@ -20,6 +20,7 @@ const (
 	Marker Kind = 6 // a session stopped here with every branch waiting
 	End    Kind = 7 // the run's last record
 	Change Kind = 8 // the run goes on under other terms; its Voids say from where
+	Doubt  Kind = 9 // a write was performed and its outcome is unknown: the body is a Failure; it stays open
 )
 
 // Class of an effect: what its intent needs before the effect may be

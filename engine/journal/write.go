@@ -14,7 +14,7 @@ import (
 const version = 1
 
 var (
-	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change"}
+	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change", "doubt"}
 	classes  = []string{"", "read", "idempotent", "write", "timer", "question"}
 	statuses = []string{"", "failed", "skipped"}
 )

@@ -24,9 +24,12 @@ func (r *run) await() error {
 		if e.out.fatal != nil {
 			return e.out.fatal
 		}
-		if e.out.declined {
+		switch {
+		case e.out.declined:
 			r.declined(e)
-		} else {
+		case e.out.doubt != nil:
+			r.doubted(e)
+		default:
 			r.record(e, e.out)
 		}
 		return nil
@@ -117,6 +120,19 @@ func (r *run) declined(e *effect) {
 	r.asking = nil
 }
 
+// doubted leaves a write open whose outcome is unknown.
+func (r *run) doubted(e *effect) {
+	if r.o.Virtual {
+		r.now = max(r.now, e.due)
+	}
+	e.doubt, e.why, e.started, e.finished = true, e.out.doubt, false, false
+	e.out = outcome{}
+	r.working--
+	delete(r.o.Resolve, e.path) // a decision is about an attempt that is over
+	r.add(journal.Record{Kind: journal.Doubt, Path: e.path, Body: e.why, Encoded: true})
+	failpoint.At(failpoint.ResultAfter)
+}
+
 // suspend ends the session. Effects under way may end within the grace time;
 // what they gave is journaled for the next session, node code sees none of it.
 func (r *run) suspend() error {
@@ -166,6 +182,10 @@ func (r *run) hold() error {
 }
 
 func (r *run) keep(e *effect) {
+	if e.out.doubt != nil {
+		r.doubted(e)
+		return
+	}
 	rec := e.result(e.out)
 	rec.Held = true
 	r.add(rec)

@@ -6,7 +6,15 @@ import "github.com/pexctl/pex/engine/journal"
 const (
 	FailureUnknown  = "unknown"   // it was begun, and nobody knows whether it took effect; also of an Effect.Once
 	FailureNotBegun = "not_begun" // it was asked for, and will not be begun
+	FailureSkipped  = "skipped"   // a person decided that it stays as it is; Data is a KeyData
 )
+
+const skippedMessage = "skipped by a person"
+
+// KeyData is in the Data of the failure of a write that may have taken effect.
+type KeyData struct {
+	Key string `json:"key,omitempty"` // that it was performed with
+}
 
 // cancelNow delivers the decision to cancel, if it was made.
 func (r *run) cancelNow() bool {

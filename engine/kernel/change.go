@@ -126,9 +126,9 @@ func (r *run) paused() error {
 	for e := r.open.first; e != nil; e = e.next {
 		switch {
 		case e.class == journal.Question:
-			p.Questions = append(p.Questions, Open{e.path, e.request})
+			p.Questions = append(p.Questions, Open{e.path, e.request, nil})
 		case e.class == journal.Write:
-			p.Writes = append(p.Writes, Open{e.path, e.request})
+			p.Writes = append(p.Writes, Open{e.path, e.request, e.why})
 		case e.fire == nil:
 			p.Others++
 		}

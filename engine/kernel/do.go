@@ -33,14 +33,15 @@ type Effect[T any] struct {
 	// Reread is told, on a re-run, what the intent holds.
 	Reread func(request []byte)
 	// Once says that Perform waits until the intent is safe, and that a later
-	// session which finds no outcome does not perform it again, though it is no
-	// write: it ends with a FailureUnknown.
+	// session which finds no outcome does not perform it again: it ends with a
+	// FailureUnknown, unless it is a write, about which a person decides.
 	Once bool
+	// Key is the idempotency key that Perform gets; "" = one of run and path.
+	Key string
 	// Delay is the virtual time that the effect takes; live, Perform is called
 	// that much later.
 	Delay time.Duration
-	// Perform runs on a goroutine of its own, with an idempotency key of run
-	// and path; ctx ends when nobody waits any more. An error becomes a
+	// Perform runs on a goroutine of its own, with an idempotency key; ctx ends when nobody waits any more. An error becomes a
 	// *journal.Failure. A panic ends the session.
 	Perform func(ctx context.Context, key string) (T, error)
 }
@@ -60,6 +61,7 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	}
 	c := &call[T]{do: e.Perform}
 	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.Once, c
+	c.key = e.Key
 	s.issue(&c.effect, e.Name, intent{e.Digest, e.Request, e.Reread, e.Drifted})
 	s.b.park()
 	if c.cut != nil {
@@ -72,6 +74,9 @@ func (c *call[T]) perform(ctx context.Context, key string) outcome {
 	v, err := c.do(ctx, key)
 	if u, ok := errors.AsType[*Unavailable](err); ok {
 		return outcome{fatal: u}
+	}
+	if u, ok := errors.AsType[*UnknownOutcome](err); ok && c.class == journal.Write {
+		return outcome{doubt: u.Why.Encode()}
 	}
 	if err != nil {
 		return failed(err)
@@ -100,7 +105,10 @@ func decoded[T any](path string, out outcome) (v T, err error) {
 	case journal.Failed:
 		return v, journal.DecodeFailure(out.body)
 	case journal.Skipped:
-		return v, &journal.Failure{Code: "skipped", Message: "skipped by a person"}
+		if len(out.body) == 0 { // of version 0.1.0
+			return v, &journal.Failure{Code: FailureSkipped, Message: skippedMessage}
+		}
+		return v, journal.DecodeFailure(out.body)
 	case journal.OK:
 	}
 	if len(out.body) == 0 && out.value != nil { // a journal of Go values, read with another type

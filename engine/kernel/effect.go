@@ -27,7 +27,8 @@ type effect struct {
 	once       bool
 	started    bool
 	given      bool   // Recorded answers it
-	doubt      bool   // a write that Recorded knows to have begun, and no more
+	doubt      bool   // a write that began and whose outcome is unknown
+	why        []byte // doubt: the Failure that it ended with, if it did in this run
 	rank       uint64 // of its answer
 	finished   bool   // the outcome is there, not yet delivered
 	gone       bool   // nobody waits any more
@@ -59,7 +60,8 @@ type outcome struct {
 	declined bool // a question that nobody answered in place
 	body     []byte
 	value    any
-	fatal    error // ends the session
+	doubt    []byte // of a write: the encoded Failure of an unknown outcome
+	fatal    error  // ends the session
 }
 
 // result is the record of an effect's outcome.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pexctl/pex/engine/journal"
 )
 
 // Errors that end a session; the run goes on when it is resumed.
@@ -39,6 +41,9 @@ var ErrDeadlock = errors.New("every branch waits and no effect is open")
 type Open struct {
 	Path    string
 	Request []byte // as its intent holds it
+	// Why is the Failure, encoded, by which a write ended whose outcome is
+	// unknown; nil = the session that performed it ended first.
+	Why []byte
 }
 
 // Parked ends a session in which nothing is left to do but to answer
@@ -63,6 +68,18 @@ func (p *Paused) Error() string { return ErrPaused.Error() }
 
 // Unwrap makes it an ErrPaused.
 func (p *Paused) Unwrap() error { return ErrPaused }
+
+// UnknownOutcome is the error of an effect's Perform that began and may have
+// taken effect. A write that ends with it stays open: once nothing else is under
+// way the session ends with a NeedsReview, as it does for a write that an earlier
+// session left open. Other effects end with Why.
+type UnknownOutcome struct{ Why *journal.Failure }
+
+// Error is the message of the failure.
+func (u *UnknownOutcome) Error() string { return u.Why.Message }
+
+// Unwrap gives the failure.
+func (u *UnknownOutcome) Unwrap() error { return u.Why }
 
 // NeedsReview ends a session whose run holds writes of which nobody knows
 // whether they took effect. Options.Resolve says what becomes of them.

@@ -70,7 +70,7 @@ func (r *run) stuck() error {
 	}
 	p := &Parked{}
 	for _, e := range r.questions {
-		p.Questions = append(p.Questions, Open{e.path, e.request})
+		p.Questions = append(p.Questions, Open{e.path, e.request, nil})
 	}
 	if err := r.mark(); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *run) reopen() (done bool, err error) {
 		if r.doubtful(e) && r.decided(e) && (r.gaveUp || r.o.Resolve[e.path] != "redo") {
 			delete(r.recorded, e.path)
 			e.doubt = false
-			r.record(e, r.resolution(e.path))
+			r.record(e, r.resolution(e))
 			failpoint.At(failpoint.RecoverDecided)
 			return true, nil
 		}
@@ -112,7 +112,7 @@ func (r *run) reopen() (done bool, err error) {
 		if e.class == journal.Question || !r.inherited(e) && !e.doubt || r.doubtful(e) && !r.decided(e) {
 			continue
 		}
-		e.doubt = false
+		e.doubt, e.why = false, nil
 		if e.class != journal.Timer {
 			e.attempt++
 			r.add(journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt})
@@ -128,7 +128,7 @@ func (r *run) reopen() (done bool, err error) {
 // not performed again.
 func (r *run) forsake() bool {
 	for e := r.open.first; e != nil; e = e.next {
-		if e.once && r.inherited(e) {
+		if e.once && e.class != journal.Write && r.inherited(e) {
 			delete(r.recorded, e.path)
 			r.record(e, failed(&journal.Failure{Code: FailureUnknown, Message: "the session that began it ended before its outcome was there"}))
 			failpoint.At(failpoint.RecoverDecided)
@@ -154,7 +154,7 @@ func (r *run) unsure(of func(*effect) bool) error {
 	n := &NeedsReview{}
 	for e := r.open.first; e != nil; e = e.next {
 		if of(e) && r.doubtful(e) && !r.decided(e) {
-			n.Writes = append(n.Writes, Open{e.path, e.request})
+			n.Writes = append(n.Writes, Open{e.path, e.request, e.why})
 		}
 	}
 	if len(n.Writes) == 0 {
@@ -194,13 +194,15 @@ func (r *run) withdraw() bool {
 
 // resolution is the outcome that a person gave to a write in doubt; a run that
 // is cancelled does not wait for one, and does nothing again.
-func (r *run) resolution(path string) outcome {
-	how := r.o.Resolve[path]
+func (r *run) resolution(e *effect) outcome {
+	how := r.o.Resolve[e.path]
 	if body, ok := strings.CutPrefix(how, "done:"); ok {
 		return outcome{body: []byte(body)}
 	}
 	if how == "skip" {
-		return outcome{status: journal.Skipped}
+		data, _ := journal.Encode(KeyData{e.key}) // a string always encodes
+		f := &journal.Failure{Code: FailureSkipped, Message: skippedMessage, Data: data}
+		return outcome{status: journal.Skipped, body: f.Encode(), encoded: true}
 	}
 	return outcomeUnknown()
 }

@@ -67,7 +67,9 @@ type Asked struct {
 // Found is what there is for it; the zero value says that it is performed.
 type Found struct {
 	Result *journal.Record // its outcome
-	Doubt  bool            // a write that was begun, and nobody knows more
+	Doubt  bool            // a write that was begun and whose outcome is unknown
+	Key    string          // of Doubt: what the write was performed with; "" = as the effect says
+	Why    []byte          // of Doubt: see Open
 }
 
 // Stats of one session.

@@ -1,5 +1,7 @@
 package kernel
 
+import "cmp"
+
 // find asks Recorded for an effect's outcome.
 func (r *run) find(e *effect) (found bool, err error) {
 	if r.o.Recorded == nil {
@@ -10,7 +12,7 @@ func (r *run) find(e *effect) (found bool, err error) {
 		return false, err
 	}
 	if f.Result == nil {
-		e.doubt = true
+		e.doubt, e.why, e.key = true, f.Why, cmp.Or(f.Key, e.key)
 		return true, nil
 	}
 	e.given, e.rank = true, f.Result.Seq

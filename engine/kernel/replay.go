@@ -42,7 +42,7 @@ func describe(rec *journal.Record) string {
 		return "a result of " + rec.Path
 	case journal.End:
 		return "the run's end"
-	case journal.Start, journal.Redo, journal.Cut, journal.Marker, journal.Change:
+	case journal.Start, journal.Redo, journal.Cut, journal.Marker, journal.Change, journal.Doubt:
 	}
 	return fmt.Sprintf("record %d", rec.Seq)
 }
@@ -55,7 +55,11 @@ func (r *run) deliverRecorded() error {
 		return r.deliverResults()
 	case journal.Redo:
 		if e := r.recorded[rec.Path]; e != nil {
-			e.attempt = rec.Attempt
+			e.attempt, e.why = rec.Attempt, nil
+		}
+	case journal.Doubt:
+		if e := r.recorded[rec.Path]; e != nil {
+			e.why = rec.Body
 		}
 	case journal.Marker:
 	case journal.Cut:

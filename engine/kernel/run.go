@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -80,6 +81,7 @@ func Run(ctx context.Context, o Options, main func(s *Scope, start []byte) error
 	if err != nil {
 		return Stats{}, &StoreError{err}
 	}
+	o.Resolve = maps.Clone(o.Resolve)
 	effectCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &run{
 		o: o, outer: ctx, ctx: effectCtx, replay: journal.Standing(recs),

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -109,8 +110,9 @@ func (s *Scope) issue(e *effect, name string, in intent) {
 // enter does what issue does, whether or not a branch runs: a timer is set again
 // between the turns of branches.
 func (r *run) enter(s *Scope, e *effect, path string, in intent) {
-	e.key = r.o.RunID + "/" + path
-	e.path = e.key[len(r.o.RunID)+1:]
+	key := r.o.RunID + "/" + path
+	e.path = key[len(r.o.RunID)+1:]
+	e.key = cmp.Or(e.key, key)
 	if _, twice := r.seen[e.path]; twice {
 		panic("path used twice: " + e.path)
 	}

@@ -50,16 +50,25 @@ type Result struct {
 	Signal         string // the signal that ended it, or ""
 }
 
+// NotStartedError is the error of Run where no child was started.
+type NotStartedError struct{ Err error }
+
+// Error implements error.
+func (e *NotStartedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *NotStartedError) Unwrap() error { return e.Err }
+
 // Run starts a child and waits for its end. The error is nil whatever the
 // child's exit status; it wraps the context's error when that ended the child
 // (the Result holds what was written till then).
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := ctx.Err(); err != nil {
-		return Result{}, err
+		return Result{}, &NotStartedError{err}
 	}
 	r, err := c.prepare()
 	if err != nil {
-		return Result{}, err
+		return Result{}, &NotStartedError{err}
 	}
 	// The kernel kills the child when the thread that started it is gone, so
 	// this thread is kept until the child has ended.
@@ -136,7 +145,7 @@ func (r *run) run(ctx context.Context) (Result, error) {
 	if err := errors.Join(stdout.attach(&cmd.Stdout), stderr.attach(&cmd.Stderr)); err != nil {
 		stdout.close()
 		stderr.close()
-		return Result{}, fmt.Errorf("pipes of %s: %w", r.Argv[0], err)
+		return Result{}, &NotStartedError{fmt.Errorf("pipes of %s: %w", r.Argv[0], err)}
 	}
 	defer stdout.close()
 	defer stderr.close()
@@ -145,7 +154,7 @@ func (r *run) run(ctx context.Context) (Result, error) {
 	stdout.started()
 	stderr.started()
 	if err != nil {
-		return Result{}, startError(r.Argv[0], err)
+		return Result{}, &NotStartedError{startError(r.Argv[0], err)}
 	}
 	defer stop()
 	defer watch(cmd.Process.Pid)()

@@ -42,6 +42,7 @@ type Override struct {
 	Description string                     `yaml:"description" doc:"Replaces the server's."`
 	Effect      string                     `yaml:"effect" enum:"read|idempotent|write" doc:"What calling it does. Default: that of the entry, unless the server admits to more; else write."`
 	Approval    component.GuardRef         `yaml:"approval" words:"never|always" env:"@approval" doc:"Whether a person approves each call: never, always, or an expression."`
+	OnUnknown   string                     `yaml:"on_unknown" enum:"review|continue" doc:"What a run does when a call that writes began and its outcome is unknown. Default: that of the entry."`
 	With        map[string]component.Value `yaml:"with" vars:"parameters" doc:"Argument values that you fix and a model can never override."`
 }
 
@@ -68,7 +69,7 @@ func (c *Config) rules() engine.ToolsetRules {
 	r := engine.ToolsetRules{Include: c.Include, Exclude: c.Exclude}
 	for _, name := range slices.Sorted(maps.Keys(c.Overrides)) {
 		o := c.Overrides[name]
-		over := engine.ToolOverride{Name: name, Description: o.Description, Effect: engine.Effect(o.Effect), Approval: o.Approval}
+		over := engine.ToolOverride{Name: name, Description: o.Description, Effect: engine.Effect(o.Effect), Approval: o.Approval, OnUnknown: engine.OnUnknown(o.OnUnknown)}
 		for _, arg := range slices.Sorted(maps.Keys(o.With)) {
 			over.With = append(over.With, engine.Fixed{Name: arg, Value: o.With[arg]})
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -32,27 +33,41 @@ var errForgotten = errors.New("the server has forgotten the session")
 // failed is the error of a call or a question as a model can act on it. What
 // tells of the service and not of the call is marked as its trouble.
 func (s *session) failed(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("the call was stopped: %w", ctx.Err())
-	}
 	if errors.Is(err, wire.ErrBlocked) {
-		return fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainly(err))
+		return engine.Definite(fmt.Errorf("%w; its author may name it by address, or under allow_private or allow_hosts", plainly(err)))
+	}
+	if ctx.Err() != nil {
+		return engine.UnknownOutcome(fmt.Errorf("the call was stopped: %w", ctx.Err()))
 	}
 	if errors.Is(err, sdk.ErrSessionMissing) {
 		s.broken.Store(true)
-		return engine.Unavailable(errForgotten)
+		return engine.Definite(engine.Unavailable(errForgotten))
 	}
 	if e := answered(err); e != nil {
 		return plainly(e)
 	}
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code == codeRejected && s.alive() {
-		return engine.Unavailable(withAbout(fmt.Errorf("the server did not answer: %w", plainly(err)), s.carrier.about()))
+		return rejected(err, withAbout(fmt.Errorf("the server did not answer: %w", plainly(err)), s.carrier.about()))
 	}
 	if unreadable(err) && s.alive() {
 		return fmt.Errorf("the server answered the call, but its answer cannot be read: %w", plainly(err))
 	}
 	s.broken.Store(true)
-	return engine.Unavailable(fmt.Errorf("in the middle of the call %w", s.lost(err)))
+	return engine.Unavailable(engine.UnknownOutcome(fmt.Errorf("in the middle of the call %w", s.lost(err))))
+}
+
+// rejected marks what the transport says of a request that was not answered over
+// HTTP. Without an error of the request there was an answer, with a status that
+// refuses it.
+func rejected(cause, told error) error {
+	told = engine.Unavailable(told)
+	if _, sent := errors.AsType[*url.Error](cause); !sent {
+		return told
+	}
+	if op, ok := errors.AsType[*net.OpError](cause); ok && op.Op == "dial" {
+		return engine.Definite(told)
+	}
+	return engine.UnknownOutcome(told)
 }
 
 // unknownContent matches the errors of the library about a block of content that

@@ -41,7 +41,7 @@ func (m *member) Info() engine.ToolInfo {
 // Call implements engine.Tool.
 func (m *member) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutput, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, engine.Definite(err)
 	}
 	args := map[string]json.RawMessage{} // never nil: null is no object to servers
 	if len(call.Args) > 0 {
@@ -64,15 +64,15 @@ func (m *member) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutpu
 func (l *link) call(ctx context.Context, m *member, call *engine.Call, args map[string]json.RawMessage) (*engine.ToolOutput, error) {
 	s, err := l.session(ctx)
 	if err != nil {
-		return nil, err
+		return nil, engine.Definite(err)
 	}
 	now, err := s.same(m, call.Kept)
 	if err != nil {
-		return nil, err
+		return nil, engine.Definite(err)
 	}
 	u, err := s.calls.begin(ctx, call)
 	if err != nil {
-		return nil, fmt.Errorf("the call was stopped before it began: %w", err)
+		return nil, engine.Definite(fmt.Errorf("the call was stopped before it began: %w", err))
 	}
 	defer s.calls.end(u)
 	out, err := s.make(u, now, args)
