@@ -32,7 +32,9 @@ type Tool interface {
 	Info() ToolInfo
 	// Call runs the tool with arguments that fit Info().Input. An error is the
 	// tool's failure, shown to the model as data; it must read as a sentence
-	// the model can act on. A tool that outlives ctx is a defect.
+	// the model can act on, and carry the mark of UnknownOutcome or Definite
+	// where what became of the call is not plain. A tool that outlives ctx is a
+	// defect.
 	Call(ctx context.Context, call *Call) (*ToolOutput, error)
 }
 

@@ -339,3 +339,30 @@ func insistent(payments int) does {
 		return nil
 	}
 }
+
+// TestAForkKeepsTheKeyOfAnUnknownWrite: the write was performed with the key of
+// the run that the fork came from.
+func TestAForkKeepsTheKeyOfAnUnknownWrite(t *testing.T) {
+	var keys []string
+	var recs []engine.ToolRecord
+	pay := named("pay", fake{engine.WriteEffect, func(_ context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+		if keys = append(keys, call.Key); len(keys) == 1 {
+			return nil, engine.UnknownOutcome(errReset)
+		}
+		return &engine.ToolOutput{Text: "fine"}, nil
+	}})
+	p, h := program(map[string]does{"a": called("pay", 1, false, &recs)}), engine.Host{Tools: []engine.HostTool{pay}}
+	parent := &journal.Memory{Paranoid: true}
+	reviewed(t, session(t, p, h, parent, engine.Options{}))
+	fork := func(j *journal.Memory, o engine.Options) *engine.Result {
+		o.Journal = j
+		o.Recorded = engine.NewRecording(parent.Records, engine.RecordingOptions{Until: 1 << 32})
+		return engine.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
+	}
+	j := &journal.Memory{Paranoid: true}
+	reviewed(t, fork(j, engine.Options{}))
+	res := fork(j, engine.Options{Resolve: map[string]string{"tool.0": "redo"}})
+	if res.Status != engine.Completed || len(keys) != 2 || keys[0] != "r/tool.0" || keys[1] != keys[0] {
+		t.Errorf("%+v %q", res.StopReason, keys)
+	}
+}

@@ -195,21 +195,7 @@ func TestFailuresSayHowItEnded(t *testing.T) {
 }
 
 func TestAStoppedCommandTellsWhatItSaid(t *testing.T) {
-	fifo := filepath.Join(t.TempDir(), "said")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	go func() {
-		// Opening waits for the child, which opens it when it has said its word.
-		if f, err := os.Open(fifo); err == nil {
-			f.Close()
-		}
-		cancel()
-	}()
-	cmd := recorder(t, "hang", nil, fifo)
-	_, err := cmd.Call(ctx, &engine.Call{Args: json.RawMessage("{}")})
+	err := stoppedCommand(t)
 	if want := "the command was stopped: context canceled\nworking on it"; !errors.Is(err, context.Canceled) || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}

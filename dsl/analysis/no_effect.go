@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
 )
 
 // NoEffect finds keys that do nothing because of another key. Each rule says what
@@ -22,6 +23,7 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 	w.memory()
 	w.places()
 	w.retries()
+	w.reviews()
 	w.datetime()
 	w.shell()
 }}
@@ -93,6 +95,20 @@ func (w writing) retries() {
 				w.Warn(diag.NoEffect, v.Place(), "the llm %s falls back to itself: that is one more call of what has just failed", e.Key).
 					Hint = "name another llm; retry.max_attempts says how often this one is called"
 			}
+		}
+	}
+}
+
+// reviews: only a call that writes waits for a review. Whether a server's tools
+// write is known when they are listed.
+func (w writing) reviews() {
+	for _, t := range w.Tools {
+		e, ok := entryOf(w.Spec.Tree().Get("tools", t.Spec.Name), "on_unknown")
+		switch {
+		case t.Spec.Type == "agent":
+			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "it is an agent", "set it on the tools of the agent, in its own spec")
+		case t.Spec.Effect == engine.ReadEffect || t.Spec.Effect == engine.IdempotentEffect:
+			w.idle(e, ok, "tools."+t.Spec.Name+".on_unknown", "only calls with effect: write wait for a review", "remove it")
 		}
 	}
 }

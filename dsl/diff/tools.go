@@ -59,7 +59,7 @@ func free(t *engine.ToolSpec) bool {
 // they hold, not as they are written.
 func (c *comparison) tool(path string, a, b dsl.Entry, was, is *engine.ToolSpec) {
 	for _, key := range keysOf(a.Value, b.Value) {
-		if was == nil || is == nil || key != "effect" && key != "approval" {
+		if was == nil || is == nil || key != "effect" && key != "approval" && key != "on_unknown" {
 			c.setting(path, key, a.Value.Get(key), b.Value.Get(key))
 		}
 	}
@@ -86,6 +86,21 @@ func (c *comparison) tool(path string, a, b dsl.Entry, was, is *engine.ToolSpec)
 		}
 		c.add(x)
 	}
+	c.reviewing(path, was, is, b)
+}
+
+// reviewing compares what happens to writes whose outcome is unknown.
+func (c *comparison) reviewing(path string, was, is *engine.ToolSpec, b dsl.Entry) {
+	before, after := first(string(was.OnUnknown), string(engine.ReviewUnknown)), first(string(is.OnUnknown), string(engine.ReviewUnknown))
+	if before == after {
+		return
+	}
+	x := c.held(path+".on_unknown", before, after, b, "on_unknown")
+	x.Effect, x.Note = Safer, "a write whose outcome is unknown waits for a person"
+	if after == string(engine.ContinueUnknown) {
+		x.Effect, x.Note = Looser, "a write whose outcome is unknown no longer waits for a person"
+	}
+	c.add(x)
 }
 
 // held is the change of what holds for a tool, be it written or not.

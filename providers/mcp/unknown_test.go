@@ -1,0 +1,88 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/mcp"
+)
+
+// failing serves the catalogue over HTTP and calls answer for each tool call.
+func failing(t *testing.T, answer http.HandlerFunc) engine.Toolset {
+	t.Helper()
+	end := make(chan struct{})
+	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return catalogue("", end) }, nil)
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte(`"method":"tools/call"`)) && answer != nil {
+			answer(w, r)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		inner.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { close(end); at.Close() })
+	return toolset(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.URL.Text = at.URL })
+}
+
+// TestTheOutcomeOfACall: a call that was sent and not answered may have taken
+// effect; an error of the tool and a status are definite.
+func TestTheOutcomeOfACall(t *testing.T) {
+	hangup := func(w http.ResponseWriter, _ *http.Request) {
+		if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			conn.Close()
+		}
+	}
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	made := func(set engine.Toolset, tool string) func(*testing.T) error {
+		return func(t *testing.T) error {
+			_, err := call(t.Context(), bound(t, set, tool), `{"text":""}`)
+			return err
+		}
+	}
+	over := func(answer http.HandlerFunc) func(*testing.T) error {
+		return func(t *testing.T) error {
+			return made(failing(t, answer), "echo")(t)
+		}
+	}
+	hang := func(set func(*testing.T) engine.Toolset) func(*testing.T) error {
+		return func(t *testing.T) error {
+			tool := bound(t, set(t), "steps") // sends a notification while it works
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			_, err := tool.Call(ctx, &engine.Call{Args: []byte(`{"text":""}`), Progress: func(string) { cancel() }})
+			return err
+		}
+	}
+	cases := []struct {
+		name    string
+		call    func(*testing.T) error
+		unknown bool
+	}{
+		{"stdio: the server dies", func(t *testing.T) error { return made(child(t, "plain", nil), "crash")(t) }, true},
+		{"stdio: the tool fails", func(t *testing.T) error { return made(child(t, "plain", nil), "fail")(t) }, false},
+		{"stdio: the call is stopped", hang(func(t *testing.T) engine.Toolset { return child(t, "plain", nil) }), true},
+		{"http: the connection ends", over(hangup), true},
+		{"http: a status", over(status(http.StatusServiceUnavailable)), false},
+		{"http: the tool fails", func(t *testing.T) error { return made(failing(t, nil), "fail")(t) }, false},
+		{"http: the call is stopped", hang(func(t *testing.T) engine.Toolset { return failing(t, nil) }), true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.call(t)
+			if _, unknown := errors.AsType[*engine.UnknownOutcomeError](err); err == nil || unknown != c.unknown {
+				t.Errorf("unknown %t: %v", unknown, err)
+			}
+		})
+	}
+}
