@@ -48,7 +48,15 @@ func (v *value) explain(path string, out []Origin) []Origin {
 	case v.src == nil:
 		return out
 	}
-	return append(out, Origin{Path: path, Value: brief(v.brief()), Origin: v.origin()})
+	return append(out, Origin{Path: path, Value: brief(v.masked(path)), Origin: v.origin()})
+}
+
+// masked is the value at a path, without what looks like a secret.
+func (v *value) masked(path string) string {
+	const most = 4096 // bytes that are shown in part
+	s := v.brief()
+	key, _, _ := strings.Cut(path[strings.LastIndexByte(path, '.')+1:], "[")
+	return (&report{}).mask(s[:min(len(s), most)], key)
 }
 
 func (v *value) brief() string {

@@ -17,6 +17,7 @@ type report struct {
 	looked  []string // files whose characters were looked at
 	ignores ignores
 	dropped dropped
+	secrets []string // that were found in the spec: no text of a diagnostic shows them
 }
 
 // dropped is what the bound leaves out of a report.
@@ -52,6 +53,7 @@ func (r *report) add(code diag.Code, s diag.Severity, at place, format string, a
 			d.EndColumn = at.end(d.Snippet, d.SnippetColumn)
 		}
 	}
+	r.maskAt(&d, at)
 	if r.take(&d, at) {
 		return &d
 	}

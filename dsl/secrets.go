@@ -29,8 +29,8 @@ func (c *compiler) secrets(v *value, key string) {
 		}
 	case text:
 		if seen := inLiteral(v.text, key); seen.Looks != "" {
+			c.report.found(seen.Text)
 			d := c.report.error(diag.Secret, v.within(seen.At), "%s holds what looks like a secret", orValue(key))
-			d.Snippet = strings.ReplaceAll(d.Snippet, seen.Text, strings.Repeat("*", min(len(seen.Text), 12)))
 			d.Hint = "keep it in an environment variable: ${env.NAME} in urls and headers"
 			if key == "api_key_env" || key == "api_key" {
 				d.Hint = "keep it in an environment variable and write its name: api_key_env: OPENAI_API_KEY"

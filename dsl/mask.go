@@ -1,0 +1,65 @@
+package dsl
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/secret"
+)
+
+// assigned is a value behind a name, as YAML, --set and environment files write it.
+var assigned = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*[:=]\s*["']?([^\s"',{}\[\]]+)`)
+
+// mask hides what looks like a secret in a line that a diagnostic shows, whatever
+// the diagnostic is about; key is the name that the whole line is the value of.
+func (r *report) mask(line, key string) string {
+	for seen := secret.Known(line); seen.Looks != ""; seen = secret.Known(line) {
+		line = hide(line, seen.Text)
+	}
+	for _, m := range assigned.FindAllStringSubmatch(line, -1) {
+		if seen := inLiteral(m[2], m[1]); seen.Looks != "" {
+			line = hide(line, seen.Text)
+		}
+	}
+	if seen := inLiteral(strings.Trim(line, ` "'`), key); seen.Looks != "" {
+		line = hide(line, seen.Text)
+	}
+	for _, s := range r.secrets {
+		line = hide(line, s)
+	}
+	return line
+}
+
+// hide replaces a secret: by as many stars as it has characters where something
+// follows on the line, so that columns stay right, else by at most twelve.
+func hide(line, s string) string {
+	const most = 12
+	if before, ok := strings.CutSuffix(line, s); ok {
+		line = before + strings.Repeat("*", min(len(s), most))
+	}
+	return strings.ReplaceAll(line, s, strings.Repeat("*", len(s)))
+}
+
+// maskAt hides secrets in all texts of a diagnostic.
+func (r *report) maskAt(d *diag.Diagnostic, at place) {
+	key := ""
+	if at.src != nil && !at.src.isFile() {
+		d.File = r.mask(d.File, "")
+		name := strings.TrimRight(d.File, "= ")
+		key = name[strings.LastIndexAny(name, "._ ")+1:]
+		if i := strings.LastIndex(name, "__"); i >= 0 {
+			key = name[i+2:]
+		}
+	}
+	d.Message, d.Snippet = r.mask(d.Message, ""), r.mask(d.Snippet, strings.ToLower(key))
+}
+
+// found records a secret of the spec and hides it in what was reported before.
+func (r *report) found(s string) {
+	r.secrets = append(r.secrets, s)
+	for i := range r.list {
+		d := &r.list[i]
+		d.Message, d.Snippet, d.Hint, d.File = hide(d.Message, s), hide(d.Snippet, s), hide(d.Hint, s), hide(d.File, s)
+	}
+}
