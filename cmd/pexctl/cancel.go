@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Whoever decides to cancel a run leaves a file in its folder; the process that
@@ -58,7 +60,12 @@ func (w *cancelWatch) stop() {
 // decideCancel leaves the decision for the session of a run.
 func decideCancel(home *journal.Home, run string) error {
 	path := filepath.Join(home.Folder(run), journal.CancelFile)
-	if err := os.WriteFile(path, []byte("cancel\n"), 0o600); err != nil {
+	f, err := regular.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err == nil {
+		_, err = f.WriteString("cancel\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return infra(fmt.Errorf("cancel run %s: %w", run, err))
 	}
 	return nil

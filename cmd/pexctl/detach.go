@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 func detachFlag() cli.Flag {
@@ -103,7 +104,7 @@ func (d *detached) start(c *cli.Context, home *journal.Home) error {
 	if err := os.MkdirAll(filepath.Dir(d.Log), 0o700); err != nil {
 		return infra(err)
 	}
-	log, err := os.OpenFile(d.Log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	log, err := regular.OpenFile(d.Log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return infra(err)
 	}

@@ -133,7 +133,7 @@ func (o *outputs) toFiles(write func(report.Format, io.Writer) error) error {
 	for _, format := range reportFormats {
 		if path := o.files[format]; path != "" {
 			set := fileSettings(o.settings(), format)
-			err := writeWhole(path, 0o644, func(w io.Writer) error { return o.one(format, set, w, write) })
+			err := writeWhole(path, 0o600, func(w io.Writer) error { return o.one(format, set, w, write) })
 			if err != nil {
 				failed = append(failed, fmt.Errorf("--%s: %w", format, err))
 			}
@@ -182,7 +182,7 @@ func (o *outputs) actions(write func(report.Format, io.Writer) error) error {
 	if path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
 	}

@@ -96,7 +96,7 @@ func evalsToRemove(c *cli.Context, home string) ([]string, error) {
 		ids = append(ids, filepath.Base(dir))
 	}
 	if len(held) > 0 {
-		return nil, usage("%s: it is under way, Ctrl-C there suspends it", strings.Join(held, "; "))
+		return nil, infra(fmt.Errorf("%s: it is under way, Ctrl-C there suspends it", strings.Join(held, "; ")))
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil

@@ -178,10 +178,11 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 // storeError tells a caller's mistake from the store's trouble.
 func storeError(err error) error {
 	var path *fs.PathError
-	if errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrCorrupt) || errors.As(err, &path) {
+	var held *journal.HeldError
+	if errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrCorrupt) || errors.As(err, &path) || errors.As(err, &held) {
 		return infra(err)
 	}
-	return usage("%w", err) // a name that is taken, held or no name
+	return usage("%w", err) // a name that is taken or no name
 }
 
 // answer prints the result and gives the run's exit code.

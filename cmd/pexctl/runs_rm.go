@@ -75,7 +75,7 @@ func removable(l *look, runs []string, force bool) error {
 		s := l.standing(run)
 		l.verify(&s)
 		if pid, held := l.home.Holder(run); held {
-			return usage("%w: pexctl runs cancel %s ends it", &journal.HeldError{Run: run, PID: pid}, run)
+			return infra(fmt.Errorf("%w: pexctl runs cancel %s ends it", &journal.HeldError{Run: run, PID: pid}, run))
 		}
 		if why := wanted(s); why != "" && !force {
 			refused = append(refused, "run "+run+" "+why)

@@ -16,6 +16,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // tokensName is the folder of a home that keeps what signing in gave.
@@ -40,7 +41,7 @@ func vaultOf(home, tenant string) engine.Vault {
 
 // Load implements engine.Vault.
 func (v vault) Load(name string) ([]byte, error) {
-	secret, err := os.ReadFile(filepath.Join(v.dir, filepath.Base(name)))
+	secret, err := regular.ReadFile(filepath.Join(v.dir, filepath.Base(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -28,12 +29,12 @@ const (
 
 func storeBackupCommand() *cli.Command {
 	return &cli.Command{
-		Name: "backup", Usage: "write all runs and the memory to one file", ArgsUsage: "FILE|-",
+		Name: "backup", Usage: "write all runs, evaluations, what is trusted and the memory to one file", ArgsUsage: "FILE|-",
 		Description: examples(
 			"pexctl store backup pex-backup.tar",
 			"pexctl store backup - | ssh backup 'cat > pex-backup.tar'",
 		) + "\n\nRuns may go on meanwhile: of one that is under way the records up to that moment are taken. The file is\n" +
-			"there when it is whole, or not at all. A damaged run is named and left out (exit 3). A memory that\n" +
+			"there when it is whole, or not at all. A damaged run or evaluation is named and left out (exit 3). A memory that\n" +
 			"memory.path puts elsewhere is not part of the home.",
 		Flags:  []cli.Flag{outputFlag(), homeFlag()},
 		Action: storeBackup,
@@ -44,15 +45,17 @@ func storeBackupCommand() *cli.Command {
 type backupReport struct {
 	File    string   `json:"file,omitempty"`
 	Runs    int      `json:"runs"`
+	Evals   int      `json:"evals"`
+	Trusted int      `json:"trusted"` // digests of files from elsewhere
 	Memory  bool     `json:"memory"`
 	Bytes   int64    `json:"bytes,omitempty"`
-	Damaged []string `json:"damaged,omitempty"` // runs that were left out
+	Damaged []string `json:"damaged,omitempty"` // runs and evaluations that were left out
 }
 
 func (r *backupReport) text() string {
-	what := count(r.Runs, "run")
-	if r.Memory {
-		what += " and the memory"
+	what := held(r.Runs, r.Evals, r.Memory)
+	if r.Trusted > 0 {
+		what += ", with " + count(r.Trusted, "trusted digest")
 	}
 	return what
 }
@@ -88,7 +91,7 @@ func storeBackup(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "backed up %s, %s\n", b.report.text(), humanBytes(b.report.Bytes))
 	}
 	if len(b.report.Damaged) > 0 {
-		return &exitError{exitInfra, fmt.Errorf("%s damaged and left out: %s says more", count(len(b.report.Damaged), "run"), toTry(c, "store", "check"))}
+		return &exitError{exitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), toTry(c, "store", "check"))}
 	}
 	return nil
 }
@@ -132,7 +135,7 @@ func (b *backup) write(w io.Writer) error {
 			return err
 		}
 	}
-	if err := b.addMemory(a); err != nil {
+	if err := errors.Join(b.addEvals(a), b.addTrust(a), b.addMemory(a)); err != nil {
 		return err
 	}
 	if err := a.Close(); err != nil {

@@ -12,7 +12,7 @@ import (
 
 func storeCheckCommand() *cli.Command {
 	return &cli.Command{
-		Name: "check", Usage: "verify every run and the memory; exit 3 if anything is damaged",
+		Name: "check", Usage: "verify every run, every evaluation, what is trusted and the memory; exit 3 if anything is damaged",
 		Description: examples(
 			"pexctl store check",
 			"pexctl store check -o json | jq '.findings[] | select(.damage)'",
@@ -30,6 +30,7 @@ func storeCheckCommand() *cli.Command {
 type checkReport struct {
 	Home     string    `json:"home"`
 	Runs     int       `json:"runs"`
+	Evals    int       `json:"evals"`
 	Memory   bool      `json:"memory"` // there is one, and it was checked
 	Findings []finding `json:"findings"`
 }
@@ -61,7 +62,7 @@ func storeCheck(c *cli.Context) error {
 		return repairRun(c, home, run, wantJSON)
 	}
 	r := checkReport{Home: home.dir, Findings: []finding{}}
-	if err := errors.Join(r.checkRuns(c, home), r.checkMemory(c, home)); err != nil {
+	if err := errors.Join(r.checkRuns(c, home), r.checkEvals(home), r.checkMemory(c, home)); err != nil {
 		return infra(err)
 	}
 	if wantJSON {
@@ -135,10 +136,7 @@ func (r *checkReport) print(c *cli.Context) {
 		}
 		fmt.Fprintln(w, fitFor(w, fmt.Sprintf("%s: %s: %s; %s", place, kind, f.What, f.Fix)))
 	}
-	looked := count(r.Runs, "run")
-	if r.Memory {
-		looked += " and the memory"
-	}
+	looked := held(r.Runs, r.Evals, r.Memory)
 	verdict := "intact"
 	if n := r.damaged(); n > 0 {
 		verdict = count(n, "damage") + " found"

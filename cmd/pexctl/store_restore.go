@@ -18,7 +18,7 @@ import (
 
 func storeRestoreCommand() *cli.Command {
 	return &cli.Command{
-		Name: "restore", Usage: "bring back what a backup holds, into a home without runs and memory", ArgsUsage: "FILE|-",
+		Name: "restore", Usage: "bring back what a backup holds, into a home without runs, evaluations and memory", ArgsUsage: "FILE|-",
 		Description: examples("pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look") +
 			"\n\nAll of the file is verified before anything is there; then all of it is there, or nothing.",
 		Flags:  []cli.Flag{outputFlag(), homeFlag()},
@@ -53,7 +53,7 @@ func storeRestore(c *cli.Context) error {
 	}
 	stop := untilSignal(c)
 	defer stop()
-	r := restore{c: c, home: dir}
+	r := restore{c: c, home: dir, evals: map[string]bool{}}
 	if err := r.all(in); err != nil {
 		return cutShort(c, fmt.Errorf("nothing was restored: %w", err))
 	}
@@ -66,7 +66,7 @@ func storeRestore(c *cli.Context) error {
 
 // vacant refuses a home that holds something.
 func vacant(home string) error {
-	for _, part := range []string{backupRuns, backupMemory} {
+	for _, part := range []string{backupRuns, backupEvals, backupMemory} {
 		dir := filepath.Join(home, part)
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,6 +75,9 @@ func vacant(home string) error {
 		if len(entries) > 0 {
 			return usage("%s is not empty: move it away, or name another --home", dir)
 		}
+	}
+	if file := filepath.Join(home, backupTrust); exists(file) {
+		return usage("%s is there already: move it away, or name another --home", file)
 	}
 	return nil
 }
@@ -87,6 +90,7 @@ type restore struct {
 	runs    *journal.Home
 	head    []byte // of the run whose journal comes next
 	headOf  string
+	evals   map[string]bool
 	report  backupReport
 }
 
@@ -118,7 +122,7 @@ func (r *restore) take(f archive.File, in io.Reader) error {
 	}
 	parts := strings.Split(f.Name, "/")
 	if len(parts) != 3 || parts[0] != backupRuns {
-		return fmt.Errorf("%w: %q is no part of a backup of pexctl's", archive.ErrDamaged, f.Name)
+		return r.takeOther(f, in)
 	}
 	b, err := io.ReadAll(in)
 	if err != nil {
@@ -143,7 +147,7 @@ func (r *restore) take(f archive.File, in io.Reader) error {
 // something meanwhile is left alone, and what was moved goes back.
 func (r *restore) move() error {
 	var back []func() error
-	for _, part := range []string{backupMemory, backupRuns} {
+	for _, part := range []string{backupMemory, backupEvals, backupTrust, backupRuns} {
 		from, to := filepath.Join(r.staging, part), filepath.Join(r.home, part)
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 			continue

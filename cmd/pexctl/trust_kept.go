@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // trustName is the file in a home that keeps what a person trusted.
@@ -42,7 +43,7 @@ func (k *kept) has(digest string) bool {
 func readTrust(home string) (*kept, error) {
 	path := filepath.Join(home, trustName)
 	k := &kept{Version: 1}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return k, nil

@@ -49,7 +49,7 @@ func (w *watch) events(c *cli.Context, name string, again bool) error {
 	if again {
 		how = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
-	f, err := os.OpenFile(name, how, 0o666)
+	f, err := os.OpenFile(name, how, 0o600)
 	if err != nil {
 		return usage("--events: %w", err)
 	}

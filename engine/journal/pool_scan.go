@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // poolScan goes over a pool once and verifies every line: by the chain of its
@@ -14,6 +16,21 @@ type poolScan struct {
 	pool    *Pool
 	good    int64 // length of the whole lines
 	unended bool  // the last of them lacks its newline
+}
+
+// CheckPool verifies every line of the pool at path without locking it: runs may
+// be under way. The error wraps ErrCorrupt and names the line that is damaged.
+func CheckPool(path string) error {
+	file, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	s := poolScan{linewise: newLinewise(file), pool: &Pool{runs: map[string]*pooled{}}}
+	if err := s.all(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 func (s *poolScan) all() error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -94,7 +95,7 @@ func (s *store) manifest(p *Plan) error {
 		if err != nil {
 			return fmt.Errorf("write the manifest: %w", err)
 		}
-		return s.write(manifestFile, append(b, '\n'))
+		return s.write(manifestFile, sealed(b))
 	}
 	if err != nil {
 		return err
@@ -134,10 +135,13 @@ func (s *store) write(name string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	if err == nil {
-		err = f.Sync()
+		err = regular.Sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = regular.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
@@ -151,12 +155,17 @@ func (s *store) close() error { return errors.Join(s.rows.Close(), s.pool.Close(
 // ReadManifest is what the evaluation in dir is of. The error wraps
 // fs.ErrNotExist when there is none.
 func ReadManifest(dir string) (m fold.Manifest, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	path := filepath.Join(dir, manifestFile)
+	b, err := regular.ReadFile(path)
 	if err != nil {
 		return m, err
 	}
-	if err := json.Unmarshal(b, &m); err != nil {
-		return m, fmt.Errorf("%s: %w", filepath.Join(dir, manifestFile), err)
+	err = checkSeal(b)
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
 }
@@ -189,5 +198,5 @@ func Records(dir, run string) ([]journal.Record, error) {
 // ProgramSource is the resolved spec of a digest, as it was run by the
 // evaluation in dir: the start records of its trials leave it out.
 func ProgramSource(dir, digest string) (json.RawMessage, error) {
-	return os.ReadFile(filepath.Join(dir, programFile(digest)))
+	return regular.ReadFile(filepath.Join(dir, programFile(digest)))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -141,7 +142,7 @@ func decode(path string, line journal.Line, row *trial.Row) error {
 // rowAt reads the row that begins at a place.
 func (s *store) rowAt(at int64) (*trial.Row, error) {
 	path := filepath.Join(s.dir, rowsFile)
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestTheSecondSessionOnARunIsToldWhoHoldsIt(t *testing.T) {
 	w.untilAsleep(first)
 	second := w.resume(fate{})
 	code := w.finish(second, fate{})
-	if want := fmt.Sprintf("run r is held by pid %d", first.Process.Pid); code != usage || !strings.Contains(second.stderr.String(), want) {
+	if want := fmt.Sprintf("run r is held by pid %d", first.Process.Pid); code != infra || !strings.Contains(second.stderr.String(), want) {
 		w.fatal("the second session ended %d: %s; want %s", code, second.stderr.String(), want)
 	}
 	_ = first.Process.Signal(syscall.SIGKILL)

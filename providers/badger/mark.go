@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // mark is what a file was when the store was closed. Tables that are damaged
@@ -36,7 +38,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // marked is what a file is now.
 func marked(dir, name string) (mark, error) {
-	f, err := os.Open(filepath.Join(dir, name))
+	f, err := regular.Open(filepath.Join(dir, name))
 	if err != nil {
 		return mark{}, err
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Restore makes the store of a backup. The directory must hold none: otherwise
@@ -96,7 +98,7 @@ func (s *Store) takeOver(ctx context.Context, dir string) error {
 	if err := os.Rename(dir, s.dir); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(s.dir))
+	return regular.SyncDir(filepath.Dir(s.dir))
 }
 
 // clear removes the directory with the files of waiting processes, which may

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // format is the version of the directory's layout.
@@ -50,6 +52,9 @@ func list(dir string) (inventory, error) {
 	}
 	var out inventory
 	for _, e := range entries {
+		if e.Type()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket|fs.ModeIrregular) != 0 {
+			return nil, &CorruptError{Dir: dir, What: e.Name() + " is not a regular file"}
+		}
 		out = append(out, e.Name())
 	}
 	return out, nil
@@ -79,7 +84,7 @@ func (f inventory) badgers() []string {
 
 // inspect reads the sentinel and holds the directory against it.
 func (s *Store) inspect(files inventory) (sentinel, error) {
-	raw, err := os.ReadFile(filepath.Join(s.dir, sentinelFile))
+	raw, err := regular.ReadFile(filepath.Join(s.dir, sentinelFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if found := files.badgers(); len(found) > 0 {
 			return sentinel{}, s.damaged(fmt.Sprintf("%s is missing beside %s", sentinelFile, found[0]), nil)
@@ -142,7 +147,7 @@ func (s *Store) fresh(files inventory) (sentinel, error) {
 func (m *sentinel) begin(dir string, files inventory) error {
 	m.Phase = opening
 	m.Files = slices.DeleteFunc(m.Files, func(f mark) bool { return !immutable(f.Name) || !files.has(f.Name) })
-	return errors.Join(m.save(dir), syncDir(dir))
+	return errors.Join(m.save(dir), regular.SyncDir(dir))
 }
 
 // opened notes that Badger has made its files: from here on a directory
@@ -152,7 +157,7 @@ func (m *sentinel) opened(dir string) error {
 		return nil
 	}
 	m.Initialised = true
-	return errors.Join(m.save(dir), syncDir(dir))
+	return errors.Join(m.save(dir), regular.SyncDir(dir))
 }
 
 // write notes that the lease is about to write. After a power loss the note
@@ -172,7 +177,7 @@ func (m *sentinel) ending(dir string) error {
 		return nil
 	}
 	m.Phase = closing
-	return errors.Join(m.save(dir), syncDir(dir))
+	return errors.Join(m.save(dir), regular.SyncDir(dir))
 }
 
 // end notes what a closed store holds.
@@ -203,12 +208,12 @@ func (m *sentinel) save(dir string) (err error) {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", sentinelFile, err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, sentinelFile+".new"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := regular.OpenFile(filepath.Join(dir, sentinelFile+".new"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("write memory store: %w", err)
 	}
 	_, err = f.Write(append(raw, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, regular.Sync(f), f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", sentinelFile, err)
 	}
 	if err := os.Rename(f.Name(), filepath.Join(dir, sentinelFile)); err != nil {

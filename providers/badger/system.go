@@ -4,7 +4,6 @@ package badger
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 )
@@ -34,15 +33,4 @@ func freeBytes(dir string) (int64, bool) {
 		return 0, false
 	}
 	return int64(st.Bavail) * int64(st.Bsize), true
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync memory store: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync memory store: %w", err)
-	}
-	return nil
 }

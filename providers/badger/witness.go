@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // witness counts the store's writes in a file of its own: a log that lost its
@@ -21,7 +23,7 @@ type witness struct {
 
 // openWitness reads what was counted. A file that is not whole counts nothing.
 func openWitness(dir string) (*witness, error) {
-	f, err := os.OpenFile(filepath.Join(dir, witnessFile), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := regular.OpenFile(filepath.Join(dir, witnessFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open memory store: %w", err)
 	}
