@@ -25,3 +25,6 @@ func WithoutLinks() (restore func()) {
 	link = func(string, string) error { return errors.ErrUnsupported }
 	return func() { link = before }
 }
+
+// Take locks a file that is open.
+var Take = take

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -165,5 +166,19 @@ func TestRescoreGradesWhatWasAnswered(t *testing.T) {
 	}
 	if _, err := batch.ReadRows(half); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal("half a file is left:", err)
+	}
+}
+
+func TestRescoreOfRowsThatCannotBeReadFails(t *testing.T) {
+	broken := errors.New("the rows are damaged")
+	rows := func() iter.Seq2[*trial.Row, error] {
+		return func(yield func(*trial.Row, error) bool) { yield(nil, broken) }
+	}
+	out := filepath.Join(t.TempDir(), "again.jsonl")
+	if err := batch.Rescore(t.Context(), rows, []batch.Graded{capitals}, out, 3, nil); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if _, err := batch.ReadRows(out); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a file is left:", err)
 	}
 }

@@ -20,3 +20,10 @@ func ReportWait(s *Store, waited ...time.Duration) {
 		w.tellAt(w.began.Add(d))
 	}
 }
+
+// The settings of Badger, and parts that no operation shows by themselves.
+var (
+	Settings     = settings
+	DecodeRecord = decodeRecord
+	TryLock      = tryLock
+)

@@ -14,6 +14,7 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 
 	"github.com/pexctl/pex/engine/failpoint"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // The files of ours in a store's directory.
@@ -52,7 +53,7 @@ func settings(dir string) badger.Options {
 // open takes the lock, checks the directory and opens Badger. On failure
 // nothing stays open.
 func (s *Store) open(ctx context.Context, db *lease) (err error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := makeDir(s.dir); err != nil {
 		return fmt.Errorf("make memory store: %w", err)
 	}
 	if db.lock, err = s.acquireLock(ctx); err != nil {
@@ -91,6 +92,17 @@ func (s *Store) open(ctx context.Context, db *lease) (err error) {
 		return errors.Join(err, closeBadger(db.DB))
 	}
 	return nil
+}
+
+// makeDir makes a directory that is missing, and makes its name durable.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return regular.SyncDir(filepath.Dir(dir))
 }
 
 // verify holds the opened store against its witnesses.

@@ -1,0 +1,107 @@
+package badger_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/providers/badger"
+)
+
+// What only a power loss would show: every commit of Badger is synced, and what
+// it reads is verified.
+func TestTheOptionsKeepWhatWasWritten(t *testing.T) {
+	o := badger.Settings(t.TempDir())
+	if !o.SyncWrites || !o.VerifyValueChecksum || !o.DetectConflicts || o.ReadOnly || o.InMemory {
+		t.Errorf("%+v", o)
+	}
+}
+
+// The file that says what the directory holds is synced before it takes the
+// place of the one before, and its name after.
+func TestTheSentinelIsSyncedBeforeItIsInPlace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "memory")
+	var got []string
+	stop := regular.ObserveSyncs(func(path string) {
+		switch path {
+		case dir:
+			got = append(got, "directory")
+		case filepath.Dir(dir):
+			got = append(got, "parent")
+		case filepath.Join(dir, "pex-store.json.new"):
+			got = append(got, "sentinel")
+		}
+	})
+	defer stop()
+	fill(t, dir, 1)
+	// The parent of a new store; then it begins, is made, writes, ends and is closed.
+	want := []string{"parent", "sentinel", "directory", "sentinel", "directory", "sentinel", "sentinel", "directory", "sentinel"}
+	if !slices.Equal(got, want) {
+		t.Errorf("synced %q, want %q", got, want)
+	}
+}
+
+// A witness whose checksum is wrong counts nothing: it accuses no store.
+func TestADamagedWitnessCountsNothing(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 3)
+	path := filepath.Join(dir, "pex-store.count")
+	raw, err := os.ReadFile(path)
+	if err != nil || len(raw) != 12 {
+		t.Fatal(len(raw), err)
+	}
+	raw[6] ^= 1 // the count is 256 more
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held(t, dir, "c", 3)
+}
+
+func TestARecordOfALaterVersionIsRefused(t *testing.T) {
+	for version, ok := range map[int]bool{-1: false, 0: false, 1: true, 2: false} {
+		raw, err := json.Marshal(map[string]any{"v": version, "interaction": interaction("c", "1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := badger.DecodeRecord(raw)
+		if (err == nil) != ok || ok && in.ID != "1" {
+			t.Errorf("version %d: %+v, %v", version, in, err)
+		}
+	}
+}
+
+// broken is a stream that cannot be read.
+type broken struct{}
+
+var errBroken = errors.New("the stream is broken")
+
+func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+func TestAFailedRestoreNamesTheStoreAndLeavesNothing(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "memory")
+	err := badger.Open(dir, badger.Options{}).Restore(t.Context(), broken{})
+	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), dir) {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// A lock that the machine refuses is an error, and not a process that waits.
+func TestALockThatIsRefusedIsAnError(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if ok, err := badger.TryLock(f); ok || err == nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+}
