@@ -36,6 +36,16 @@ func TestSchemaRefusesBrokenFiles(t *testing.T) {
 	}
 }
 
+// TestSchemaTakesSpecsThatCompile: what vet accepts an editor does not underline.
+func TestSchemaTakesSpecsThatCompile(t *testing.T) {
+	s := specSchema(t)
+	golden.Each(t, "../testdata/compile/*.txtar", func(t *testing.T, a *golden.Archive) {
+		if schemaRefuses(t, s, a) {
+			t.Error("the schema refuses it")
+		}
+	})
+}
+
 var reported = regexp.MustCompile(`(?m)^[^ ].*: (?:error|warning) (PEX\d{3}): .*`)
 
 // withinReach says whether one of the things that vet reports is not beyond

@@ -100,20 +100,23 @@ func (s *schemer) tools() *value {
 	common := opened(s.structOf(&tool{}))
 	cases := array()
 	byName := object()
+	untyped := object("not", object("anyOf", array(object("required", texts("type")), object("required", texts("use")))))
 	for _, f := range s.catalog.Tools {
 		def := "tool." + f.Type
 		s.defs.set(def, place{}, opened(s.config(f.Config())))
 		cases.items = append(cases.items,
 			when("type", f.Type, refTo(def)),
 			object("if", object("properties", object("use", object("const", word(f.Type))), "required", texts("use")), "then", refTo(def)))
-		untyped := object("not", object("anyOf", array(object("required", texts("type")), object("required", texts("use")))))
 		byName.set(f.Type, place{}, closed(object("$ref", word("#/$defs/tool"), "allOf", array(object("if", untyped, "then", refTo(def))), "description", word(f.Doc))))
 	}
 	if len(cases.items) > 0 {
 		common.set("allOf", place{}, cases)
 	}
 	s.defs.set("tool", place{}, common)
-	out := named(closed(refTo("tool")))
+	// The type of an entry that names none is in the spec that the file extends;
+	// where it extends nothing strictTools wants one.
+	ofBase := object("if", untyped, "then", object("additionalProperties", flag(true)))
+	out := named(closed(object("$ref", word("#/$defs/tool"), "allOf", array(ofBase))))
 	out.set("properties", place{}, byName)
 	return out
 }

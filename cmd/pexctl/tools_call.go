@@ -116,11 +116,14 @@ func (t *toolCall) prepare() error {
 	return nil
 }
 
-// askAboutWrites has a person approve what may change the world, whatever the
-// spec says of calls that an agent makes.
+// askAboutWrites has a person approve what may change the world, unless the spec
+// says approval: never of it.
 func (t *toolCall) askAboutWrites() {
 	for i := range t.host.Tools {
 		b := &t.host.Tools[i]
+		if b.Spec.Approval.Source == "never" {
+			continue
+		}
 		careful := *b.Spec
 		careful.Approval = component.GuardRef{Source: "always"}
 		if _, many := b.Tool.(engine.Toolset); many {
