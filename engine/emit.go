@@ -13,12 +13,19 @@ import (
 // the journal come from the kernel in order; deltas and progress come from
 // effects under way.
 type emitter struct {
-	sinks []Sink
-	run   string
-	mu    sync.Mutex
-	seq   int
-	begun bool    // an earlier session told that the run has started
-	early []Event // transient events before the first of the journal: a run starts with run.started
+	sinks  []Sink
+	run    string
+	issued int // number of the last event; only the run's coroutines use it
+
+	mu   sync.Mutex
+	sent int         // number of the last event that was sent, in this session or before
+	held []heldEvent // transient events whose call has not been announced
+}
+
+// heldEvent is a transient event that follows the event of a number.
+type heldEvent struct {
+	after int
+	event Event
 }
 
 func (e *emitter) on() bool { return len(e.sinks) > 0 }
@@ -33,6 +40,18 @@ func (e *emitter) recalls() bool {
 	return false
 }
 
+// next is the number of the next event. An event that an earlier session sent is
+// counted and not sent again.
+func (e *emitter) next(replayed bool) int {
+	e.issued++
+	if replayed {
+		e.mu.Lock()
+		e.sent = e.issued
+		e.mu.Unlock()
+	}
+	return e.issued
+}
+
 // recall passes on what an earlier session told.
 func (e *emitter) recall(ev Event) {
 	e.mu.Lock()
@@ -45,25 +64,32 @@ func (e *emitter) recall(ev Event) {
 	}
 }
 
-// send numbers and sends an event whose records are durable.
+// send sends an event whose records are durable, then what waited for it.
 func (e *emitter) send(ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.seq++
-	ev.Seq = e.seq
 	e.pass(ev)
-	for _, held := range e.early {
-		e.pass(held)
+	e.sent = ev.Seq
+	waiting := e.held[:0]
+	for _, h := range e.held {
+		if h.after > e.sent {
+			waiting = append(waiting, h)
+			continue
+		}
+		e.pass(h.event)
 	}
-	e.early = nil
+	clear(e.held[len(waiting):])
+	e.held = waiting
 }
 
-func (e *emitter) transient(ev Event) {
+// transient sends an event that no journal holds, once the event numbered after
+// was sent.
+func (e *emitter) transient(after int, ev Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ev.At = time.Now()
-	if e.seq == 0 && !e.begun {
-		e.early = append(e.early, ev)
+	if after > e.sent {
+		e.held = append(e.held, heldEvent{after, ev})
 		return
 	}
 	e.pass(ev)
@@ -76,15 +102,25 @@ func (e *emitter) pass(ev Event) {
 	}
 }
 
+// suspended says that the session ends before the run does.
+func (r *run) suspended() {
+	if r.emit.on() && r.opts.Follow == nil && r.reason.Status == Interrupted {
+		r.emit.transient(0, Event{Type: RunSuspended, Status: string(r.reason.Status), Stop: &r.reason})
+	}
+}
+
 // event sends ev once what happened is durable; a replayed part sends nothing.
 func (s *Scope) event(ev Event) {
 	if !s.r.emit.on() {
 		return
 	}
+	emit := s.r.emit
+	replayed := s.k.Replaying() && s.r.opts.Follow == nil
+	ev.Seq = emit.next(replayed)
 	ev.Path, ev.Agent = joinPath(s.Path(), ev.Path), s.r.agent
 	ev.At = s.r.started.Add(s.k.Now())
-	emit, send := s.r.emit, s.r.emit.send
-	if s.k.Replaying() && s.r.opts.Follow == nil {
+	send := emit.send
+	if replayed {
 		send = emit.recall
 	}
 	s.k.Emit(func() { send(ev) })

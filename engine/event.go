@@ -28,18 +28,19 @@ const (
 	GuardFired       EventType = "guard.fired"
 	LimitReached     EventType = "limit.reached"
 	InterruptRaised  EventType = "interrupt.raised"
+	RunSuspended     EventType = "run.suspended"
 	RunCompleted     EventType = "run.completed"
 	Warning          EventType = "warning"
 )
 
 // Event is one line of the event stream: what happened, for people and
 // machines that watch. Events are derived from what the journal holds and are
-// sent after it does, in order; deltas and progress are transient and may
-// overtake. Of the fields below Agent, those that an event has no use for are
-// left out.
+// sent after it does, in order. Deltas, progress and run.suspended are transient:
+// they are sent as they happen, but never before the event that started their
+// call. Of the fields below Agent, those that an event has no use for are left out.
 type Event struct {
 	V    int       `json:"v"`
-	Seq  int       `json:"seq"` // counts the events of one session from 1; 0 for transient events
+	Seq  int       `json:"seq"` // counts the events of the run from 1, over all its sessions; 0 for transient events
 	At   time.Time `json:"at"`
 	Run  string    `json:"run"`
 	Type EventType `json:"type"`
@@ -48,24 +49,26 @@ type Event struct {
 	// plans and steps are not the run's own. "" = the run itself.
 	Agent string `json:"agent,omitempty"`
 
-	Spec      *SpecInfo       `json:"spec,omitempty"`
-	Question  string          `json:"question,omitempty"`
-	Plan      *Plan           `json:"plan,omitempty"`
-	By        string          `json:"by,omitempty"` // the node or role it came from
-	Step      *StepEvent      `json:"step,omitempty"`
-	Model     string          `json:"model,omitempty"` // llm of the spec
-	Role      string          `json:"role,omitempty"`
-	Tool      string          `json:"tool,omitempty"`
-	Args      json.RawMessage `json:"args,omitempty"`
-	Status    string          `json:"status,omitempty"`
-	Text      string          `json:"text,omitempty"` // delta, progress, result, warning or message
-	Usage     *Tokens         `json:"usage,omitempty"`
-	CostUSD   float64         `json:"cost_usd,omitempty"`
-	Duration  int64           `json:"duration_ms,omitempty"`
-	Guard     *GuardEvent     `json:"guard,omitempty"`
-	Stop      *StopReason     `json:"stop_reason,omitempty"`
-	Interrupt *Question       `json:"interrupt,omitempty"`
-	Totals    *Usage          `json:"totals,omitempty"`
+	Spec       *SpecInfo       `json:"spec,omitempty"`
+	Question   string          `json:"question,omitempty"`
+	Plan       *Plan           `json:"plan,omitempty"`
+	By         string          `json:"by,omitempty"` // the node or role it came from
+	Step       *StepEvent      `json:"step,omitempty"`
+	Model      string          `json:"model,omitempty"` // llm of the spec
+	Role       string          `json:"role,omitempty"`
+	Tool       string          `json:"tool,omitempty"`
+	Args       json.RawMessage `json:"args,omitempty"`
+	Status     string          `json:"status,omitempty"`
+	Text       string          `json:"text,omitempty"`    // delta, progress, result, warning or message
+	Message    *Message        `json:"message,omitempty"` // what a model replied: text and tool calls
+	Usage      *Tokens         `json:"usage,omitempty"`
+	CostUSD    float64         `json:"cost_usd,omitempty"`
+	Duration   int64           `json:"duration_ms,omitempty"`
+	FirstToken int64           `json:"first_token_ms,omitempty"` // of a reply that streams
+	Guard      *GuardEvent     `json:"guard,omitempty"`
+	Stop       *StopReason     `json:"stop_reason,omitempty"`
+	Interrupt  *Question       `json:"interrupt,omitempty"`
+	Totals     *Usage          `json:"totals,omitempty"`
 }
 
 // StepEvent is a step as events show it.

@@ -57,7 +57,7 @@ func (c *toolRun) converse() (attempted, error) {
 		if why := endless(len(said), out.Heard); why != "" {
 			return out, &journal.Failure{Code: failedTool, Message: why}
 		}
-		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args})
+		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Step: c.step()})
 		d, err := c.s.Ask(nth(c.name+".ask", "", n), *out.Asked)
 		if err != nil {
 			return attempted{}, err

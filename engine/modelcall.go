@@ -104,10 +104,18 @@ func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, e
 	if r.emit.on() {
 		s.event(Event{
 			Type: ModelCompleted, Path: name, Model: m.spec.Name, Role: c.Role, Step: stepRef(c), Usage: &reply.Usage,
-			CostUSD: cost, Status: string(reply.Stop), Duration: milliseconds(s.k.Now() - started),
+			CostUSD: cost, Status: string(reply.Stop), Duration: milliseconds(s.k.Now() - started), FirstToken: milliseconds(reply.FirstToken),
+			Message: &Message{Role: Assistant, Text: replyText(reply.Text), Calls: reply.Calls},
 		})
 	}
 	return reply, nil
+}
+
+func replyText(s string) Text {
+	if s == "" {
+		return nil
+	}
+	return Text{s}
 }
 
 func stepRef(c ModelCall) *StepEvent {
@@ -200,9 +208,9 @@ func (s *Scope) deltas(name, llm, role string) func(Delta) {
 	if !r.emit.on() {
 		return func(Delta) {}
 	}
-	path := joinPath(s.Path(), name)
+	path, started := joinPath(s.Path(), name), r.emit.issued
 	return func(d Delta) {
-		r.emit.transient(Event{Type: ModelDelta, Path: path, Model: llm, Role: role, Text: d.Text})
+		r.emit.transient(started, Event{Type: ModelDelta, Path: path, Model: llm, Role: role, Text: d.Text})
 	}
 }
 

@@ -32,6 +32,7 @@ func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 	if err != nil {
 		r.broken(err)
 		r.elapsed = stats.Active
+		r.suspended()
 	}
 	r.leaving.Wait()
 	res := r.result(began)
@@ -171,7 +172,6 @@ func (r *run) main(s *Scope, start []byte) error {
 	r.state.Parameters = b.Input.Parameters
 	r.state.Question, _ = b.Input.Parameters["question"].(string)
 	r.started = s.k.Start().UTC()
-	r.emit.begun = s.k.Replaying()
 	r.identify(s)
 	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
 	if err = r.readHistory(s); err == nil {

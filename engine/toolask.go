@@ -29,7 +29,7 @@ func (c *toolRun) consult(a Asker) error {
 			name += "." + strconv.Itoa(n)
 		}
 		q.Tool = c.rec.Tool
-		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: q.Tool, Args: c.rec.Args})
+		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: q.Tool, Args: c.rec.Args, Step: c.step()})
 		d, err := c.s.Ask(name, *q)
 		if err != nil {
 			c.rec.fail(CallError, "cut: nobody had answered")

@@ -172,7 +172,7 @@ func (c *toolRun) approved() (bool, error) {
 	}
 	may := q.Question
 	for n := 2; ; n++ {
-		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: q.Tool, Args: q.Args})
+		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: q.Tool, Args: q.Args, Step: c.step()})
 		d, err := c.s.Ask(name, q)
 		if err != nil {
 			return false, err
@@ -316,7 +316,12 @@ func (c *toolRun) called() {
 	if c.s.r.emit.on() {
 		c.s.event(Event{
 			Type: ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Status: string(c.rec.Status),
-			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: &StepEvent{ID: c.u.StepID, Status: StepRunning},
+			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: c.step(),
 		})
 	}
+}
+
+// step is the step that makes the call, as events show it.
+func (c *toolRun) step() *StepEvent {
+	return &StepEvent{ID: c.u.StepID, Goal: c.u.Step.Goal, Status: StepRunning}
 }

@@ -50,7 +50,7 @@ func (c *toolRun) perform() error {
 	if s.r.emit.on() {
 		s.event(Event{
 			Type: ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args,
-			Step: &StepEvent{ID: c.u.StepID, Status: StepRunning},
+			Step: c.step(),
 		})
 	}
 	if asks {
@@ -214,9 +214,9 @@ func (c *toolRun) progress() func(string) {
 	if !r.emit.on() {
 		return func(string) {}
 	}
-	path := joinPath(c.s.Path(), c.name)
+	path, started := joinPath(c.s.Path(), c.name), r.emit.issued
 	return func(m string) {
-		r.emit.transient(Event{Type: ToolProgress, Path: path, Tool: tool, Text: masked.text(m)})
+		r.emit.transient(started, Event{Type: ToolProgress, Path: path, Tool: tool, Text: masked.text(m)})
 	}
 }
 

@@ -22,8 +22,8 @@ var eventDocs = []struct {
 	{engine.StepStartedEvent, "A step begins, or is tried again: `step`."},
 	{engine.ModelStarted, "A model is asked: `model`, `role`, and `step` within one."},
 	{engine.ModelDelta, "A part of a reply that streams: `text`. Transient."},
-	{engine.ModelCompleted, "The model has answered: `usage`, `cost_usd`, `status` (why it stopped)."},
-	{engine.ToolStarted, "A tool is called: `tool`, `args`."},
+	{engine.ModelCompleted, "The model has answered: `message` (its text and tool calls), `usage`, `cost_usd`, `status` (why it stopped), `duration_ms` and, of a reply that streams, `first_token_ms`."},
+	{engine.ToolStarted, "A tool is called: `tool`, `args`, `step` (id and goal)."},
 	{engine.ToolProgress, "A tool tells how far it is: `text`. Transient."},
 	{engine.ToolCompleted, "The call is over: `status`, `text` (result or error), `duration_ms`. A call that was refused has no start."},
 	{engine.ToolInterrupted, "A call waits for a person: `tool`, `args`."},
@@ -32,6 +32,7 @@ var eventDocs = []struct {
 	{engine.GuardFired, "A guard held: `guard`."},
 	{engine.LimitReached, "A limit stops the run: `stop_reason`; the finalizer's answer follows."},
 	{engine.InterruptRaised, "A question to a person is open: `interrupt`."},
+	{engine.RunSuspended, "The process leaves a run that has not ended: `status`, `stop_reason`. Transient; `resume` continues it."},
 	{engine.RunCompleted, "The run is over: `status`, `stop_reason`, `text` (the answer), `totals`."},
 	{engine.Warning, "Something was mended or is doubtful: `text`."},
 }
@@ -40,7 +41,9 @@ func eventsPage() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object a line (`-` for stdout). "+
 		"This is version %d of the schema (`v`); fields are only ever added. A field that an event has no use for is left out.\n\n"+
-		"Events are sent in order, after what they tell is safe in the journal. Transient ones have `seq` 0 and may overtake.\n\n"+
+		"Events are sent in order, after what they tell is safe in the journal. `seq` counts them from 1, over all sessions of the run: " +
+		"`resume` continues the numbering, and `runs show --follow` gives each event the number it had live. After a crash the last events may be sent again, with the same numbers. " +
+		"Transient events have `seq` 0; they never come before the event that started their call.\n\n"+
 		"## Types\n\n| type | what it tells |\n| --- | --- |\n", made, engine.EventVersion)
 	for _, e := range eventDocs {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", e.Type, e.About)
