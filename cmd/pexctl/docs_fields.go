@@ -41,8 +41,8 @@ func eventsPage() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# Events\n\n`pexctl run spec.yaml --events events.jsonl` writes one JSON object a line (`-` for stdout). "+
 		"This is version %d of the schema (`v`); fields are only ever added. A field that an event has no use for is left out.\n\n"+
-		"Events are sent in order, after what they tell is safe in the journal. `seq` counts them from 1, over all sessions of the run: " +
-		"`resume` continues the numbering, and `runs show --follow` gives each event the number it had live. After a crash the last events may be sent again, with the same numbers. " +
+		"Events are sent in order, after what they tell is safe in the journal. `seq` counts them from 1, over all sessions of the run: "+
+		"`resume` continues the numbering, and `runs show --follow` gives each event the number it had live. After a crash the last events may be sent again, with the same numbers. "+
 		"Transient events have `seq` 0; they never come before the event that started their call.\n\n"+
 		"## Types\n\n| type | what it tells |\n| --- | --- |\n", made, engine.EventVersion)
 	for _, e := range eventDocs {
