@@ -7,6 +7,8 @@ package engine
 //
 //	parameters map[string]any, run RunEnv, plan PlanEnv, step StepEnv,
 //	tool ToolEnv, reply ReplyEnv, output any, memory MemoryEnv, trace TraceEnv
+//
+// The numbers of arguments are json.Number, with the digits the tool receives.
 
 // RunEnv is `run`: counters of the whole run.
 type RunEnv struct {

@@ -23,9 +23,8 @@ func (v Verdict) Urge() error {
 }
 
 // Guards tries the guards of a place in the order written; the first that
-// fires decides. A guard that ends the run comes back as a *StopError. One that
-// cannot be evaluated on what there is holds on the safe side: it denies the
-// call, or ends the run.
+// fires decides. A guard that ends the run comes back as a *StopError. For one
+// that cannot be evaluated see undecided.
 func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (Verdict, error) {
 	return s.guards(at, env, nil)
 }
@@ -45,27 +44,37 @@ func (s *Scope) guards(at GuardPlace, env func(source string) map[string]any, ca
 		if s.r.traced() {
 			s.r.trace(GuardTried{g.Index, fires && err == nil})
 		}
-		if err != nil {
-			return s.blind(g, err)
-		}
-		if !fires {
+		if err == nil && !fires {
 			continue
 		}
-		if v, on, err := s.fire(g, call); !on || err != nil {
+		decide := s.fire
+		if err != nil {
+			decide = func(g *Guard, call *Question) (Verdict, bool, error) { return s.undecided(g, call, err) }
+		}
+		if v, on, err := decide(g, call); !on || err != nil {
 			return v, err
 		}
 	}
 	return Verdict{}, nil
 }
 
-// blind is what a guard does whose condition fails on the values there are.
-func (s *Scope) blind(g *Guard, err error) (Verdict, error) {
-	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, err)
+// undecided is what a guard does whose condition cannot be evaluated on the
+// values there are. It never lets a call pass, and never ends a run as a success:
+// deny denies, interrupt asks, fail fails; replan denies a call that is still to
+// be made. Any other guard stops the run.
+func (s *Scope) undecided(g *Guard, call *Question, why error) (v Verdict, on bool, err error) {
+	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, why)
 	s.Record(Warned{Text: text})
-	if g.At == BeforeTool {
-		return Verdict{Deny: true, Message: text, Path: g.path()}, nil
+	stop := StopReason{Code: StopGuard, Status: Stopped, Path: g.path() + ".when", Message: text}
+	switch {
+	case g.Do == GuardInterrupt:
+		return s.interrupt(g, call, stop)
+	case g.Do == GuardDeny, g.Do == GuardReplan && g.At == BeforeTool:
+		return Verdict{Deny: true, Message: text, Path: g.path()}, false, nil
+	case g.Do == GuardFail:
+		stop.Status = Failed
 	}
-	return Verdict{}, s.stop(&StopError{StopReason{Code: StopGuard, Status: Stopped, Path: g.path() + ".when", Message: text}})
+	return Verdict{}, false, s.stop(&StopError{stop})
 }
 
 func (g *Guard) path() string { return fmt.Sprintf("guards[%d]", g.Index) }
@@ -104,7 +113,7 @@ func (s *Scope) fire(g *Guard, call *Question) (v Verdict, on bool, err error) {
 // question shows the call, and a denial denies that call alone; elsewhere it
 // ends the run.
 func (s *Scope) interrupt(g *Guard, call *Question, stop StopReason) (v Verdict, on bool, err error) {
-	plain := Question{Kind: AskGuard, Question: g.text()} // as version 0.1.0 asked before a tool
+	plain := Question{Kind: AskGuard, Question: stop.Message} // as version 0.1.0 asked before a tool
 	q, old := plain, (*Question)(nil)
 	if call != nil {
 		q.Tool, q.Args, old = call.Tool, call.Args, &plain
@@ -115,7 +124,7 @@ func (s *Scope) interrupt(g *Guard, call *Question, stop StopReason) (v Verdict,
 	}
 	why := d.Reason + d.Text
 	if call != nil && !asOld {
-		return Verdict{Deny: true, Message: strings.TrimSuffix(fmt.Sprintf("%s (a person denied it: %s", g.text(), why), ": ") + ")", Path: g.path()}, false, nil
+		return Verdict{Deny: true, Message: strings.TrimSuffix(fmt.Sprintf("%s (a person denied it: %s", stop.Message, why), ": ") + ")", Path: g.path()}, false, nil
 	}
 	stop.Status = Stopped
 	if why != "" {

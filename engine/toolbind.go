@@ -53,6 +53,9 @@ func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (args json.RawMessag
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
 		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.info().Name, clip(string(raw), 200))
 	}
+	if err := unambiguous(raw); err != nil {
+		return nil, nil, fmt.Errorf("%s cannot be called: %w", t.info().Name, err)
+	}
 	if t.Spec != nil && len(t.Spec.With) > 0 {
 		m := map[string]json.RawMessage{}
 		if err := json.Unmarshal(raw, &m); err != nil {

@@ -64,7 +64,10 @@ func when(holds func(engine.ToolEnv) bool) component.GuardRef {
 }
 
 func above(n int) component.GuardRef {
-	return when(func(t engine.ToolEnv) bool { return t.Args["n"].(int) > n })
+	return when(func(t engine.ToolEnv) bool {
+		got, err := t.Args["n"].(json.Number).Int64()
+		return err != nil || got > int64(n)
+	})
 }
 
 // small fits arguments whose n is below 100.

@@ -27,13 +27,13 @@ func TraceOf(res *Result, prompts []string) TraceEnv {
 	return t
 }
 
-// argsOf is the arguments of a call; what is no object has none that
-// expressions could name.
+// argsOf is the arguments of a call, numbers with the digits they were written
+// with; what is no object has none that expressions could name.
 func argsOf(args json.RawMessage) map[string]any {
 	if !json.Valid(args) {
 		return nil
 	}
-	m, _ := PlainJSON(args).(map[string]any)
+	m, _ := decoded(args).(map[string]any)
 	return m
 }
 

@@ -172,7 +172,7 @@ func wildProgram(tb testing.TB, r *rand.Rand) *engine.Program {
 	if r.IntN(2) == 0 {
 		at := []engine.GuardPlace{engine.BeforeTool, engine.AfterTool}[r.IntN(2)]
 		ones := guardOf("tool", func(env any) bool {
-			return env.(map[string]any)["tool"].(engine.ToolEnv).Args["n"] == 1
+			return env.(map[string]any)["tool"].(engine.ToolEnv).Args["n"] == json.Number("1")
 		})
 		p.Guards = []engine.Guard{{Name: "no-ones", At: at, Do: engine.GuardReplan, Message: "no ones", When: ones}}
 	}

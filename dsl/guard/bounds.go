@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"encoding/json"
 	"maps"
 	"math"
 	"reflect"
@@ -163,18 +164,15 @@ func count(v any, otherwise int) int {
 }
 
 func numeric(v any) (float64, bool) {
-	switch v, _ := plain(v); v := v.(type) {
-	case int:
-		return float64(v), true
-	case float64:
-		return v, true
+	q, ok := quantityOf(v)
+	if !ok {
+		return 0, false
 	}
-	return 0, false
+	return nearest(q), true
 }
 
 // constant is the range of one value; of lists and objects only the kind.
 func constant(v any) Range {
-	v, _ = plain(v)
 	switch v := v.(type) {
 	case nil:
 		return Nothing()
@@ -182,7 +180,7 @@ func constant(v any) Range {
 		return boolean(v, !v)
 	case string:
 		return Words(v)
-	case int, float64:
+	case int, float64, json.Number:
 		f, _ := numeric(v)
 		return Range{kinds: isNumber, lo: f, hi: f, whole: f == math.Trunc(f)}.safe()
 	case []any:

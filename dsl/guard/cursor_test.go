@@ -90,7 +90,7 @@ func TestCursorOffersWhatMayStandThere(t *testing.T) {
 		{"words of a text that is not closed", "after_step", "step.status == \"o‸", "ok failed limit loop timeout cancelled skipped needs_review"},
 		{"words of a text in a list", "before_tool", "tool.effect in ['read', '‸']", "read idempotent write"},
 		{"words of a text that stands first", "before_tool", "'‸' == tool.effect", "read idempotent write"},
-		{"words of an element's field", "tests", "all(trace.calls, .status == '‸')", "ok error denied timeout"},
+		{"words of an element's field", "tests", "all(trace.calls, .status == '‸')", "ok error denied timeout unknown"},
 		{"no words of any text", "after_step", "step.goal == '‸'", ""},
 	}
 	for _, c := range cases {

@@ -14,52 +14,49 @@ import (
 // Env is the names an expression may use, and their types. The zero value has
 // none. It is immutable.
 type Env struct {
-	declared types.Map               // as checked
-	compiled types.Map               // as run: what comes from JSON is untyped
-	structs  map[string]reflect.Type // names whose values are structs, as checked and as run
+	declared types.Map
+	structs  map[string]reflect.Type // names whose values are structs
+	strict   bool                    // the arguments of calls are given (see given)
 }
 
 // names lists the environment's names, sorted.
 func (e Env) names() []string { return slices.Sorted(maps.Keys(e.declared)) }
 
 // with is the environment and one more name.
-func (e Env) with(name string, declared, compiled types.Type) Env {
-	out := Env{maps.Clone(e.declared), maps.Clone(e.compiled), e.structs}
-	if out.declared == nil {
-		out = Env{declared: types.Map{}, compiled: types.Map{}}
+func (e Env) with(name string, t types.Type) Env {
+	e.declared = maps.Clone(e.declared)
+	if e.declared == nil {
+		e.declared = types.Map{}
 	}
-	out.declared[name], out.compiled[name] = declared, compiled
-	return out
+	e.declared[name] = t
+	return e
 }
 
 // withStruct is the environment and one more name whose values have the type
 // of v.
 func (e Env) withStruct(name string, v any) Env {
-	out := e.with(name, types.TypeOf(v), types.TypeOf(v))
-	out.structs = maps.Clone(e.structs)
-	if out.structs == nil {
-		out.structs = map[string]reflect.Type{}
+	e = e.with(name, types.TypeOf(v))
+	e.structs = maps.Clone(e.structs)
+	if e.structs == nil {
+		e.structs = map[string]reflect.Type{}
 	}
-	out.structs[name] = reflect.TypeOf(v)
-	return out
+	e.structs[name] = reflect.TypeOf(v)
+	return e
 }
 
-// option gives the library one of the environment's maps. Structs are put in
-// by hand: only then does it know the fields of each of them again when it
-// compiles.
-func (e Env) option(m types.Map) func(*conf.Config) {
-	return func(c *conf.Config) {
-		c.WithEnv(m)
-		for name, t := range e.structs {
-			c.Env.Fields[name] = c.NtCache.FromType(t)
-		}
+// option gives the library the environment. Structs are put in by hand: only
+// then does it know the fields of each of them.
+func (e Env) option(c *conf.Config) {
+	c.WithEnv(e.declared)
+	for name, t := range e.structs {
+		c.Env.Fields[name] = c.NtCache.FromType(t)
 	}
 }
 
 // With is the environment and one more name whose values satisfy a JSON Schema.
 // A nil schema is any value.
 func (e Env) With(name string, schema any) Env {
-	return e.with(name, typeOf(schema), types.Any)
+	return e.with(name, typeOf(schema))
 }
 
 // words are the types of a declaration.
@@ -83,7 +80,7 @@ func Declared(declaration string) (Env, error) {
 		if !ok {
 			return Env{}, fmt.Errorf("declaration %q: unknown type %s", strings.TrimSpace(part), fields[1])
 		}
-		e = e.with(fields[0], t, types.Any)
+		e = e.with(fields[0], t)
 	}
 	return e, nil
 }

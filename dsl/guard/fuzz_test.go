@@ -36,7 +36,7 @@ func FuzzGuard(f *testing.F) {
 			t.Fatalf("%q: %v, %v and then %v, %v", src, a, err, b, again)
 		}
 		if err != nil {
-			for _, inner := range []string{"runtime error", "interface conversion", "reflect", "interface {}"} {
+			for _, inner := range []string{"internal error", "runtime error", "interface conversion", "reflect", "interface {}"} {
 				if said := strings.TrimPrefix(err.Error(), "evaluate "+src+": "); !strings.Contains(src, inner) && strings.Contains(said, inner) {
 					t.Fatalf("%q: the error is told in the words of Go: %s", src, said)
 				}

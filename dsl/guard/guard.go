@@ -2,17 +2,12 @@ package guard
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
-	"sync"
 
-	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/types"
-	"github.com/expr-lang/expr/vm"
 )
 
 // Guard is a compiled expression that says yes or no. It is immutable and safe
@@ -22,10 +17,10 @@ type Guard struct{ value Value }
 // Value is a compiled expression of any type. It is immutable and safe for
 // concurrent use.
 type Value struct {
-	source  string
-	program *vm.Program
-	metered bool     // it draws on the budget
-	json    []string // names whose values may hold numbers as JSON wrote them
+	source   string
+	root     ast.Node
+	strict   bool
+	patterns patterns
 }
 
 // Compile checks a source against an environment and compiles it. The problem
@@ -47,8 +42,12 @@ func CompileValue(src string, env Env) (*Value, *Problem) {
 func (g *Guard) String() string { return g.value.source }
 
 // Eval evaluates the guard. The values are those of its environment by name:
-// the engine's structs, and JSON decoded with or without json.Number. They are
-// only read.
+// the engine's structs, and JSON decoded with or without json.Number, whose
+// numbers compare exactly. They are only read.
+//
+// An error says that the guard is undecided: an operation was given a value it
+// cannot work with, such as an argument of a call that is missing. Nothing is
+// known then, so the caller must take the safe side.
 func (g *Guard) Eval(values map[string]any) (bool, error) {
 	v, err := g.value.Eval(values)
 	if err != nil {
@@ -56,7 +55,7 @@ func (g *Guard) Eval(values map[string]any) (bool, error) {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("evaluate %s: the result is %s, not true or false", g.value.source, kindOf(v))
+		return false, fmt.Errorf("evaluate %s: the result is %s, not true or false", g.value.source, kindNames[kindOf(v)])
 	}
 	return b, nil
 }
@@ -64,92 +63,54 @@ func (g *Guard) Eval(values map[string]any) (bool, error) {
 // String is the source.
 func (v *Value) String() string { return v.source }
 
-// Eval evaluates the expression; see Guard.Eval.
-func (v *Value) Eval(values map[string]any) (any, error) {
-	s := sessions.Get().(*session)
-	defer sessions.Put(s)
-	out, err := s.vm.Run(v.program, s.values(v, values))
-	clear(s.own)
-	if err != nil {
-		return nil, fmt.Errorf("evaluate %s: %w", v.source, runProblem(v.source, err))
-	}
-	return out, nil
-}
-
-// session is what an evaluation needs and leaves to the next.
-type session struct {
-	vm     vm.VM
-	budget int
-	own    map[string]any
-}
-
-var sessions = sync.Pool{New: func() any {
-	return &session{vm: vm.VM{MemoryBudget: maxWork}, own: map[string]any{}}
-}}
-
-// values are the caller's values, or a copy with plain numbers and the budget.
-func (s *session) values(v *Value, given map[string]any) map[string]any {
-	copied := false
-	set := func(name string, value any) {
-		if !copied {
-			maps.Copy(s.own, given)
-			copied = true
+// Eval evaluates the expression; see Guard.Eval. A number of the result is an
+// int or a float64.
+func (v *Value) Eval(values map[string]any) (out any, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			out, err = nil, fmt.Errorf("evaluate %s: %w", v.source, problemAt(v.source, r.at, r.message, r.hint))
+		default: // a defect of ours, which must not let a call pass
+			out, err = nil, fmt.Errorf("evaluate %s: internal error: %v", v.source, r)
 		}
-		s.own[name] = value
-	}
-	for _, name := range v.json {
-		if p, changed := plain(given[name]); changed {
-			set(name, p)
-		}
-	}
-	if v.metered {
-		s.budget = maxWork
-		set(budgetName, &s.budget)
-	}
-	if copied {
-		return s.own
-	}
-	return given
+	}()
+	e := evaluation{values: values, strict: v.strict, patterns: v.patterns}
+	return bare(e.eval(v.root)), nil
 }
 
 func compile(src string, env Env, boolean bool) (*Value, *Problem) {
-	in, p := check(src, env, boolean)
+	in, root, p := check(src, env, boolean)
 	if p != nil {
 		return nil, p
 	}
-	m := &meter{}
-	metered := env.with(budgetName, types.Any, types.Any)
-	program, err := expr.Compile(src, restrict, functions, metered.option(metered.compiled), expr.Patch(m))
-	if err != nil {
-		return nil, problemOf(src, err)
-	}
-	return &Value{source: src, program: program, metered: m.used, json: in.json(env)}, nil
+	return &Value{source: src, root: root, strict: env.strict, patterns: in.patterns}, nil
 }
 
 // check finds everything wrong with a source before it is compiled.
-func check(src string, env Env, boolean bool) (*inspector, *Problem) {
+func check(src string, env Env, boolean bool) (*inspector, ast.Node, *Problem) {
 	if p := checkSize(src); p != nil {
-		return nil, p
+		return nil, nil, p
 	}
 	c := conf.CreateNew()
 	restrict(c)
-	env.option(env.declared)(c)
+	env.option(c)
 	tree, err := parser.ParseWithConfig(src, c)
 	if err != nil {
-		return nil, explain(src, problemOf(src, err))
+		return nil, nil, explain(src, problemOf(src, err))
 	}
 	in := inspect(src, tree.Node)
 	if in.found != nil {
-		return nil, in.found
+		return nil, nil, in.found
 	}
 	t, err := checker.Check(tree, c)
 	if err != nil {
-		return nil, improve(problemOf(src, err), tree.Node, env)
+		return nil, nil, improve(problemOf(src, err), tree.Node, env)
 	}
 	if boolean && t.Kind() != reflect.Bool && t.Kind() != reflect.Interface {
-		return nil, problemAt(src, 0, "the expression gives "+typeName(t)+", not true or false", booleanHint(tree.Node))
+		return nil, nil, problemAt(src, 0, "the expression gives "+typeName(t)+", not true or false", booleanHint(tree.Node))
 	}
-	return in, nil
+	return in, tree.Node, nil
 }
 
 func booleanHint(root ast.Node) string {

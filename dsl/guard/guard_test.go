@@ -201,13 +201,13 @@ func TestEvalErrors(t *testing.T) {
 		{"after_step", `plan.steps[7].goal == ""`, `evaluate plan.steps[7].goal == "": line 1, column 11: index out of range: 7 (array length is 2) (test len(list) first)`},
 		{"after_step", `int(step.goal) == 1`, `evaluate int(step.goal) == 1: int takes a number, and text that is one (test it first: x matches "^[0-9]+$")`},
 		{"after_step", `run.tokens % (run.replans - 1) == 0`, `evaluate run.tokens % (run.replans - 1) == 0: line 1, column 12: division by zero (test the divisor first: n != 0 and x % n == 0)`},
-		{"after_step", `step.output.n contains "x"`, `evaluate step.output.n contains "x": line 1, column 15: the value is a number, not text (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
-		{"after_step", `not step.output.missing`, `evaluate not step.output.missing: the value is nil, not true or false (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
-		{"after_step", `step.output.n[0] == 1`, `evaluate step.output.n[0] == 1: line 1, column 14: cannot fetch 0 from number (test what it is first, or write the condition on the text itself)`},
+		{"after_step", `step.output.n contains "x"`, `evaluate step.output.n contains "x": line 1, column 15: step.output.n is a number, not text (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
+		{"after_step", `not step.output.missing`, `evaluate not step.output.missing: step.output.missing is nil, not true or false (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
+		{"after_step", `step.output.n[0] == 1`, `evaluate step.output.n[0] == 1: line 1, column 14: cannot fetch 0 from a number (test what it is first, or write the condition on the text itself)`},
 		{"ensures", `output.answer.inty == 1`, `evaluate output.answer.inty == 1: line 1, column 15: text has no fields (test what it is first, or write the condition on the text itself)`},
 		{"after_step", `1 == 2 or 1 == int(step.goal)`, `evaluate 1 == 2 or 1 == int(step.goal): line 1, column 16: int takes a number, and text that is one (test it first: x matches "^[0-9]+$")`},
 		{"after_step", `step.output.score % 2 == 0`, `evaluate step.output.score % 2 == 0: line 1, column 13: % takes whole numbers, not 0.9`},
-		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: invalid operation: string > int (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
+		{"ensures", `output.answer > 3`, `evaluate output.answer > 3: line 1, column 15: > compares two numbers or two texts, not text and a number (int(x), float(x) and string(x) convert; compare with nil what may be missing)`},
 	}
 	for _, c := range cases {
 		t.Run(c.src, func(t *testing.T) {

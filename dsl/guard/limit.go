@@ -2,11 +2,12 @@ package guard
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser/lexer"
-	"github.com/expr-lang/expr/types"
 )
 
 // The caps of a source. They are checked before the compiler sees it, which
@@ -51,8 +52,8 @@ type inspector struct {
 	src   string
 	nodes int
 	found *Problem
-	names map[string]bool // the identifiers
-	loose bool            // something untyped inside a typed value is used
+	// patterns are the regular expressions that are written out.
+	patterns patterns
 }
 
 // tooMany ends a walk: a chain like a < b < c shares its middle, so a walk over
@@ -62,7 +63,7 @@ type tooMany struct{}
 // inspect refuses functions that are not allowed and expressions that are small
 // in the source only.
 func inspect(src string, root ast.Node) (in *inspector) {
-	in = &inspector{src: src, names: map[string]bool{}}
+	in = &inspector{src: src, patterns: patterns{}}
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(tooMany); !ok {
@@ -86,7 +87,7 @@ func (in *inspector) Visit(node *ast.Node) {
 			in.refuse(n, "function "+n.Name+" cannot be used here", functionHint(n.Name))
 		}
 	case *ast.IdentifierNode:
-		if in.names[n.Value] = true; n.Value == "$env" {
+		if n.Value == "$env" {
 			in.refuse(n, "$env cannot be used here", "write the name itself")
 		}
 	case *ast.CallNode:
@@ -100,24 +101,35 @@ func (in *inspector) Visit(node *ast.Node) {
 		} else if _, ok := n.Callee.(*ast.IdentifierNode); !ok {
 			in.refuse(n, "a value cannot be called", "")
 		}
-	case *ast.MemberNode:
-		if name, ok := n.Property.(*ast.StringNode); ok {
-			in.loose = in.loose || name.Value == "output" || name.Value == "args" || name.Value == "result"
-		} else {
-			in.loose = true
-		}
+	case *ast.FloatNode:
+		in.number(n)
+	case *ast.BinaryNode:
+		in.pattern(n)
 	}
 }
 
-// json lists the names of the environment whose values may hold JSON numbers
-// that the expression reads, sorted.
-func (in *inspector) json(env Env) (out []string) {
-	for _, name := range env.names() {
-		if in.names[name] && (env.compiled[name] == types.Any || jsonInside[name] && in.loose) {
-			out = append(out, name)
-		}
+// number refuses a number with more digits than the library keeps.
+func (in *inspector) number(n *ast.FloatNode) {
+	chars := []rune(in.src)
+	at := n.Location()
+	if at.To > len(chars) || at.From >= at.To {
+		return
 	}
-	return out
+	text := strings.ReplaceAll(string(chars[at.From:at.To]), "_", "")
+	if written, ok := readNumber(text); !ok || rational(written).Cmp(rational(n.Value)) != 0 {
+		in.refuse(n, "the number "+text+" has too many digits", "write it with 15 digits at most")
+	}
+}
+
+// pattern compiles a regular expression that is written out.
+func (in *inspector) pattern(n *ast.BinaryNode) {
+	text, ok := n.Right.(*ast.StringNode)
+	if n.Operator != "matches" || !ok {
+		return
+	}
+	if p, err := regexp.Compile(text.Value); err == nil { // the check reports the error
+		in.patterns[n] = p
+	}
 }
 
 func (in *inspector) refuse(n ast.Node, message, hint string) {

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/parser"
 )
 
 // Verdict is what can be said of a condition before it is tried.
@@ -49,17 +47,11 @@ func Forecast(src string, env Env, b Bounds) (r Range, sure bool) {
 
 // parsed is the tree of a source that compiles in an environment, else nil.
 func parsed(src string, env Env) ast.Node {
-	if _, p := check(src, env, false); p != nil {
+	_, root, p := check(src, env, false)
+	if p != nil {
 		return nil
 	}
-	c := conf.CreateNew()
-	restrict(c)
-	env.option(env.declared)(c)
-	tree, err := parser.ParseWithConfig(src, c)
-	if err != nil {
-		return nil
-	}
-	return tree.Node
+	return root
 }
 
 // outlook evaluates an expression on ranges instead of values.

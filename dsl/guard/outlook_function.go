@@ -179,7 +179,7 @@ func total(list Range, each *Range) Range {
 	if !each.whole || list.most == endless || math.IsInf(each.lo, 0) || math.IsInf(each.hi, 0) {
 		return Range{kinds: isNumber, lo: math.Inf(-1), hi: math.Inf(1), whole: each.whole, nan: !each.whole}
 	}
-	lo, hi := corners(Whole(float64(list.least), float64(list.most)), *each, func(a, b float64) float64 { return a * b })
+	lo, hi := corners("*", Whole(float64(list.least), float64(list.most)), *each)
 	return Whole(min(lo, hi), max(lo, hi)).tidy()
 }
 
@@ -257,7 +257,7 @@ func rounding(name string, r Range) Range {
 		f = math.Round
 	case "int":
 		if f = math.Trunc; math.IsInf(r.lo, 0) || math.IsInf(r.hi, 0) {
-			return Whole(math.Inf(-1), math.Inf(1))
+			return Whole(math.Inf(-1), math.Inf(1)).failing()
 		}
 	case "float":
 		return r

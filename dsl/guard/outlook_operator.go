@@ -2,6 +2,7 @@ package guard
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/expr-lang/expr/ast"
 )
@@ -144,21 +145,23 @@ func arithmetic(operator string, l, r Range) Range {
 	out := Range{kinds: isNumber, whole: l.whole && r.whole, nan: l.nan || r.nan}
 	switch operator {
 	case "+":
-		out.lo, out.hi = l.lo+r.lo, l.hi+r.hi
+		out.lo, _ = around(operator, l.lo, r.lo)
+		_, out.hi = around(operator, l.hi, r.hi)
 	case "-":
-		out.lo, out.hi = l.lo-r.hi, l.hi-r.lo
+		out.lo, _ = around(operator, l.lo, r.hi)
+		_, out.hi = around(operator, l.hi, r.lo)
 	case "*":
-		out.lo, out.hi = corners(l, r, func(a, b float64) float64 { return a * b })
+		out.lo, out.hi = corners(operator, l, r)
+		out.fails = math.IsInf(out.lo, 0) || math.IsInf(out.hi, 0) // products that go on growing are refused
 	case "/":
-		if out.whole = false; r.lo > 0 || r.hi < 0 {
-			out.lo, out.hi = corners(l, r, func(a, b float64) float64 { return a / b })
-		} else {
-			out.lo, out.hi, out.nan = math.Inf(-1), math.Inf(1), true
+		if out.whole = false; r.lo <= 0 && r.hi >= 0 || r.nan || math.IsInf(r.lo, 0) || math.IsInf(r.hi, 0) || l.nan || math.IsInf(l.lo, 0) || math.IsInf(l.hi, 0) {
+			return Number(math.Inf(-1), math.Inf(1)).failing()
 		}
+		out.lo, out.hi = corners(operator, l, r)
 	case "%":
 		return remainder(l, r)
 	default: // powers
-		return Range{kinds: isNumber, lo: math.Inf(-1), hi: math.Inf(1), nan: true}
+		return Number(math.Inf(-1), math.Inf(1)).failing()
 	}
 	return out.tidy()
 }
@@ -173,16 +176,46 @@ func (r Range) tidy() Range {
 	return r
 }
 
-// corners are the least and the most that a function of two intervals gives
-// which rises or falls in each.
-func corners(l, r Range, f func(a, b float64) float64) (lo, hi float64) {
-	all := []float64{f(l.lo, r.lo), f(l.lo, r.hi), f(l.hi, r.lo), f(l.hi, r.hi)}
-	lo, hi = all[0], all[0]
-	for _, v := range all {
-		if math.IsNaN(v) {
-			return v, v
+// around is an operator on two bounds. The evaluation is exact and bounds are
+// not, so where the result had to be rounded it lies between lo and hi.
+func around(operator string, a, b float64) (lo, hi float64) {
+	l, r, out := rational(a), rational(b), new(big.Rat)
+	var f float64
+	bounded := finite(a) && finite(b)
+	switch operator {
+	case "+":
+		f = a + b
+		out.Add(l, r)
+	case "-":
+		f = a - b
+		out.Sub(l, r)
+	case "*":
+		f = a * b
+		out.Mul(l, r)
+	default:
+		f = a / b
+		if bounded = bounded && b != 0; bounded {
+			out.Quo(l, r)
 		}
-		lo, hi = min(lo, v), max(hi, v)
+	}
+	if !bounded || !finite(f) || out.Cmp(rational(f)) == 0 {
+		return f, f
+	}
+	return math.Nextafter(f, math.Inf(-1)), math.Nextafter(f, math.Inf(1))
+}
+
+// corners are the least and the most that an operator gives on two intervals,
+// which rises or falls in each.
+func corners(operator string, l, r Range) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, a := range []float64{l.lo, l.hi} {
+		for _, b := range []float64{r.lo, r.hi} {
+			least, most := around(operator, a, b)
+			if math.IsNaN(least) {
+				return least, most
+			}
+			lo, hi = min(lo, least), max(hi, most)
+		}
 	}
 	return lo, hi
 }

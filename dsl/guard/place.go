@@ -78,10 +78,11 @@ func Place(name string, parameters map[string]any) (e Env, ok bool) {
 	if parameters == nil {
 		declared[types.Extra] = types.Any
 	}
-	e = e.with("parameters", declared, types.Any)
+	e = e.with("parameters", declared)
+	e.strict = !slices.Contains(more, "trace")
 	for _, n := range more {
 		if n == "output" || n == "case" && name == "checks" {
-			e = e.with(n, types.Any, types.Any)
+			e = e.with(n, types.Any)
 			continue
 		}
 		e = e.withStruct(n, structs[n])

@@ -1,0 +1,314 @@
+package guard
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// evaluation is one run of an expression over values.
+type evaluation struct {
+	values map[string]any
+	strict bool // arguments of calls are given
+	locals []local
+	loops  []loopAt // the innermost last
+	cut    bool     // ?. found nothing: the rest of its chain gives nil
+	spent  int      // of maxWork
+	made   int      // elements of lists that were made
+	boxes  map[boxKey][]any
+	// patterns are the constant patterns of `matches`.
+	patterns patterns
+}
+
+// local is a name that `let` declares.
+type local struct {
+	name  string
+	value any
+}
+
+// loopAt is where a loop is in its list.
+type loopAt struct {
+	elem  any
+	index int
+}
+
+// failure is why an evaluation cannot go on. It is panicked with, and recovered
+// in Value.Eval.
+type failure struct {
+	at            int // in characters
+	message, hint string
+}
+
+// fail ends the evaluation at a node.
+func fail(n ast.Node, hint, format string, args ...any) {
+	panic(failure{n.Location().From, fmt.Sprintf(format, args...), hint})
+}
+
+// Hints that several failures share.
+const (
+	hintConvert = "int(x), float(x) and string(x) convert; compare with nil what may be missing"
+	hintMissing = `write ?? for a default, or test "name" in object first`
+	hintText    = "test what it is first, or write the condition on the text itself"
+)
+
+// eval is the value of a node.
+func (e *evaluation) eval(n ast.Node) any {
+	switch n := n.(type) {
+	case *ast.NilNode:
+		return nil
+	case *ast.BoolNode:
+		return n.Value
+	case *ast.StringNode:
+		return n.Value
+	case *ast.IntegerNode:
+		return n.Value
+	case *ast.FloatNode:
+		return n.Value
+	case *ast.IdentifierNode:
+		return e.name(n.Value)
+	case *ast.UnaryNode:
+		return e.unary(n)
+	case *ast.BinaryNode:
+		return e.binary(n)
+	case *ast.ConditionalNode:
+		if e.truth(n.Cond, n.Cond) {
+			return e.eval(n.Exp1)
+		}
+		return e.eval(n.Exp2)
+	case *ast.ChainNode:
+		return e.chain(n)
+	case *ast.MemberNode:
+		return e.member(n)
+	case *ast.BuiltinNode:
+		return e.builtin(n)
+	case *ast.PointerNode:
+		return e.pointer(n)
+	default:
+		return e.compound(n)
+	}
+}
+
+// compound is eval for what holds several other expressions.
+func (e *evaluation) compound(n ast.Node) (out any) {
+	switch n := n.(type) {
+	case *ast.VariableDeclaratorNode:
+		e.locals = append(e.locals, local{n.Name, e.eval(n.Value)})
+		out = e.eval(n.Expr)
+		e.locals = e.locals[:len(e.locals)-1]
+		return out
+	case *ast.SequenceNode:
+		for _, part := range n.Nodes {
+			out = e.eval(part)
+		}
+		return out
+	case *ast.ArrayNode:
+		list := make([]any, len(n.Nodes))
+		for i, part := range n.Nodes {
+			list[i] = e.eval(part)
+		}
+		e.make(n, len(list))
+		return list
+	case *ast.MapNode:
+		object := make(map[string]any, len(n.Pairs))
+		for _, p := range n.Pairs {
+			pair := p.(*ast.PairNode)
+			object[e.text(pair.Key)] = e.eval(pair.Value)
+		}
+		e.make(n, len(object))
+		return object
+	case *ast.SliceNode:
+		return e.slice(n)
+	}
+	fail(n, "", "this cannot be evaluated")
+	return nil
+}
+
+func (e *evaluation) name(name string) any {
+	for i := len(e.locals) - 1; i >= 0; i-- {
+		if e.locals[i].name == name {
+			return e.locals[i].value
+		}
+	}
+	return e.values[name]
+}
+
+func (e *evaluation) pointer(n *ast.PointerNode) any {
+	l := e.loops[len(e.loops)-1]
+	if n.Name == "index" {
+		return l.index
+	}
+	return l.elem
+}
+
+// chain is a chain of members, which ?. may end.
+func (e *evaluation) chain(n *ast.ChainNode) any {
+	around := e.cut
+	e.cut = false
+	out := e.eval(n.Node)
+	e.cut = around
+	return out
+}
+
+// member is a field of an object or an element of a list.
+func (e *evaluation) member(n *ast.MemberNode) any {
+	base := e.eval(n.Node)
+	if e.cut {
+		return base
+	}
+	from, strict := open(base)
+	if n.Optional && from == nil {
+		e.cut = true
+		return base
+	}
+	key, _ := open(e.eval(n.Property))
+	switch kindOf(from) {
+	case kindObject:
+		name, ok := key.(string)
+		if !ok {
+			fail(n, `write object["name"]`, "the key of an object is text, not %s", kindNames[kindOf(key)])
+		}
+		v, _ := field(from, name)
+		return seal(v, strict || e.strict && name == "args" && reflect.TypeOf(from).Kind() == reflect.Struct)
+	case kindList:
+		return seal(element(from, e.index(n, key, lengthOfValue(from))), strict)
+	case kindNil:
+		e.missing(n.Node, n, strict, fmt.Sprintf("cannot fetch %v from nil", key))
+	}
+	what := kindNames[kindOf(from)]
+	if kindOf(from) == kindText {
+		fail(n, hintText, "text has no fields")
+	}
+	fail(n, hintText, "cannot fetch %v from %s", key, what)
+	return nil
+}
+
+// index is a place in a list; negative ones count from its end.
+func (e *evaluation) index(n ast.Node, key any, size int) int {
+	q, ok := quantityOf(key)
+	if !ok {
+		fail(n, "", "the index of a list is a number, not %s", kindNames[kindOf(key)])
+	}
+	i, ok := whole(q)
+	if at := i; ok && at < 0 {
+		i = size + at
+	}
+	if !ok || i < 0 || i >= size {
+		fail(n, "test len(list) first", "index out of range: %s (array length is %d)", writtenNumber(q), size)
+	}
+	return i
+}
+
+// missing fails because a value is not there.
+func (e *evaluation) missing(of, at ast.Node, strict bool, otherwise string) {
+	if name := path(of); strict && name != "" {
+		fail(at, hintMissing, "%s is missing or null", name)
+	} else if strict {
+		fail(at, hintMissing, "an argument is missing or null")
+	}
+	fail(at, "write ?. instead of . where a value may be missing", "%s", otherwise)
+}
+
+func (e *evaluation) slice(n *ast.SliceNode) any {
+	base := e.eval(n.Node)
+	if e.cut {
+		return base
+	}
+	of, strict := open(base)
+	var chars []rune
+	size := 0
+	switch kindOf(of) {
+	case kindText:
+		chars = []rune(of.(string))
+		size = len(chars)
+	case kindList:
+		size = lengthOfValue(of)
+	default:
+		fail(n, hintConvert, "only lists and text have parts, not %s", kindNames[kindOf(of)])
+	}
+	from, to := e.end(n.From, 0, size), e.end(n.To, size, size)
+	from = min(from, to)
+	if chars != nil || kindOf(of) == kindText {
+		return seal(string(chars[from:to]), strict)
+	}
+	out := make([]any, 0, to-from)
+	for i := from; i < to; i++ {
+		out = append(out, seal(element(of, i), strict))
+	}
+	e.make(n, len(out))
+	return seal(out, strict)
+}
+
+// end is one end of a part, from 0 to size.
+func (e *evaluation) end(n ast.Node, otherwise, size int) int {
+	if n == nil {
+		return otherwise
+	}
+	i := e.whole(n)
+	if i < 0 {
+		i += size
+	}
+	return min(max(i, 0), size)
+}
+
+// truth is the value of a node that must be true or false.
+func (e *evaluation) truth(n, at ast.Node) bool {
+	v, strict := open(e.eval(n))
+	b, ok := v.(bool)
+	if !ok {
+		e.wrong(n, at, v, strict, kindBool)
+	}
+	return b
+}
+
+// text is the value of a node that must be text.
+func (e *evaluation) text(n ast.Node) string {
+	v, strict := open(e.eval(n))
+	s, ok := v.(string)
+	if !ok {
+		e.wrong(n, n, v, strict, kindText)
+	}
+	return s
+}
+
+// quantity is the value of a node that must be a number.
+func (e *evaluation) quantity(n ast.Node) quantity { return e.quantityOf(n, n, e.eval(n)) }
+
+func (e *evaluation) quantityOf(n, at ast.Node, v any) quantity {
+	v, strict := open(v)
+	q, ok := quantityOf(v)
+	if !ok {
+		e.wrong(n, at, v, strict, kindNumber)
+	}
+	return q
+}
+
+// whole is the value of a node that must be a whole number.
+func (e *evaluation) whole(n ast.Node) int {
+	q := e.quantity(n)
+	i, ok := whole(q)
+	if !ok {
+		fail(n, "round(x), floor(x) and ceil(x) give whole numbers", "%s is not a whole number", writtenNumber(q))
+	}
+	return i
+}
+
+// wrong fails because the value of a node is not of the kind that is needed.
+func (e *evaluation) wrong(n, at ast.Node, v any, strict bool, need kind) {
+	k := kindOf(v)
+	switch {
+	case k == kindNil && strict:
+		e.missing(n, at, true, "")
+	case k == kindNumber && need == kindNumber:
+		fail(at, "", "the number %v is larger, or has more digits, than numbers may have", v)
+	}
+	fail(at, hintConvert, "%s is %s, not %s", subject(n), kindNames[k], kindNames[need])
+}
+
+// subject names the value of a node in a message.
+func subject(n ast.Node) string {
+	if name := nameOf(n); name != "" {
+		return name
+	}
+	return "the value"
+}

@@ -1,0 +1,230 @@
+package guard
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// arithmetic is an operator on two numbers, exact but for powers with fractions.
+func (e *evaluation) arithmetic(n ast.Node, operator string, a, b quantity) quantity {
+	if !finite(a) || !finite(b) {
+		return e.infinite(n, operator, nearest(a), nearest(b))
+	}
+	x, small := a.(int)
+	y, also := b.(int)
+	if small = small && also && max(abs(x), abs(y)) < 1<<31; small {
+		switch operator {
+		case "+":
+			return x + y
+		case "-":
+			return x - y
+		case "*":
+			return x * y
+		}
+	}
+	l, r, out := rational(a), rational(b), new(big.Rat)
+	switch operator {
+	case "+":
+		out.Add(l, r)
+	case "-":
+		out.Sub(l, r)
+	case "*":
+		out.Mul(l, r)
+	case "/":
+		if r.Sign() == 0 {
+			fail(n, "test the divisor first: n != 0 and x / n > 1", "division by zero")
+		}
+		out.Quo(l, r)
+	case "%":
+		return e.remainder(n, a, b)
+	default:
+		return e.power(n, a, b)
+	}
+	return checkedSize(n, out)
+}
+
+// infinite is an operator on figures of the engine of which one is not finite.
+func (e *evaluation) infinite(n ast.Node, operator string, a, b float64) quantity {
+	switch operator {
+	case "+":
+		return a + b
+	case "-":
+		return a - b
+	case "*":
+		return a * b
+	}
+	fail(n, "", "%s wants finite numbers", operator)
+	return nil
+}
+
+func abs(i int) int {
+	if i == math.MinInt {
+		return math.MaxInt
+	}
+	return max(i, -i)
+}
+
+// checkedSize refuses numbers that would take long to go on with.
+func checkedSize(n ast.Node, r *big.Rat) quantity {
+	if r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits {
+		fail(n, "", "the result has more than 1,200 digits")
+	}
+	return narrowed(r)
+}
+
+// remainder is % of whole numbers; it has the sign of its left side.
+func (e *evaluation) remainder(n ast.Node, a, b quantity) quantity {
+	b2, _ := n.(*ast.BinaryNode)
+	for i, q := range []quantity{a, b} {
+		if !rational(q).IsInt() {
+			at := n
+			if b2 != nil {
+				at = []ast.Node{b2.Left, b2.Right}[i]
+			}
+			fail(at, "", "%% takes whole numbers, not %s", writtenNumber(q))
+		}
+	}
+	l, r := rational(a).Num(), rational(b).Num()
+	if r.Sign() == 0 {
+		fail(n, "test the divisor first: n != 0 and x % n == 0", "division by zero")
+	}
+	return narrowed(new(big.Rat).SetInt(new(big.Int).Rem(l, r)))
+}
+
+// power is ** (or ^): exact for whole exponents, else the nearest float64.
+func (e *evaluation) power(n ast.Node, a, b quantity) quantity {
+	k, ok := whole(b)
+	if !ok {
+		f := math.Pow(nearest(a), nearest(b))
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			fail(n, "", "the power has no value")
+		}
+		return f
+	}
+	base := rational(a)
+	if base.Sign() == 0 && k < 0 {
+		fail(n, "", "division by zero")
+	}
+	bits := max(base.Num().BitLen(), base.Denom().BitLen())
+	if bits > 1 && (abs(k) > maxBits || abs(k)*(bits-1) > maxBits) {
+		fail(n, "", "the result has more than 1,200 digits")
+	}
+	if bits <= 1 { // 0, 1 and -1
+		k = k%2 + 2*sizeOf(k < 0, k > 0)
+	}
+	exponent := big.NewInt(int64(abs(k)))
+	out := new(big.Rat).SetFrac(new(big.Int).Exp(base.Num(), exponent, nil), new(big.Int).Exp(base.Denom(), exponent, nil))
+	if k < 0 {
+		out.Inv(out)
+	}
+	return checkedSize(n, out)
+}
+
+// ofNumbers is a function of numbers and of lists of them.
+func (e *evaluation) ofNumbers(n *ast.BuiltinNode) any {
+	var all []quantity
+	strict := false
+	for _, a := range n.Arguments {
+		v := e.eval(a)
+		e.charge(a, v, false)
+		_, marked := open(v)
+		strict = strict || marked
+		all = e.numbersIn(a, v, all, 0)
+	}
+	if len(all) == 0 {
+		if n.Name == "min" || n.Name == "max" {
+			return seal(nil, strict)
+		}
+		return 0
+	}
+	sign := func(a, b quantity) int { s, _ := compareQuantities(a, b); return s }
+	switch n.Name {
+	case "min":
+		return slices.MinFunc(all, sign)
+	case "max":
+		return slices.MaxFunc(all, sign)
+	case "mean":
+		total := quantity(0)
+		for _, q := range all {
+			total = e.arithmetic(n, "+", total, q)
+		}
+		return e.arithmetic(n, "/", total, len(all))
+	}
+	slices.SortFunc(all, sign)
+	middle := len(all) / 2
+	if len(all)%2 == 1 {
+		return all[middle]
+	}
+	return e.arithmetic(n, "/", e.arithmetic(n, "+", all[middle-1], all[middle]), 2)
+}
+
+// maxNesting is how deep lists of numbers may lie in each other.
+const maxNesting = 10_000
+
+// numbersIn adds the numbers of a value: its own, or all that lie in a list.
+func (e *evaluation) numbersIn(n ast.Node, v any, all []quantity, depth int) []quantity {
+	raw, strict := open(v)
+	if kindOf(raw) != kindList {
+		return append(all, e.quantityOf(n, n, v))
+	}
+	if depth > maxNesting {
+		fail(n, "", "the lists are nested too deep")
+	}
+	for i := range lengthOfValue(raw) {
+		all = e.numbersIn(n, seal(element(raw, i), strict), all, depth+1)
+	}
+	return all
+}
+
+// converted is int or float, of a number or of text that is one.
+func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) quantity {
+	raw, strict := open(v)
+	q, ok := quantityOf(raw)
+	if s, isText := raw.(string); isText {
+		q, ok = readNumber(strings.TrimPrefix(s, "+"))
+		if _, isWhole := whole(q); ok && n.Name == "int" && (!isWhole || strings.ContainsAny(s, ".eE")) {
+			ok = false
+		}
+	}
+	switch {
+	case raw == nil && strict:
+		e.missing(arg, n, true, "")
+	case !ok:
+		fail(n, `test it first: x matches "^[0-9]+$"`, "%s takes a number, and text that is one", n.Name)
+	case n.Name == "int":
+		return wholeNumber("int", q, n)
+	}
+	return q
+}
+
+// rounding2 is a function of one number.
+func wholeNumber(name string, q quantity, n ast.Node) quantity {
+	if !finite(q) {
+		switch name {
+		case "int":
+			fail(n, "", "int takes a finite number")
+		case "abs":
+			return math.Abs(nearest(q))
+		}
+		return q
+	}
+	r := rational(q)
+	of := func(i *big.Int) quantity { return narrowed(new(big.Rat).SetInt(i)) }
+	floor := func(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+	switch name {
+	case "abs":
+		return narrowed(new(big.Rat).Abs(r))
+	case "floor":
+		return of(floor(r))
+	case "ceil":
+		return of(new(big.Int).Neg(floor(new(big.Rat).Neg(r))))
+	case "round": // halves away from zero
+		half := big.NewRat(int64(r.Sign()), 2)
+		return of(truncated(half.Add(half, r)))
+	}
+	return of(truncated(r))
+}

@@ -1,0 +1,306 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+func (e *evaluation) unary(n *ast.UnaryNode) any {
+	switch n.Operator {
+	case "!", "not":
+		return !e.truth(n.Node, n)
+	case "-":
+		return e.arithmetic(n, "-", 0, e.quantity(n.Node))
+	}
+	return e.quantity(n.Node)
+}
+
+func (e *evaluation) binary(n *ast.BinaryNode) any {
+	switch n.Operator {
+	case "and", "&&":
+		return e.truth(n.Left, n) && e.truth(n.Right, n)
+	case "or", "||":
+		return e.truth(n.Left, n) || e.truth(n.Right, n)
+	case "??":
+		if l := e.eval(n.Left); !absent(l) {
+			return l
+		}
+		return e.eval(n.Right)
+	}
+	l, r := e.eval(n.Left), e.eval(n.Right)
+	switch n.Operator {
+	case "==":
+		return e.same(n, l, r)
+	case "!=":
+		return !e.same(n, l, r)
+	case "<", "<=", ">", ">=":
+		return e.ordered(n, l, r)
+	case "in":
+		return e.in(n, l, r)
+	case "contains", "startsWith", "endsWith", "matches":
+		return e.textual(n, l, r)
+	case "..":
+		return e.interval(n)
+	case "+":
+		if s, ok := e.joined(n, l, r); ok {
+			return s
+		}
+	}
+	return e.arithmetic(n, n.Operator, e.quantityOf(n.Left, n.Left, l), e.quantityOf(n.Right, n.Right, r))
+}
+
+// same is ==. Whether a value is missing is what a comparison with nil, as it is
+// written, asks; any other comparison of an argument wants two values of a kind.
+func (e *evaluation) same(n *ast.BinaryNode, l, r any) bool {
+	if isNilNode(n.Left) || isNilNode(n.Right) {
+		return absent(l) == absent(r)
+	}
+	if len(e.loops) > 0 && !constantNode(n.Left) && !constantNode(n.Right) {
+		e.spend(n.Left, weight(l, maxWork))
+	}
+	return e.equal(n, l, r)
+}
+
+func isNilNode(n ast.Node) bool { _, ok := n.(*ast.NilNode); return ok }
+
+// constantNode says that a node is a value as it is written.
+func constantNode(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode:
+		return true
+	}
+	return false
+}
+
+// equal compares two values with all they hold.
+func (e *evaluation) equal(n *ast.BinaryNode, a, b any) bool {
+	l, strict := open(a)
+	r, also := open(b)
+	strict = strict || also
+	left, right := kindOf(l), kindOf(r)
+	switch {
+	case left != right && strict:
+		e.unlike(n, l, r)
+	case left != right:
+		return absent(l) && absent(r)
+	case left == kindNil && strict:
+		e.missing(n.Left, n, true, "")
+	}
+	switch left {
+	case kindNumber:
+		sign, ok := compareQuantities(e.quantityOf(n.Left, n, l), e.quantityOf(n.Right, n, r))
+		return ok && sign == 0
+	case kindList:
+		size := lengthOfValue(l)
+		if lengthOfValue(r) != size {
+			return false
+		}
+		for i := range size {
+			if !e.equal(n, seal(element(l, i), strict), seal(element(r, i), strict)) {
+				return false
+			}
+		}
+		return true
+	case kindObject:
+		return e.equalObjects(n, l, r, strict)
+	case kindOther:
+		return false
+	}
+	return l == r
+}
+
+func (e *evaluation) equalObjects(n *ast.BinaryNode, l, r any, strict bool) bool {
+	names := fieldNames(l)
+	if !slices.Equal(names, fieldNames(r)) {
+		return false
+	}
+	for _, name := range names {
+		a, _ := field(l, name)
+		b, _ := field(r, name)
+		if !e.equal(n, seal(a, strict), seal(b, strict)) {
+			return false
+		}
+	}
+	return true
+}
+
+// unlike fails because an argument is compared with a value of another kind.
+func (e *evaluation) unlike(n *ast.BinaryNode, l, r any) {
+	switch {
+	case l == nil:
+		e.missing(n.Left, n, true, "")
+	case r == nil:
+		e.missing(n.Right, n, true, "")
+	}
+	fail(n, hintConvert, "%s is %s, and it is compared with %s", subject(n.Left), kindNames[kindOf(l)], kindNames[kindOf(r)])
+}
+
+// ordered is <, <=, > or >=, of two numbers or of two texts.
+func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
+	l, strict := open(a)
+	r, also := open(b)
+	sign, ok := 0, true
+	left, right := kindOf(l), kindOf(r)
+	switch {
+	case left == kindText && right == kindText:
+		sign = strings.Compare(l.(string), r.(string))
+	case left == kindNumber && right == kindNumber:
+		sign, ok = compareQuantities(e.quantityOf(n.Left, n, l), e.quantityOf(n.Right, n, r))
+	case left == kindNil && strict:
+		e.missing(n.Left, n, true, "")
+	case right == kindNil && also:
+		e.missing(n.Right, n, true, "")
+	default:
+		fail(n, hintConvert, "%s compares two numbers or two texts, not %s and %s", n.Operator, kindNames[left], kindNames[right])
+	}
+	switch n.Operator {
+	case "<":
+		return ok && sign < 0
+	case "<=":
+		return ok && sign <= 0
+	case ">":
+		return ok && sign > 0
+	}
+	return ok && sign >= 0
+}
+
+// in looks for a value in a list, or for a key in an object.
+func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
+	needle, strict := open(a)
+	of, also := open(b)
+	if len(e.loops) > 0 {
+		if _, written := n.Right.(*ast.ArrayNode); !written {
+			e.spend(n.Right, weight(b, maxWork))
+		}
+	}
+	switch {
+	case needle == nil && strict:
+		e.missing(n.Left, n, true, "")
+	case of == nil && also:
+		e.missing(n.Right, n, true, "")
+	case of == nil:
+		return false
+	}
+	switch kindOf(of) {
+	case kindObject:
+		name, ok := needle.(string)
+		if !ok && (strict || also) {
+			fail(n, hintConvert, "the key of an object is text, not %s", kindNames[kindOf(needle)])
+		}
+		if !ok {
+			return false
+		}
+		_, there := field(of, name)
+		return there
+	case kindList:
+		return e.among(n, needle, of, strict, also)
+	}
+	fail(n, hintConvert, "in wants a list or an object on its right, not %s", kindNames[kindOf(of)])
+	return false
+}
+
+// among looks for a value in a list. Where one of them is an argument, a value
+// that is not found must be one that could have been.
+func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGiven bool) bool {
+	like, unlike, size := 0, 0, lengthOfValue(list)
+	for i := range size {
+		elem, marked := open(element(list, i))
+		listGiven = listGiven || marked
+		if kindOf(elem) != kindOf(needle) {
+			unlike++
+			continue
+		}
+		like++
+		if e.equal(n, needle, elem) {
+			return true
+		}
+	}
+	if listGiven && unlike > 0 || strict && size > 0 && like == 0 {
+		fail(n, hintConvert, "%s is %s, and the list holds none of the kind, or others", subject(n.Left), kindNames[kindOf(needle)])
+	}
+	return false
+}
+
+// textual is an operator that looks into text. One that is not there holds
+// nothing, unless it is an argument.
+func (e *evaluation) textual(n *ast.BinaryNode, a, b any) bool {
+	l, strict := open(a)
+	r, also := open(b)
+	if l == nil && !strict && !(r == nil && also) || r == nil && !also && !(l == nil && strict) {
+		return false
+	}
+	text, ok := l.(string)
+	if !ok {
+		e.wrong(n.Left, n, l, strict, kindText)
+	}
+	part, ok := r.(string)
+	if !ok {
+		e.wrong(n.Right, n, r, also, kindText)
+	}
+	if len(e.loops) > 0 {
+		units := size(text)
+		if n.Operator == "matches" {
+			units *= 4
+		}
+		e.spend(n.Left, units)
+	}
+	switch n.Operator {
+	case "contains":
+		return strings.Contains(text, part)
+	case "startsWith":
+		return strings.HasPrefix(text, part)
+	case "endsWith":
+		return strings.HasSuffix(text, part)
+	}
+	return e.pattern(n, part).MatchString(text)
+}
+
+// patterns are compiled regular expressions by where they are used.
+type patterns map[*ast.BinaryNode]*regexp.Regexp
+
+func (e *evaluation) pattern(n *ast.BinaryNode, text string) *regexp.Regexp {
+	if p := e.patterns[n]; p != nil {
+		return p
+	}
+	p, err := regexp.Compile(text)
+	if err != nil {
+		fail(n, "", "%v", err)
+	}
+	return p
+}
+
+// joined is + of two texts.
+func (e *evaluation) joined(n *ast.BinaryNode, a, b any) (out string, ok bool) {
+	l, _ := open(a)
+	r, _ := open(b)
+	left, isText := l.(string)
+	right, also := r.(string)
+	if !isText || !also {
+		if isText && r != nil || also && l != nil {
+			fail(n, hintConvert, "+ adds two numbers or joins two texts, not %s and %s", kindNames[kindOf(l)], kindNames[kindOf(r)])
+		}
+		return "", false
+	}
+	e.spend(n, 1+(len(left)+len(right))/16)
+	return left + right, true
+}
+
+// interval is a..b, whole numbers and both included.
+func (e *evaluation) interval(n *ast.BinaryNode) any {
+	from, to := e.whole(n.Left), e.whole(n.Right)
+	if to < from {
+		return []any{}
+	}
+	if size := to - from; size < 0 || size >= maxWork {
+		e.make(n, maxWork+1)
+	}
+	e.make(n, to-from+1)
+	out := make([]any, 0, to-from+1)
+	for i := from; i <= to; i++ {
+		out = append(out, i)
+	}
+	return out
+}
