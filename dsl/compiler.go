@@ -85,6 +85,7 @@ func (c *compiler) compile() *engine.Program {
 	if c.library() {
 		c.llms()
 		c.toolSection()
+		c.arguments()
 		return nil
 	}
 	c.program = &engine.Program{
@@ -95,7 +96,7 @@ func (c *compiler) compile() *engine.Program {
 		},
 	}
 	phases := []func(){
-		c.datetime, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.output, c.nodes, c.urging, c.innerAgents,
+		c.datetime, c.llms, c.toolSection, c.checkPins, c.limits, c.guards, c.arguments, c.output, c.nodes, c.urging, c.innerAgents,
 	}
 	for _, phase := range phases {
 		if c.loader.options.left() {

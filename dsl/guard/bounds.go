@@ -77,7 +77,26 @@ func Fits(schema any) Range {
 		}
 		return out
 	}
+	if s["type"] == nil && s["properties"] == nil {
+		return fitsAlternatives(s)
+	}
 	return fitsType(s, s["type"])
+}
+
+// fitsAlternatives is what fits one of the schemas of anyOf or oneOf.
+func fitsAlternatives(s map[string]any) Range {
+	list, _ := s["anyOf"].([]any)
+	if list == nil {
+		list, _ = s["oneOf"].([]any)
+	}
+	if len(list) == 0 {
+		return Anything()
+	}
+	out := Fits(list[0])
+	for _, alternative := range list[1:] {
+		out = out.Or(Fits(alternative))
+	}
+	return out
 }
 
 func fitsType(s map[string]any, typ any) Range {
@@ -137,7 +156,28 @@ func fitsObject(s map[string]any) Range {
 	}
 	out := Object(fields)
 	out.open = s["additionalProperties"] != false || s["patternProperties"] != nil
+	if rest, ok := s["additionalProperties"].(map[string]any); ok && s["patternProperties"] == nil {
+		r := Fits(rest)
+		out.rest = &r
+	}
+	out.named = declaresFields(s)
 	return out
+}
+
+// declaresFields says that a schema lists the fields an object may have: that it
+// lets others pass, as every schema does that does not say otherwise, does not
+// count.
+func declaresFields(s map[string]any) bool {
+	for _, key := range []string{"patternProperties", "anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "unevaluatedProperties"} {
+		if s[key] != nil {
+			return false
+		}
+	}
+	extra, said := s["additionalProperties"]
+	if said {
+		return extra == false
+	}
+	return s["properties"] != nil
 }
 
 // bounded is the numbers between the bounds of a schema.

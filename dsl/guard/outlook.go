@@ -59,6 +59,9 @@ type outlook struct {
 	names Bounds
 	loops []loopRange // the innermost last
 	heard func(n ast.Node, left, right Range)
+
+	uses    *uses    // what is wrong with uses of arguments; nil = it is not looked for
+	present []string // paths that are known not to be nil
 }
 
 // loopRange is what # and #index may be.
@@ -82,7 +85,9 @@ func (o *outlook) eval(n ast.Node) Range {
 	case *ast.IdentifierNode:
 		return o.name(n.Value)
 	case *ast.UnaryNode:
-		return unary(n.Operator, o.eval(n.Node))
+		r := o.eval(n.Node)
+		o.operand(n, r)
+		return unary(n.Operator, r)
 	case *ast.BinaryNode:
 		return o.binary(n)
 	case *ast.ConditionalNode:
@@ -142,6 +147,7 @@ func (o *outlook) declaration(n *ast.VariableDeclaratorNode) Range {
 
 func (o *outlook) conditional(n *ast.ConditionalNode) Range {
 	when := o.eval(n.Cond)
+	o.needs(n.Cond, n.Cond, when, isBool, "a condition is true or false")
 	fails := when.fails || !when.only(isBool)
 	switch {
 	case !fails && when.kinds == isTrue:
@@ -149,7 +155,7 @@ func (o *outlook) conditional(n *ast.ConditionalNode) Range {
 	case !fails && when.kinds == isFalse:
 		return o.eval(n.Exp2)
 	}
-	return o.eval(n.Exp1).Or(o.eval(n.Exp2)).failingIf(fails)
+	return o.knowing(n.Cond, true, n.Exp1).Or(o.knowing(n.Cond, false, n.Exp2)).failingIf(fails)
 }
 
 func (o *outlook) pointer(name string) Range {
@@ -199,6 +205,9 @@ func (o *outlook) object(n *ast.MapNode) Range {
 // written out, and elements that are there, cannot fail.
 func (o *outlook) member(n *ast.MemberNode) Range {
 	from, key := o.eval(n.Node), o.eval(n.Property)
+	if o.uses != nil {
+		o.reached(n, from, key)
+	}
 	var missing Range // what ?. gives instead of failing
 	if n.Optional && from.kinds&isNil != 0 {
 		missing = Nothing()
@@ -208,6 +217,18 @@ func (o *outlook) member(n *ast.MemberNode) Range {
 	switch {
 	case from.kinds == 0:
 		return missing.failingIf(fails)
+	case from.origin != nil && from.kinds&isObject != 0 && key.only(isText) && key.single():
+		f := from.field(key.words[0])
+		if from.named && f.fails {
+			return f
+		}
+		if n.Optional && missing.kinds != 0 {
+			f = f.Or(Nothing())
+		}
+		if slices.Contains(o.present, path(n)) {
+			f.kinds &^= isNil
+		}
+		return f.failingIf(fails || !from.only(isObject))
 	case from.only(isObject) && key.only(isText) && key.single():
 		return missing.Or(from.field(key.words[0])).Because(from.field(key.words[0]).why).failingIf(fails)
 	case from.only(isList) && key.only(isNumber) && key.single() && key.whole && from.elem != nil:
@@ -227,6 +248,9 @@ func (o *outlook) slice(n *ast.SliceNode) Range {
 // within evaluates a loop's body for the elements of a list.
 func (o *outlook) within(list Range, body ast.Node) Range {
 	inner := *o
+	if len(list.variants) > 0 {
+		return o.withinVariants(list, body)
+	}
 	elem := Anything().failing()
 	if list.elem != nil {
 		elem = *list.elem
@@ -237,4 +261,20 @@ func (o *outlook) within(list Range, body ast.Node) Range {
 	}
 	inner.loops = append(slices.Clip(o.loops), loopRange{elem, Whole(0, last)})
 	return inner.eval(body)
+}
+
+// withinVariants is within for a list whose elements are of several forms: the
+// body is evaluated for each.
+func (o *outlook) withinVariants(list Range, body ast.Node) (out Range) {
+	for i, v := range list.variants {
+		one := list
+		one.variants, one.elem = nil, &v
+		r := o.within(one, body)
+		if i == 0 {
+			out = r
+			continue
+		}
+		out = out.Or(r)
+	}
+	return out
 }

@@ -15,6 +15,7 @@ func (o *outlook) builtin(n *ast.BuiltinNode) Range {
 		return Anything().failing()
 	}
 	first := o.eval(n.Arguments[0])
+	o.passed(n, n.Arguments[0], first)
 	if len(n.Arguments) > 1 {
 		if body, ok := n.Arguments[1].(*ast.PredicateNode); ok && len(n.Arguments) == 2 {
 			return o.loop(n.Name, first, body)
@@ -61,6 +62,7 @@ func (o *outlook) several(n *ast.BuiltinNode, first Range) Range {
 	fails, texts := first.fails || len(o.loops) > 0, first.only(isText)
 	for _, a := range n.Arguments[1:] {
 		r := o.eval(a)
+		o.passed(n, a, r)
 		fails, texts = fails || r.fails, texts && r.only(isText)
 	}
 	switch n.Name {

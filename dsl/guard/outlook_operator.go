@@ -46,6 +46,9 @@ func (o *outlook) binary(n *ast.BinaryNode) Range {
 	if o.heard != nil {
 		o.heard(n, l, r)
 	}
+	if o.uses != nil {
+		o.operands(n, l, r)
+	}
 	out := o.operation(n, l, r)
 	return out.failingIf(l.fails || r.fails)
 }
@@ -82,11 +85,13 @@ func (o *outlook) operation(n *ast.BinaryNode, l, r Range) Range {
 func (o *outlook) junction(n *ast.BinaryNode, decides kinds) Range {
 	l := o.eval(n.Left)
 	goesOn := isBool &^ decides
+	o.needs(n.Left, n, l, isBool, taking(n.Operator, isBool))
 	if !l.fails && l.kinds == decides {
 		o.overhear(n.Right)
 		return l
 	}
-	r := o.eval(n.Right)
+	r := o.knowing(n.Left, decides == isFalse, n.Right)
+	o.needs(n.Right, n, r, isBool, taking(n.Operator, isBool))
 	out := Range{kinds: l.kinds&decides | r.kinds&decides}
 	if l.kinds&goesOn != 0 || !l.only(isBool) {
 		out.kinds |= r.kinds & goesOn

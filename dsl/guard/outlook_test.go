@@ -285,6 +285,7 @@ func FuzzOutlook(f *testing.F) {
 		r, sure := guard.Forecast(src, env, b)
 		_ = guard.Strays(src, env, b)
 		_ = guard.Known(src, env, b)
+		_ = guard.Misuses(src, env, b, []guard.Callee{{Name: "t", Input: parameters["user"]}, {Name: "u"}})
 		v, p := guard.CompileValue(src, env)
 		if !sure || p != nil {
 			return

@@ -19,8 +19,14 @@ type Range struct {
 	elem   *Range           // of a list; nil = there is none
 	fields map[string]Range // of an object
 	open   bool             // an object may have further fields
-	fails  bool             // working it out may fail
-	why    string           // where the bounds come from, for people
+	rest   *Range           // of its further fields; nil = anything
+	named  bool             // an object's schema declares its fields: another name is a mistake
+	origin *origin          // the argument of a tool that it is
+	// variants are what the elements of a list are, one of them each, where elem
+	// does not tell.
+	variants []Range
+	fails    bool   // working it out may fail
+	why      string // where the bounds come from, for people
 }
 
 // kinds are the kinds of value that are possible, as bits.
@@ -95,8 +101,17 @@ func (r Range) Or(o Range) Range {
 	out.words = either(r, o, isText, r.words, bothWords(r.words, o.words), o.words)
 	out.least, out.most = either(r, o, isList, r.least, min(r.least, o.least), o.least), either(r, o, isList, r.most, max(r.most, o.most), o.most)
 	out.elem = either(r, o, isList, r.elem, bothElements(r.elem, o.elem), o.elem)
+	out.variants = either(r, o, isList, r.variants, nil, o.variants)
 	out.fields = either(r, o, isObject, r.fields, bothFields(r, o), o.fields)
 	out.open = either(r, o, isObject, r.open, r.open || o.open, o.open)
+	out.rest = either(r, o, isObject, r.rest, nil, o.rest)
+	out.named = either(r, o, isObject, r.named, r.named && o.named, o.named)
+	switch {
+	case o.origin == nil || o.origin == r.origin:
+		out.origin = r.origin
+	case r.origin == nil:
+		out.origin = o.origin
+	}
 	return out
 }
 
@@ -147,6 +162,14 @@ func (r Range) field(name string) Range {
 	switch f, ok := r.fields[name]; {
 	case ok:
 		return f
+	case r.open && r.rest != nil:
+		f := r.rest.Or(Nothing())
+		if f.origin != nil {
+			f.origin = &origin{f.origin.tool, name}
+		}
+		return f
+	case r.open && r.named:
+		return Anything().failing() // a mistake, which is reported where it is written
 	case r.open:
 		return Anything()
 	}

@@ -1,0 +1,354 @@
+package guard
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// Misuse is a use of an argument in an expression that cannot be right, or one
+// of which a call may leave the expression undecided.
+type Misuse struct {
+	Offset  int // in bytes into the source
+	Message string
+	Hint    string
+	Maybe   bool // the argument may be missing; else it is an error
+}
+
+// Misuses checks an expression against the arguments that tools declare: once
+// for the calls of each tool, so that tool.name == "x" in front of an argument
+// means what it says. A source that does not compile has none.
+func Misuses(src string, env Env, b Bounds, tools []Callee) []Misuse {
+	root := parsed(src, env)
+	if root == nil {
+		return nil
+	}
+	u := &uses{src: src, tools: tools, unknown: map[int]*unknownName{}}
+	calls := make([]Range, len(tools))
+	for i := range tools {
+		calls[i] = Range{kinds: isObject, fields: map[string]Range{"tool": Words(tools[i].Name), "args": tools[i].args()}, open: true}
+	}
+	each := tools
+	if _, about := env.structs["tool"]; !about && len(tools) > 0 {
+		each = tools[:1] // nothing but the calls of lists differs
+	}
+	for i := range each {
+		names := b.Over(callLists(env, calls))
+		if _, about := env.structs["tool"]; about {
+			names["tool"] = each[i].bounds()
+		}
+		o := newOutlook(env, names)
+		o.uses = u
+		r := o.eval(root)
+		o.needs(root, root, r, isBool, "the expression must be true or false")
+	}
+	return u.list()
+}
+
+// callLists are the lists of calls that an environment has, whose elements are
+// of one of the tools each.
+func callLists(env Env, calls []Range) Bounds {
+	out := Bounds{}
+	for _, name := range []string{"run", "trace"} {
+		t, ok := env.structs[name]
+		if !ok || len(calls) == 0 {
+			continue
+		}
+		list := List(0, -1, Anything())
+		list.variants = calls
+		out[name] = rangeOf(t).With(map[string]Range{"calls": list})
+	}
+	return out
+}
+
+// uses collects what is wrong with uses of arguments.
+type uses struct {
+	src     string
+	tools   []Callee
+	found   []Misuse
+	unknown map[int]*unknownName // by offset
+	numbers []string             // arguments that are text for want of a schema, used as numbers
+	maybe   []string             // arguments that were reported as optional
+}
+
+// unknownName is a name that some tools have no argument of.
+type unknownName struct {
+	name    string
+	lacking []*Callee
+	having  []string
+	near    []string // the names there are
+	outer   bool
+	of      string // the object, as written
+}
+
+// at is the place of a node.
+func (u *uses) at(n ast.Node) int { return problemAt(u.src, n.Location().From, "", "").Offset }
+
+func (u *uses) add(n ast.Node, maybe bool, hint, format string, args ...any) {
+	m := Misuse{u.at(n), fmt.Sprintf(format, args...), hint, maybe}
+	if !slices.ContainsFunc(u.found, func(f Misuse) bool { return f.Offset == m.Offset && f.Message == m.Message }) {
+		u.found = append(u.found, m)
+	}
+}
+
+// list is all that was found, in the order of the source.
+func (u *uses) list() []Misuse {
+	for at, n := range u.unknown {
+		if m, ok := n.misuse(at); ok {
+			u.found = append(u.found, m)
+		}
+	}
+	slices.SortStableFunc(u.found, func(a, b Misuse) int { return a.Offset - b.Offset })
+	return u.found
+}
+
+// named notes that a field is asked of an object that is, or is in, the
+// arguments of a tool.
+func (u *uses) named(n, of ast.Node, from Range, name string) {
+	if from.origin == nil || from.kinds&isObject == 0 || !from.named {
+		return
+	}
+	at := u.at(n)
+	k := u.unknown[at]
+	if k == nil {
+		k = &unknownName{name: name, outer: from.origin.name == "", of: subject(of)}
+		u.unknown[at] = k
+	}
+	for field := range from.fields {
+		if !slices.Contains(k.near, field) {
+			k.near = append(k.near, field)
+		}
+	}
+	if _, ok := from.fields[name]; ok {
+		if !slices.Contains(k.having, from.origin.tool.Name) {
+			k.having = append(k.having, from.origin.tool.Name)
+		}
+	} else if !slices.Contains(k.lacking, from.origin.tool) {
+		k.lacking = append(k.lacking, from.origin.tool)
+	}
+}
+
+// misuse says which tools have no argument of the name.
+func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
+	if len(k.lacking) == 0 {
+		return m, false
+	}
+	slices.Sort(k.near)
+	names := make([]string, len(k.lacking))
+	for i, c := range k.lacking {
+		names[i] = c.Name
+	}
+	slices.Sort(names)
+	m = Misuse{Offset: at, Hint: suggest(k.name, k.near)}
+	switch {
+	case !k.outer:
+		m.Message = fmt.Sprintf("%s of %s has no field %s", k.of, strings.Join(names, ", "), k.name)
+	case len(names) == 1:
+		m.Message = fmt.Sprintf("the tool %s has no argument %s", names[0], k.name)
+	default:
+		m.Message = fmt.Sprintf("the tools %s have no argument %s", listed(names), k.name)
+	}
+	if len(k.having) > 0 && k.outer {
+		slices.Sort(k.having)
+		test := "tool.name == " + strconv.Quote(k.having[0])
+		if len(k.having) > 1 {
+			test = `tool.name in ["` + strings.Join(k.having, `", "`) + `"]`
+		}
+		m.Hint = fmt.Sprintf(`write %s and ... in front of it, or test "%s" in tool.args`, test, k.name)
+	}
+	return m, true
+}
+
+// needs reports a value out of the arguments that is never of the kinds an
+// operation takes, or that may be missing. rule says what the operation takes.
+func (o *outlook) needs(n, at ast.Node, r Range, want kinds, rule string) {
+	if o.uses == nil || r.origin == nil || r.fails {
+		return
+	}
+	have := r.kinds &^ isNil
+	switch {
+	case have == 0 && r.kinds != 0:
+	case have&want == 0:
+		hint := hintConvert
+		if r.origin.tool.Texts && have == isText && want&isNumber != 0 {
+			hint = o.uses.schemaHint(r.origin)
+		}
+		o.uses.add(at, false, hint, "%s is %s, and %s", o.argument(n, r), kindsInWords(have), rule)
+	case r.kinds&isNil != 0:
+		o.optional(n, r)
+	}
+}
+
+// optional reports that an argument may be missing, once for each.
+func (o *outlook) optional(n ast.Node, r Range) {
+	name := o.argument(n, r)
+	if slices.Contains(o.uses.maybe, name) {
+		return
+	}
+	o.uses.maybe = append(o.uses.maybe, name)
+	o.uses.add(n, true, fmt.Sprintf("write (%s ?? ...) for what a missing one counts as, or test it first: %s != nil and ...", subject(n), subject(n)),
+		"%s may be missing or null, which leaves the expression undecided", name)
+}
+
+// argument names a value out of the arguments, with its tool where there are
+// several.
+func (o *outlook) argument(n ast.Node, r Range) string {
+	name := nameOf(n)
+	if name == "" {
+		name = "the argument " + r.origin.name
+	}
+	if len(o.uses.tools) > 1 {
+		name += " of " + r.origin.tool.Name
+	}
+	return name
+}
+
+// compares reports a comparison for equality of an argument with what it never
+// is.
+func (o *outlook) compares(left, right ast.Node, l, r Range) {
+	if o.uses == nil || isNilNode(left) || isNilNode(right) {
+		return
+	}
+	o.comparesWith(left, right, l, r)
+	if l.origin == nil || r.origin == nil || l.kinds&r.kinds&^isNil != 0 {
+		o.comparesWith(right, left, r, l)
+	}
+}
+
+func (o *outlook) comparesWith(n, with ast.Node, r, value Range) {
+	if r.origin == nil || r.fails || value.fails {
+		return
+	}
+	have, want := widened(r.kinds&^isNil), widened(value.kinds&^isNil)
+	text, isWord := with.(*ast.StringNode)
+	switch {
+	case have == 0 || want == 0:
+	case have&want == 0:
+		hint := literalHint(with, have)
+		if r.origin.tool.Texts && have == isText && want == isNumber {
+			hint = o.uses.schemaHint(r.origin)
+		}
+		o.uses.add(with, false, hint, "%s is %s, and it is compared with %s", o.argument(n, r), kindsInWords(have), kindsInWords(want))
+	case isWord && have == isText && r.words != nil && !slices.Contains(r.words, text.Value):
+		hint := ""
+		if near := diag.Nearest(text.Value, r.words); near != "" {
+			hint = "did you mean " + strconv.Quote(near) + "?"
+		}
+		o.uses.add(with, false, hint, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, listed(r.words))
+	case r.kinds&isNil != 0:
+		o.optional(n, r)
+	}
+}
+
+// listsFor reports `in` of an argument that is never in the list, or that is
+// none.
+func (o *outlook) listsFor(n *ast.BinaryNode, l, r Range) {
+	if o.uses == nil {
+		return
+	}
+	o.needs(n.Right, n, r, isList|isObject, "in looks into lists and objects")
+	if name, ok := n.Left.(*ast.StringNode); ok {
+		o.uses.named(n.Left, n.Right, r, name.Value)
+	}
+	written, ok := n.Right.(*ast.ArrayNode)
+	switch {
+	case ok:
+		o.amongWritten(n, l, written)
+	case l.origin != nil && r.only(isList) && r.elem != nil:
+		o.needs(n.Left, n, l, widened(r.elem.kinds), "the list holds "+kindsInWords(r.elem.kinds))
+	case r.origin != nil && r.only(isList) && r.elem != nil && widened(r.elem.kinds)&widened(l.kinds) == 0:
+		o.uses.add(n, false, hintConvert, "%s is a list of %s, and %s is looked for in it", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
+	case l.origin != nil && l.kinds&isNil != 0:
+		o.optional(n.Left, l)
+	}
+}
+
+// amongWritten is listsFor where the list is written out.
+func (o *outlook) amongWritten(n *ast.BinaryNode, l Range, list *ast.ArrayNode) {
+	if l.origin == nil || len(list.Nodes) == 0 {
+		return
+	}
+	var kinds kinds
+	for _, e := range list.Nodes {
+		kinds |= widened(o.eval(e).kinds)
+	}
+	if widened(l.kinds&^isNil)&kinds == 0 {
+		o.comparesWith(n.Left, list.Nodes[0], l, o.eval(list.Nodes[0]))
+		return
+	}
+	for _, e := range list.Nodes {
+		if _, ok := e.(*ast.StringNode); ok && l.words != nil {
+			o.comparesWith(n.Left, e, l, o.eval(e))
+		}
+	}
+	if l.kinds&isNil != 0 {
+		o.optional(n.Left, l)
+	}
+}
+
+// schemaHint is the input schema to write for arguments that are numbers.
+func (u *uses) schemaHint(of *origin) string {
+	if !slices.Contains(u.numbers, of.name) {
+		u.numbers = append(u.numbers, of.name)
+	}
+	names := of.tool.names()
+	props := make([]string, len(names))
+	for i, name := range names {
+		t := "string"
+		if slices.Contains(u.numbers, name) {
+			t = "number"
+		}
+		props[i] = name + ": {type: " + t + "}"
+	}
+	return fmt.Sprintf("without an input_schema the arguments of %s are text; write input_schema: {type: object, properties: {%s}, required: [%s]}",
+		of.tool.Name, strings.Join(props, ", "), strings.Join(names, ", "))
+}
+
+// literalHint says how to write a value as the kind an argument has.
+func literalHint(with ast.Node, have kinds) string {
+	switch with := with.(type) {
+	case *ast.StringNode:
+		if _, ok := readNumber(with.Value); ok && have == isNumber {
+			return "write it without quotes: " + with.Value
+		}
+	case *ast.IntegerNode:
+		if have == isText {
+			return fmt.Sprintf(`write it in quotes: "%d"`, with.Value)
+		}
+	}
+	return hintConvert
+}
+
+// widened takes true and false for one kind.
+func widened(k kinds) kinds {
+	if k&isBool != 0 {
+		k |= isBool
+	}
+	return k
+}
+
+// kindsInWords names kinds with their articles.
+func kindsInWords(k kinds) string {
+	var out []string
+	for _, kind := range []struct {
+		bit  kinds
+		text string
+	}{{isNumber, "a number"}, {isText, "text"}, {isBool, "true or false"}, {isList, "a list"}, {isObject, "an object"}} {
+		if k&kind.bit != 0 {
+			out = append(out, kind.text)
+		}
+	}
+	if len(out) == 0 || bits.OnesCount8(uint8(k)) > 4 {
+		return "nil"
+	}
+	if last := len(out) - 1; last > 0 {
+		return strings.Join(out[:last], ", ") + " or " + out[last]
+	}
+	return out[0]
+}

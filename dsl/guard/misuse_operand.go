@@ -1,0 +1,91 @@
+package guard
+
+import "github.com/expr-lang/expr/ast"
+
+// reached checks the object that a field is asked of, and the field.
+func (o *outlook) reached(n *ast.MemberNode, from, key Range) {
+	if from.origin == nil {
+		return
+	}
+	if key.only(isText) && key.single() {
+		o.uses.named(n.Property, n.Node, from, key.words[0])
+	}
+	if n.Optional {
+		from.kinds &^= isNil
+	}
+	switch {
+	case key.only(isText):
+		o.needs(n.Node, n, from, isObject, "only objects have fields")
+	case key.only(isNumber):
+		o.needs(n.Node, n, from, isList, "only lists have elements")
+	}
+}
+
+// operand checks what a sign or a negation is applied to.
+func (o *outlook) operand(n *ast.UnaryNode, r Range) {
+	want := isNumber
+	if n.Operator == "!" || n.Operator == "not" {
+		want = isBool
+	}
+	o.needs(n.Node, n, r, want, taking(n.Operator, want))
+}
+
+// operands checks both sides of an operator.
+func (o *outlook) operands(n *ast.BinaryNode, l, r Range) {
+	both := func(want kinds) {
+		o.needs(n.Left, n, l, want, taking(n.Operator, want))
+		o.needs(n.Right, n, r, want, taking(n.Operator, want))
+	}
+	switch n.Operator {
+	case "==", "!=":
+		o.compares(n.Left, n.Right, l, r)
+	case "<", "<=", ">", ">=", "+":
+		o.ordered(n, l, r)
+	case "in":
+		o.listsFor(n, l, r)
+	case "contains", "startsWith", "endsWith", "matches":
+		both(isText)
+	case "-", "*", "/", "%", "**", "^", "..":
+		both(isNumber)
+	}
+}
+
+// taking says what an operator or a function takes.
+func taking(what string, want kinds) string {
+	switch what {
+	case "and", "or", "&&", "||":
+		return what + " joins conditions"
+	}
+	return what + " takes " + kindsInWords(want)
+}
+
+// ordered checks the sides of an operator on two numbers or two texts.
+func (o *outlook) ordered(n *ast.BinaryNode, l, r Range) {
+	left, right := l.kinds&(isNumber|isText), r.kinds&(isNumber|isText)
+	switch {
+	case left&right != 0 || left == 0 || right == 0:
+		o.needs(n.Left, n, l, isNumber|isText, taking(n.Operator, isNumber|isText))
+		o.needs(n.Right, n, r, isNumber|isText, taking(n.Operator, isNumber|isText))
+	case l.origin != nil:
+		o.needs(n.Left, n, l, right, "the other side of "+n.Operator+" is "+kindsInWords(right))
+	default:
+		o.needs(n.Right, n, r, left, "the other side of "+n.Operator+" is "+kindsInWords(left))
+	}
+}
+
+// takes is what functions take. What is not here takes any value.
+var takes = map[string]kinds{
+	"all": isList, "any": isList, "none": isList, "one": isList, "filter": isList, "map": isList, "count": isList, "sum": isList, "find": isList, "findIndex": isList,
+	"first": isList, "last": isList, "len": isList | isObject | isText, "min": isNumber | isList, "max": isNumber | isList, "mean": isNumber | isList, "median": isNumber | isList,
+	"lower": isText, "upper": isText, "trim": isText, "trimPrefix": isText, "trimSuffix": isText, "hasPrefix": isText, "hasSuffix": isText, "indexOf": isText,
+	"abs": isNumber, "ceil": isNumber, "floor": isNumber, "round": isNumber, "int": isNumber | isText, "float": isNumber | isText,
+}
+
+// passed checks what is passed to a function.
+func (o *outlook) passed(n *ast.BuiltinNode, argument ast.Node, r Range) {
+	if want, ok := takes[n.Name]; ok {
+		o.needs(argument, n, r, want, taking(n.Name, want))
+	} else if n.Name == "string" && r.kinds&isNil != 0 {
+		o.needs(argument, n, r, isAny, "")
+	}
+}
