@@ -57,7 +57,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 			continue
 		case len(calls) == 0:
 			d.record(step, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Reply: r})
-			a.report(r, got)
+			a.report(v, r, got)
 			return nil
 		}
 		repeats.turn = turn
@@ -106,14 +106,14 @@ func (a *attempt) turn(s *engine.Scope, d *dialogue, tools []engine.ToolDef) (*e
 }
 
 // report ends the attempt with the model's last words.
-func (a *attempt) report(r *engine.Reply, got said) {
+func (a *attempt) report(v engine.View, r *engine.Reply, got said) {
 	switch r.Stop {
 	case engine.Refusal, engine.ContentFiltered, engine.Guardrail:
 		a.end(engine.StepFailed, got.answer)
 		a.rec.Error = "the model refused (" + string(r.Stop) + ")"
 	case engine.MaxTokens:
 		a.end(engine.StepLimit, got.answer)
-		a.rec.Error = "the report was cut off at the output limit"
+		a.rec.Error = "the report was " + cutOff(v, a.x.cfg.LLM.Name, r)
 	default:
 		a.end(engine.StepOK, got.answer)
 		if got.refused {

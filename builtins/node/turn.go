@@ -57,11 +57,15 @@ func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) 
 		if bad.answer {
 			left = &answers
 		}
+		why := bad
+		if r.Stop == engine.MaxTokens {
+			why.text += " (" + cutOff(s.View(), llm, r) + ")"
+		}
 		if *left == 0 {
-			return outcome{}, unusable(role, bad, r.Text)
+			return outcome{}, unusable(role, why, r.Text)
 		}
 		*left--
-		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, bad.text), Repair: engine.PlannerReasked})
+		s.Record(engine.Warned{Text: fmt.Sprintf("the %s's reply was not usable and it was asked again: %s", role, why.text), Repair: engine.PlannerReasked})
 		said.Text = engine.Text{excerpt(r.Text)}
 		messages = append(slices.Clip(messages), said, engine.Message{
 			Role: engine.User, Text: engine.Text{"That reply cannot be used:\n", bad.text, "\nAnswer again, as one JSON object in the form asked for."},

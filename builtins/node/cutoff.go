@@ -1,0 +1,43 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+)
+
+// cutOff tells people why a reply ends in the middle: after how many tokens it was
+// cut off, and the key that allows more.
+func cutOff(v engine.View, llm string, r *engine.Reply) string {
+	key := outputKey(llm)
+	text := fmt.Sprintf("cut off after %d output tokens", r.Usage.Output)
+	i := slices.IndexFunc(v.Program.Models, func(m engine.ModelSpec) bool { return m.Name == llm })
+	if i < 0 {
+		return text
+	}
+	if most := v.Program.Models[i].Params.MaxOutputTokens; most > 0 {
+		return fmt.Sprintf("%s: %s is %d", text, key, most)
+	}
+	for _, limit := range []struct {
+		key string
+		on  bool
+	}{{"limits.max_cost", v.Program.Limits.MaxCost > 0}, {"limits.max_tokens", v.Program.Limits.MaxTokens > 0}} {
+		if limit.on {
+			return fmt.Sprintf("%s: under %s a reply has at most %d unless %s is set", text, limit.key, engine.DefaultOutput, key)
+		}
+	}
+	return text + ": set " + key
+}
+
+// outputKey is the key of the spec that bounds the output of an llm. One that a
+// role makes of an entry, main+planner, is bounded beside the role's other keys.
+func outputKey(llm string) string {
+	if base, role, derived := strings.Cut(llm, "+"); derived && role != "" {
+		return strings.TrimRight(role, "+") + ".max_output_tokens"
+	} else if strings.Contains(base, ".") {
+		return base + ".max_output_tokens"
+	}
+	return "llms." + llm + ".max_output_tokens"
+}
