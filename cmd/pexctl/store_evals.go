@@ -46,7 +46,7 @@ func (h *homed) evals() ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		dir := filepath.Join(evalsDir(h.dir), e.Name())
-		if _, missing := os.Lstat(filepath.Join(dir, "manifest.json")); e.IsDir() && missing == nil {
+		if e.IsDir() && batch.Begun(dir) {
 			out = append(out, dir)
 		}
 	}

@@ -33,6 +33,16 @@ func Files(dir string) ([]string, error) {
 	return files, nil
 }
 
+// Begun says whether dir holds an evaluation, or what is left of one.
+func Begun(dir string) bool {
+	for _, name := range []string{manifestFile, rowsFile, trialsFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Check verifies all files of the evaluation in dir: one error for each that is
 // damaged or cannot be read. It changes nothing; the evaluation may be under way.
 func Check(dir string) []error {

@@ -94,7 +94,8 @@ func (w *world) cell(what string, truth map[string]string, want *result) (named 
 		s := w.command(fate{}, args...)
 		s.Args = without(s.Args, "-q", "--events", s.events)
 		code := w.finish(s, fate{})
-		if code != done && code != infra {
+		unfinished := args[0] == "eval" && (code == interrupted || code == usage) // rows or the manifest are gone
+		if code != done && code != infra && !unfinished {
 			w.t.Errorf("%s: %v ended %d: %s", what, args, code, s.stderr.String())
 		}
 		named = named || code == infra

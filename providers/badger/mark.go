@@ -65,6 +65,8 @@ func (m mark) differs(dir string) (string, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return m.Name + " is missing", nil
+	case errors.Is(err, regular.ErrType):
+		return m.Name + " is not a regular file", nil
 	case err != nil:
 		return "", err
 	case now.Size != m.Size:

@@ -105,3 +105,24 @@ func TestALockThatIsRefusedIsAnError(t *testing.T) {
 		t.Errorf("%v, %v", ok, err)
 	}
 }
+
+// A file of the store that was replaced by a folder, a FIFO or a link ends
+// neither the process nor its patience.
+func TestAFileThatIsNotRegularIsDamage(t *testing.T) {
+	for _, name := range []string{"DISCARD", "MANIFEST", "pex-store.json", "pex-store.count", "pex-store.lock"} {
+		for how, put := range map[string]func(path string) error{
+			"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+			"link":   func(path string) error { return os.Symlink(os.DevNull, path) },
+		} {
+			dir := t.TempDir()
+			fill(t, dir, 1)
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.Remove(path), put(path)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := badger.Open(dir, badger.Options{}).History(t.Context(), "c"); err == nil || !strings.Contains(err.Error(), "not a regular file") && !strings.Contains(err.Error(), "is a directory") {
+				t.Errorf("%s is a %s: %v", name, how, err)
+			}
+		}
+	}
+}

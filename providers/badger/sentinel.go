@@ -52,12 +52,18 @@ func list(dir string) (inventory, error) {
 	}
 	var out inventory
 	for _, e := range entries {
-		if e.Type()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket|fs.ModeIrregular) != 0 {
+		if !e.Type().IsRegular() && ofStore(e.Name()) {
 			return nil, &CorruptError{Dir: dir, What: e.Name() + " is not a regular file"}
 		}
 		out = append(out, e.Name())
 	}
 	return out, nil
+}
+
+// ofStore says whether a store opens a file of this name. Badger ends the whole
+// process over some that it cannot map.
+func ofStore(name string) bool {
+	return holdsData(name) || slices.Contains([]string{"LOCK", "DISCARD", lockFile, sentinelFile, witnessFile, sentinelFile + ".new"}, name)
 }
 
 func (f inventory) count(suffix string) int {
