@@ -113,3 +113,22 @@ func TestLiteralsAreLookedAtMoreStrictly(t *testing.T) {
 		})
 	}
 }
+
+// A digit before a key belongs to the same word, so what follows is no key.
+func TestAKeyBeginsAWord(t *testing.T) {
+	key := "AKIA" + "ABCDEFGHIJKLMNOP"
+	for text, want := range map[string]bool{key: true, " " + key: true, "0" + key: false, "9" + key: false, "a" + key: false, "_" + key: false, "-" + key: true} {
+		if got := secret.Known(text).Looks != ""; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Without values JSON comes back as it is.
+func TestJSONOfNilValuesIsUntouched(t *testing.T) {
+	var none *secret.Values
+	body := []byte(`{"a":"b"}`)
+	if clean, found := none.JSON(body); found || string(clean) != string(body) {
+		t.Errorf("%s, %v", clean, found)
+	}
+}

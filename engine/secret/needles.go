@@ -52,7 +52,9 @@ const pairs = 1 << 12
 func pair(a, b byte) uint16 { return (uint16(a)<<5 ^ uint16(b)) & (pairs - 1) }
 
 // in finds every place of every needle.
-func (n *needles) in(s string) (found []hit) {
+func (n *needles) in(s string) (found []hit) { return find(n, s) }
+
+func find[T string | []byte](n *needles, s T) (found []hit) {
 	if n.all == nil {
 		return nil
 	}
@@ -64,7 +66,7 @@ func (n *needles) in(s string) (found []hit) {
 		}
 		from := end - n.window + 1
 		for _, x := range n.ends[h] {
-			if strings.HasPrefix(s[from:], x.text) {
+			if len(s)-from >= len(x.text) && string(s[from:from+len(x.text)]) == x.text {
 				found = append(found, hit{from: from, to: from + len(x.text), name: x.name, mark: x.mark, secret: true})
 			}
 		}

@@ -18,7 +18,7 @@ func (s *Stream) Next(piece string) string {
 		return piece
 	}
 	s.held += piece
-	upTo := s.values.needles.open(s.held)
+	upTo := min(s.values.needles.open(s.held), s.values.openSqueezed(s.held))
 	hits := s.values.hits(s.held)
 	for _, h := range hits {
 		if h.from < upTo && upTo < h.to { // a longer value may begin with this one, or within it

@@ -14,6 +14,7 @@ import (
 // nil *Values finds nothing. Safe for concurrent use.
 type Values struct {
 	needles needles
+	wrapped needles // looked for in a text without white space
 	folders []folder
 	short   []string
 }
@@ -22,7 +23,7 @@ type Values struct {
 // values are left out.
 func New(values map[string]string) *Values {
 	v := &Values{}
-	var all []needle
+	var all, apart []needle
 	for _, name := range slices.Sorted(maps.Keys(values)) { // of names with the same value the first counts
 		value := strings.TrimSpace(values[name])
 		if value == "" {
@@ -32,28 +33,30 @@ func New(values map[string]string) *Values {
 			v.short = append(v.short, name)
 			continue
 		}
-		all = append(all, needlesOf(value, name, "[redacted "+name+"]")...)
+		all = append(all, needlesOf(value, name, "[redacted "+name+"]", written)...)
+		apart = append(apart, needlesOf(value, name, "[redacted "+name+"]", wrapped)...)
 	}
-	v.needles = newNeedles(all)
+	v.needles, v.wrapped = newNeedles(all), newNeedles(apart)
 	return v
 }
 
 // Unnamed are secrets that have no name: [redacted] stands for each of them.
 func Unnamed(values []string) *Values {
-	var all []needle
+	var all, apart []needle
 	for _, value := range values {
 		if value = strings.TrimSpace(value); !tooCommon(value) {
-			all = append(all, needlesOf(value, "", "[redacted]")...)
+			all = append(all, needlesOf(value, "", "[redacted]", written)...)
+			apart = append(apart, needlesOf(value, "", "[redacted]", wrapped)...)
 		}
 	}
-	return &Values{needles: newNeedles(all)}
+	return &Values{needles: newNeedles(all), wrapped: newNeedles(apart)}
 }
 
 // needlesOf is a value in all forms, and its parts.
-func needlesOf(value, name, mark string) []needle {
+func needlesOf(value, name, mark string, forms func(string) []string) []needle {
 	var out []needle
 	for _, part := range parts(value) {
-		for _, text := range written(part) {
+		for _, text := range forms(part) {
 			out = append(out, needle{text, name, mark})
 		}
 	}
@@ -118,7 +121,7 @@ func (v *Values) hits(s string) []hit {
 	if v == nil {
 		return nil
 	}
-	all := v.needles.in(s)
+	all := append(v.needles.in(s), v.squeezedHits(s)...)
 	for _, f := range v.folders {
 		all = append(all, f.in(s)...)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"html"
 	"net/url"
 	"slices"
@@ -187,5 +188,63 @@ func TestFoldersAreShownAsWords(t *testing.T) {
 	var none *secret.Values
 	if clean, found := none.Folder("/a/b", "x").Text("/a/b/c"); !found || clean != "<x>/c" {
 		t.Errorf("without secrets: %s", clean)
+	}
+}
+
+// What programs wrap, space or escape is found, in one text and in drips.
+func TestAValueIsFoundWrappedAndEscaped(t *testing.T) {
+	const value = "s3cr3t-value-of-40-characters-9f8e7d6c5b4a"
+	v := secret.New(map[string]string{"KEY": value})
+	each := func(format string) string {
+		var b strings.Builder
+		for i := range len(value) {
+			fmt.Fprintf(&b, format, value[i])
+		}
+		return b.String()
+	}
+	folded := func(s string, width int, mark string) string {
+		var lines []string
+		for len(s) > width {
+			lines, s = append(lines, s[:width]), s[width:]
+		}
+		return strings.Join(append(lines, s), mark)
+	}
+	for name, text := range map[string]string{
+		"base64 of env, wrapped": folded(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("A=b;", 11)+"KEY="+value+"\nB=c\n")), 76, "\n"),
+		"folded":                 folded(value, 20, "\n"),
+		"od -An -tx1":            folded(each(" %02x"), 48, "\n"),
+		"hex in pairs":           folded(hex.EncodeToString([]byte(value)), 4, " "),
+		"JSON escapes":           each("\\u%04x"),
+		"HTML escapes":           each("&#%d;"),
+		"HTML escapes in hex":    each("&#x%x;"),
+		"percent escapes":        each("%%%02X"),
+		"hex escapes":            each("\\x%02x"),
+		"octal escapes":          each("\\%03o"),
+		"quoted-printable":       folded(value, 30, "=\r\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			clean, found := v.Text("before " + text + " after")
+			if !found || clean != "before [redacted KEY] after" && !strings.Contains(clean, "[redacted KEY]") {
+				t.Errorf("%q became %q", text, clean)
+			}
+			body, err := json.Marshal(map[string]string{"out": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if clean, found := v.JSON(body); !found || !json.Valid(clean) {
+				t.Errorf("%s became %s", body, clean)
+			}
+			s := v.Stream()
+			shown := ""
+			for i := range len(text) {
+				shown += s.Next(text[i : i+1])
+			}
+			if shown += s.Rest(); !strings.Contains(shown, "[redacted KEY]") {
+				t.Errorf("in drips %q became %q", text, shown)
+			}
+		})
+	}
+	if got, found := v.Text("s3cr3t value of 40 characters and\nother words"); found {
+		t.Errorf("found in %q", got)
 	}
 }

@@ -25,6 +25,7 @@ func written(value string) []string {
 	}
 	out = append(out, strings.ToLower(value)) // as the name of a host
 	out = append(out, marked(value)...)
+	out = append(out, escaped(value)...)
 	query := url.QueryEscape(value)
 	user, path := url.User(value).String(), (&url.URL{Path: value}).EscapedPath()
 	for _, escaped := range []string{query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(value), component(query), user, path} {
