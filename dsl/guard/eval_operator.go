@@ -25,10 +25,12 @@ func (e *evaluation) binary(n *ast.BinaryNode) any {
 	case "or", "||":
 		return e.truth(n.Left, n) || e.truth(n.Right, n)
 	case "??":
-		if l := e.eval(n.Left); !absent(l) {
+		l := e.eval(n.Left)
+		if !absent(l) {
 			return l
 		}
-		return e.eval(n.Right)
+		_, strict := open(l)
+		return seal(e.eval(n.Right), strict) // a default of another kind than is needed decides nothing either
 	}
 	l, r := e.eval(n.Left), e.eval(n.Right)
 	switch n.Operator {

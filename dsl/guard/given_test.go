@@ -17,15 +17,20 @@ func called(t *testing.T, src, args string) (bool, error) {
 	if p != nil {
 		t.Fatalf("%s: %v", src, p)
 	}
+	return g.Eval(map[string]any{
+		"tool": engine.ToolEnv{Name: "pay", Effect: "write", Args: decodedArgs(t, args), Attempts: 1}, "parameters": map[string]any{"limit": 50, "blocked": []any{"a", "b"}},
+	})
+}
+
+// decodedArgs are arguments as the engine gives them.
+func decodedArgs(t *testing.T, args string) (m map[string]any) {
+	t.Helper()
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()
-	var m map[string]any
 	if err := d.Decode(&m); err != nil {
 		t.Fatal(err)
 	}
-	return g.Eval(map[string]any{
-		"tool": engine.ToolEnv{Name: "pay", Effect: "write", Args: m, Attempts: 1}, "parameters": map[string]any{"limit": 50, "blocked": []any{"a", "b"}},
-	})
+	return m
 }
 
 // TestMissingArgumentsDecideNothing: an argument that is absent, null, or of
