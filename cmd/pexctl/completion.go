@@ -51,7 +51,7 @@ func completionCommand() *cli.Command {
 			if err := atMost(c, 1); err != nil {
 				return err
 			}
-			_, err := fmt.Fprint(c.App.Writer, script)
+			_, err := fmt.Fprint(exact(c.App.Writer), script)
 			return err
 		},
 	}

@@ -165,7 +165,11 @@ func (o *outputs) one(format string, set report.Settings, w io.Writer, write fun
 	if err != nil {
 		return err
 	}
-	return write(f, w)
+	switch format {
+	case "json", "junit", "csv", "html", "github":
+		return write(f, exact(w))
+	}
+	return write(f, styled(w))
 }
 
 // actions tells GitHub Actions, where it runs: annotations in the log, which

@@ -42,7 +42,7 @@ func showTrial(c *cli.Context, wantJSON bool) error {
 	}
 	question, _ := p.start.Input.Parameters["question"].(string)
 	r := sink.Report{Result: res, Question: question, Now: time.Now(), Columns: columnsOf(c.App.Writer), Color: inColor(c.App.Writer)}
-	fmt.Fprint(c.App.Writer, r.String())
+	fmt.Fprint(styled(c.App.Writer), r.String())
 	printMarks(c, row)
 	if !c.Bool("conversation") {
 		return nil

@@ -44,7 +44,7 @@ func failureOf(err error) failure {
 
 // printFailure prints a failure as JSON.
 func printFailure(w io.Writer, err error) {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(machine(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	_ = e.Encode(map[string]failure{"error": failureOf(err)}) // outlet keeps errors of writing

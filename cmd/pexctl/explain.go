@@ -40,7 +40,7 @@ func explain(c *cli.Context) error {
 	case wantJSON:
 		return printJSON(c, m)
 	}
-	printMeaning(c.App.Writer, m)
+	printMeaning(styled(c.App.Writer), m)
 	return nil
 }
 

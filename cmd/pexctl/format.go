@@ -94,7 +94,7 @@ func formatStdin(c *cli.Context, wantJSON bool) error {
 		}
 		return nil
 	}
-	_, err = c.App.Writer.Write(out)
+	_, err = exact(c.App.Writer).Write(out)
 	return err
 }
 

@@ -19,6 +19,7 @@ func hint(w io.Writer, lines []string) {
 	if _, ok := terminal(w); !ok {
 		return
 	}
+	w = styled(w)
 	dim, reset := "\x1b[2m", "\x1b[0m"
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		dim, reset = "", ""

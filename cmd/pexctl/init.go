@@ -137,10 +137,10 @@ func askFor(ctx context.Context, c *cli.Context, a starter.Answers, known []stri
 		missing := slices.DeleteFunc(starter.Flags(), func(f string) bool { return slices.Contains(known, f) })
 		return a, usage("there is no terminal to ask at: say --yes to take what pexctl suggests, or give --%s", strings.Join(missing, ", --"))
 	}
-	p := &person{in: bufio.NewReader(c.App.Reader), out: c.App.ErrWriter}
+	p := &person{in: bufio.NewReader(c.App.Reader), out: styled(c.App.ErrWriter)}
 	pen := tty.Pen{Color: inColor(c.App.ErrWriter)}
-	fmt.Fprintln(c.App.ErrWriter, pen.Ink(tty.Dim, "Enter takes what stands in brackets; Ctrl-C ends this, and nothing is made.")+"\n")
-	i := starter.Interview{Line: func() (string, error) { return p.line(ctx) }, Out: c.App.ErrWriter, Pen: pen}
+	fmt.Fprintln(styled(c.App.ErrWriter), pen.Ink(tty.Dim, "Enter takes what stands in brackets; Ctrl-C ends this, and nothing is made.")+"\n")
+	i := starter.Interview{Line: func() (string, error) { return p.line(ctx) }, Out: styled(c.App.ErrWriter), Pen: pen}
 	a, err := i.Ask(a, known)
 	switch {
 	case ctx.Err() != nil:

@@ -46,7 +46,7 @@ func place(c *cli.Context, p project, files []starter.File, wantJSON bool) error
 
 // tellProject says what was made, and how to go on.
 func tellProject(c *cli.Context, p project) {
-	w, pen := c.App.Writer, tty.Pen{Color: inColor(c.App.Writer)}
+	w, pen := styled(c.App.Writer), tty.Pen{Color: inColor(c.App.Writer)}
 	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), fitFor(w, p.Dir), count(len(p.Files), "file"))
 	for _, line := range tops(p.Files) {
 		fmt.Fprintln(w, "  "+line)

@@ -134,7 +134,7 @@ func schemaCommand() *cli.Command {
 			if _, err := formatOf(c, "json"); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(c.App.Writer, "%s\n", dsl.Schema(catalog(), checkKinds().Blueprints("check")))
+			_, err := fmt.Fprintf(exact(c.App.Writer), "%s\n", dsl.Schema(catalog(), checkKinds().Blueprints("check")))
 			return err
 		},
 	}

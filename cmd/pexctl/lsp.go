@@ -40,7 +40,7 @@ func serveEditor(c *cli.Context) error {
 		},
 		Version: buildVersion(), Log: c.App.ErrWriter,
 	}
-	err := lsp.Serve(c.Context, c.App.Reader, open{c.App.Writer}, o)
+	err := lsp.Serve(c.Context, c.App.Reader, open{exact(c.App.Writer)}, o)
 	if errors.Is(err, lsp.ErrNoShutdown) {
 		return &exitError{exitNegative, err}
 	}

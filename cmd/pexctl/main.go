@@ -28,8 +28,8 @@ type streams struct {
 
 // run is pexctl as a function: arguments in, exit code out.
 func run(args []string, io streams) int {
-	out := &outlet{w: io.out}
-	io.out = out
+	out := newOutlet(io.out)
+	io.out, io.err = out, newOutlet(io.err)
 	app := newApp(io)
 	if len(args) > 0 && args[0] == completing {
 		complete(app, args[1:])

@@ -138,7 +138,7 @@ func memoryExport(c *cli.Context) error {
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
 		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Args().First(), w) }
 		if to == "" {
-			return write(c.App.Writer)
+			return write(machine(c.App.Writer))
 		}
 		err := writeWhole(to, 0o600, write)
 		if _, ok := errors.AsType[*fs.PathError](err); ok {

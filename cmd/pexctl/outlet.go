@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"syscall"
 
 	"golang.org/x/term"
@@ -12,36 +13,126 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// outlet is stdout with a memory: the first error of writing is kept, what
-// follows it is dropped, and commands need not look at each write.
+// outlet is stdout or stderr as commands get it. What they write is text that may
+// come from others, so it is made safe on its way, whether it goes to a terminal,
+// a file or the log of a CI runner. Three functions give what is written
+// otherwise: styled, machine and exact.
+//
+// An outlet keeps the first error of writing and drops what follows it, so that
+// commands need not look at each write.
 type outlet struct {
-	w    io.Writer
+	raw  io.Writer
+	ci   bool
+	text *tty.Writer
+
+	mu   sync.Mutex
 	err  error
 	used bool // something was written
 }
 
-// Write never fails.
-func (o *outlet) Write(b []byte) (int, error) {
+func newOutlet(w io.Writer) *outlet {
+	ci := underCI()
+	return &outlet{raw: w, ci: ci, text: tty.NewWriter(w, ci)}
+}
+
+// underCI says whether a CI runner reads what is written, by the variables that
+// runners set.
+func underCI() bool {
+	for _, name := range []string{"CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI", "BUILDKITE", "JENKINS_URL"} {
+		if v := os.Getenv(name); v != "" && v != "false" && v != "0" {
+			return true
+		}
+	}
+	return false
+}
+
+// Write writes safe text. It never fails.
+func (o *outlet) Write(b []byte) (int, error) { return o.by(o.text.Write, b) }
+
+func (o *outlet) by(write func([]byte) (int, error), b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.used = true
 	if o.err == nil {
-		o.used = o.used || len(b) > 0
-		_, o.err = o.w.Write(b)
+		_, o.err = write(b)
 	}
 	return len(b), nil
 }
 
-// failed tells why not everything was written. A reader that had enough
-// (head, a pager that was left) is no failure.
+// failed says why not everything was written. A reader that stopped reading
+// (head, a pager) is no failure.
 func (o *outlet) failed() error {
+	if err := o.text.Flush(); o.err == nil {
+		o.err = err
+	}
 	if o.err == nil || errors.Is(o.err, syscall.EPIPE) {
 		return nil
 	}
 	return fmt.Errorf("stdout: %w", o.err)
 }
 
+// port is an outlet with another way of writing.
+type port struct {
+	*outlet
+	write func([]byte) (int, error)
+}
+
+// Write implements io.Writer.
+func (p port) Write(b []byte) (int, error) { return p.by(p.write, b) }
+
+// outletOf is the outlet of a stream of a command; nil = it is none.
+func outletOf(stream any) *outlet {
+	switch s := stream.(type) {
+	case *outlet:
+		return s
+	case port:
+		return s.outlet
+	}
+	return nil
+}
+
+// styled is a stream for text with colors of a Pen. On a terminal colors pass, so
+// foreign parts of the text need tty.Safe (see fitFor).
+func styled(stream io.Writer) io.Writer {
+	o := outletOf(stream)
+	if o == nil || !inColor(o) {
+		return stream
+	}
+	return port{o, o.text.WriteStyled}
+}
+
+// machine is a stream for JSON: each write is a whole value, or lines of them.
+// Where people or a CI runner read it, unsafe characters of its texts are escaped,
+// which keeps the values.
+func machine(stream io.Writer) io.Writer {
+	o := outletOf(stream)
+	if o == nil {
+		return stream
+	}
+	_, shown := terminal(o)
+	if !shown && !o.ci {
+		return port{o, o.text.WriteVerbatim}
+	}
+	return port{o, func(b []byte) (int, error) { return o.text.WriteVerbatim(tty.JSON(b, o.ci)) }}
+}
+
+// exact is a stream that programs read: the answer of a run, a protocol, a
+// backup, workflow commands of our own. A terminal gets safe text all the same.
+func exact(stream io.Writer) io.Writer {
+	o := outletOf(stream)
+	if o == nil {
+		return stream
+	}
+	if _, ok := terminal(o); ok {
+		return o
+	}
+	return port{o, o.text.WriteVerbatim}
+}
+
 // terminal says whether a stream is one.
 func terminal(stream any) (*os.File, bool) {
-	if o, ok := stream.(*outlet); ok {
-		stream = o.w
+	if o := outletOf(stream); o != nil {
+		stream = o.raw
 	}
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
@@ -52,8 +143,11 @@ func terminal(stream any) (*os.File, bool) {
 // Actions, which merges them in one log. Such a program finds diagnostics on both
 // streams (ADR 28).
 func capturedApart(stdout, stderr any) bool {
-	if o, ok := stdout.(*outlet); ok {
-		stdout = o.w
+	if o := outletOf(stdout); o != nil {
+		stdout = o.raw
+	}
+	if o := outletOf(stderr); o != nil {
+		stderr = o.raw
 	}
 	if os.Getenv("GITHUB_ACTIONS") == "true" {
 		return false
@@ -71,8 +165,8 @@ func capturedApart(stdout, stderr any) bool {
 	return aerr == nil && berr == nil && !os.SameFile(a, b)
 }
 
-// fitFor makes text fit for the stream it goes to: a terminal is shown what
-// would drive it, a file or a pipe gets the text as it is.
+// fitFor makes text safe for a stream that lets colors pass; other streams do so
+// themselves.
 func fitFor(stream any, s string) string {
 	if _, ok := terminal(stream); ok {
 		return tty.Safe(s)

@@ -34,7 +34,7 @@ func review(ctx context.Context, c *cli.Context, changes []golden.Change) (left 
 	}
 	r := &reviewer{
 		in:    &person{in: bufio.NewReader(c.App.Reader), out: c.App.ErrWriter},
-		out:   c.App.ErrWriter,
+		out:   styled(c.App.ErrWriter),
 		safe:  func(s string) string { return fitFor(c.App.ErrWriter, s) },
 		color: inColor(c.App.ErrWriter),
 	}

@@ -218,17 +218,17 @@ func checkParts(c *cli.Context) error {
 // With --events - stdout belongs to the events: the answer goes to stderr too, or
 // with --quiet nowhere, since the last event has it.
 func printAnswer(c *cli.Context, res *engine.Result) {
-	out := c.App.Writer
-	if c.String("events") == fromStdin {
+	out, events := exact(c.App.Writer), c.String("events") == fromStdin
+	if events {
 		out = c.App.ErrWriter
 	}
-	if res.Response != "" && (out == c.App.Writer || !c.Bool("quiet")) {
+	if res.Response != "" && (!events || !c.Bool("quiet")) {
 		text := res.Response
 		var indented bytes.Buffer
 		if len(res.Output) > 0 && json.Indent(&indented, res.Output, "", "  ") == nil {
 			text = indented.String()
 		}
-		fmt.Fprintln(out, strings.TrimRight(fitFor(out, text), "\n"))
+		fmt.Fprintln(out, strings.TrimRight(text, "\n"))
 	}
 	if res.Status != engine.Completed {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", res.Status, tty.Safe(reasonText(res)))

@@ -171,7 +171,7 @@ func asked(p *past) string {
 }
 
 func (d *runDiff) print(c *cli.Context) {
-	w := c.App.Writer
+	w := styled(c.App.Writer)
 	if d.Same {
 		fmt.Fprintf(c.App.ErrWriter, "%s and %s did the same\n", d.A, d.B)
 		return

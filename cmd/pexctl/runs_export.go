@@ -59,7 +59,7 @@ func runsExport(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "pexctl: the value of %s is too short, or too common, to be looked for: see that the cassette does not hold it\n", name)
 	}
 	if to == "" || to == "-" {
-		return exportError(cassette.Export(c.App.Writer, p.records, secrets))
+		return exportError(cassette.Export(exact(c.App.Writer), p.records, secrets))
 	}
 	if err := cassette.Save(to, p.records, secrets); err != nil {
 		return exportError(err)

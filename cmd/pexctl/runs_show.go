@@ -93,7 +93,7 @@ func (f *follow) print(p *past, res *engine.Result) error {
 			return commands
 		},
 	}
-	fmt.Fprint(c.App.Writer, report.String())
+	fmt.Fprint(styled(c.App.Writer), report.String())
 	for _, line := range f.next(res) {
 		fmt.Fprintf(c.App.Writer, "\n%s\n", line)
 	}

@@ -77,7 +77,7 @@ func show(c *cli.Context, found diag.List) error {
 }
 
 func printJSON(c *cli.Context, v any) error {
-	e := json.NewEncoder(c.App.Writer)
+	e := json.NewEncoder(machine(c.App.Writer))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

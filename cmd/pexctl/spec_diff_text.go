@@ -19,7 +19,7 @@ import (
 // print shows how the specs differ: first what is looser, breaking and safer,
 // then everything, section by section.
 func (d *shownSpecDiff) print(c *cli.Context) {
-	w := c.App.Writer
+	w := styled(c.App.Writer)
 	if d.State == "same" {
 		fmt.Fprintf(c.App.ErrWriter, "%s and %s: no difference in what runs\n", d.Old, d.New)
 		if r := d.Renamed; r != nil {

@@ -80,7 +80,7 @@ func storeBackup(c *cli.Context) error {
 		if _, is := terminal(c.App.Writer); is || wantJSON {
 			return usage("store backup -: the archive goes to stdout; redirect it, and leave out -o json")
 		}
-		err = b.write(c.App.Writer)
+		err = b.write(exact(c.App.Writer))
 	} else if err = b.toFile(name); err == nil && wantJSON {
 		err = printJSON(c, b.report)
 	}

@@ -30,7 +30,7 @@ func tellTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPl
 			return infra(err)
 		}
 	} else {
-		p := &testPrinter{w: c.App.Writer, o: o, color: inColor(c.App.Writer), told: map[string]string{}}
+		p := &testPrinter{w: styled(c.App.Writer), o: o, color: inColor(c.App.Writer), told: map[string]string{}}
 		p.all(plan, done, r, removed)
 	}
 	if err := o.out.tests(r); err != nil {

@@ -41,7 +41,7 @@ func (v *vetted) print(c *cli.Context, format string) error {
 		return printJSON(c, diag.Log{Version: buildVersion(), Found: v.found, Ignored: v.ignored, File: sourceFile})
 	case "github":
 		defer v.summary(c.App.ErrWriter)
-		_, err := fmt.Fprint(c.App.Writer, v.found.GitHub(sourceFile))
+		_, err := fmt.Fprint(exact(c.App.Writer), v.found.GitHub(sourceFile))
 		return err
 	}
 	v.text(c)

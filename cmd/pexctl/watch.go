@@ -42,7 +42,7 @@ func newWatch(c *cli.Context, wantJSON, again bool) (*watch, error) {
 
 func (w *watch) events(c *cli.Context, name string, again bool) error {
 	if name == "-" {
-		w.sinks = append(w.sinks, sink.NewJSONL(c.App.Writer))
+		w.sinks = append(w.sinks, sink.NewJSONL(machine(c.App.Writer)))
 		return nil
 	}
 	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC

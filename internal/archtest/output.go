@@ -1,0 +1,73 @@
+package archtest
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+)
+
+// commandFolder holds the commands, which write through one outlet that makes
+// text of others safe.
+const commandFolder = "cmd/pexctl"
+
+// ownStreams are the files that may use the streams of the process: one hands them to
+// the outlet.
+var ownStreams = []string{"main.go"}
+
+// exactFiles are the files that may write bytes as they are to stdout, each for a
+// program that reads them.
+var exactFiles = map[string]string{
+	"outlet.go":       "defines it",
+	"run.go":          "the answer of a run",
+	"lsp.go":          "the protocol of editors",
+	"eval_out.go":     "reports in formats of programs",
+	"format.go":       "the text of a spec",
+	"runs_export.go":  "a cassette",
+	"store_backup.go": "a backup",
+	"list.go":         "the schema for editors",
+	"completion.go":   "the script of a shell",
+	"vet_formats.go":  "workflow commands of our own",
+}
+
+// checkOutput finds commands that write past the outlet.
+func checkOutput(_ Table, m *Module) []Finding {
+	var out []Finding
+	for _, p := range m.Packages {
+		if p.Folder != commandFolder {
+			continue
+		}
+		for _, f := range p.Files {
+			if f.Test {
+				continue
+			}
+			name := path.Base(f.Path)
+			ast.Inspect(f.AST, func(n ast.Node) bool {
+				if wrong := writesPast(n, name); wrong != "" {
+					out = append(out, Finding{m.place(f, n), wrong})
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+// writesPast says what is wrong with a node of a file.
+func writesPast(n ast.Node, file string) string {
+	switch n := n.(type) {
+	case *ast.SelectorExpr:
+		from, ok := n.X.(*ast.Ident)
+		if !ok || slices.Contains(ownStreams, file) {
+			return ""
+		}
+		name := from.Name + "." + n.Sel.Name
+		if slices.Contains([]string{"os.Stdout", "os.Stderr", "fmt.Print", "fmt.Printf", "fmt.Println"}, name) {
+			return name + " is not made safe: write to c.App.Writer or c.App.ErrWriter"
+		}
+	case *ast.CallExpr:
+		if fn, ok := n.Fun.(*ast.Ident); ok && fn.Name == "exact" && exactFiles[file] == "" {
+			return "exact writes text of others as it is: write to the stream itself, or list the file with the reason in internal/archtest/output.go"
+		}
+	}
+	return ""
+}
