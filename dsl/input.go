@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -59,6 +62,11 @@ func (in *inputs) declared(name string) *engine.Parameter {
 	names := make([]string, len(in.program.Parameters))
 	for i, p := range in.program.Parameters {
 		names[i] = p.Name
+	}
+	fields, _ := fieldsOf([]reflect.Value{reflect.ValueOf(limits{})})
+	if slices.Contains(keysOf(fields), name) && diag.Nearest(name, names) == "" {
+		in.fail("unknown parameter %s (it is a limit: --set limits.%[1]s=VALUE)", name)
+		return nil
 	}
 	in.fail("unknown parameter %s (%s)", name, meant(name, names))
 	return nil
