@@ -55,7 +55,7 @@ type limits struct {
 	MaxConsecutiveToolCalls     int           `yaml:"max_consecutive_tool_calls" min:"1" doc:"Calls of the same tool with the same arguments in a row."`
 	MaxTokens                   int           `yaml:"max_tokens" min:"1" doc:"Tokens of all model calls, in and out."`
 	MaxCost                     float64       `yaml:"max_cost" over:"0" doc:"US dollars; the price of every llm must then be known."`
-	MaxDuration                 time.Duration `yaml:"max_duration" over:"0s" doc:"Active time of the run."`
+	MaxDuration                 time.Duration `yaml:"max_duration" over:"0s" doc:"Active time of the run, the final answer included: a tenth of it, at most 30s, is kept for the finalizer. Only a write in flight is waited for beyond it."`
 }
 
 // The defaults that OpenSearch's agent has, by the same names, and one of ours.

@@ -68,9 +68,10 @@ func (r *run) unfit(why error) *run {
 // through is the whole run of an agent, called in a scope of its parent.
 func (r *run) through(outer, s *Scope) error {
 	began := outer.Now()
+	r.begun = began
 	err := r.readSession(s)
 	if err == nil {
-		err = s.Timeout("", r.program.Limits.MaxDuration, r.equipAndWalk)
+		err = s.Timeout("", r.program.Limits.MaxDuration-r.program.Limits.closing(), r.equipAndWalk)
 	}
 	for p := r.parent; p != nil; p = p.parent {
 		if p.stopping != nil {

@@ -75,6 +75,7 @@ type run struct {
 	emit       *emitter
 	started    time.Time
 	elapsed    time.Duration
+	begun      time.Duration // active time when a nested run began; 0 for others
 	ids        identity
 	spent      map[string]ModelUsage
 	spoken     spoken
@@ -341,16 +342,26 @@ func (r *run) wrapUp(s *Scope, err error) error {
 	return r.finalize(s)
 }
 
-// lastWords is how long the finalizer may take once a run's time is over, at
-// least; else it is a tenth of that time.
-const lastWords = 30 * time.Second
+// maxClosing bounds the part of max_duration that is kept for the finalizer.
+const maxClosing = 30 * time.Second
 
-// lastly runs the finalizer; after a deadline it has a deadline of its own.
+// closing is the part of max_duration that is kept for the finalizer: a tenth of
+// it, at most 30 s.
+func (l Limits) closing() time.Duration { return min(maxClosing, l.MaxDuration/10) }
+
+// lastly runs the finalizer within what is left of max_duration. A write in
+// flight is not cut, so nothing may be left. Journals of version 0.1.0 have no
+// timer here, or one that began when the time was over.
 func (r *run) lastly(s *Scope, finalizer Node) error {
-	if r.reason.Code != StopDeadline {
+	const timer = "closing/timer"
+	if r.program.Limits.MaxDuration <= 0 || s.k.Replaying() && !s.k.Next(timer) && s.k.Omits("closing") {
 		return finalizer.Run(s)
 	}
-	return s.Timeout("closing", max(lastWords, r.program.Limits.MaxDuration/10), finalizer.Run)
+	left := r.program.Limits.MaxDuration - (s.k.Now() - r.begun)
+	if left <= 0 && !s.k.Next(timer) {
+		return kernel.ErrTimeout
+	}
+	return s.Timeout("closing", max(left, 1), finalizer.Run)
 }
 
 // finalize asks the finalizer for an answer; where it cannot be had the run

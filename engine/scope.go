@@ -65,14 +65,14 @@ func (s *Scope) Timeout(name string, d time.Duration, f func(*Scope) error) erro
 	return s.k.Timeout(name, d, func(k *kernel.Scope) error { return f(&Scope{k, s.r}) })
 }
 
-// inTime runs f within limits.max_duration, and for longer where whoever
+// inTime runs f within limits.max_duration less what the finalizer needs, and for longer where whoever
 // resumed the run gave it more.
 func (s *Scope) inTime(f func(*Scope) error) error {
 	r := s.r
 	if r.program.Limits.MaxDuration <= 0 {
 		return f(s)
 	}
-	left := func() time.Duration { return r.program.Limits.MaxDuration - s.k.Now() }
+	left := func() time.Duration { return r.program.Limits.MaxDuration - r.program.Limits.closing() - s.k.Now() }
 	again := func() (time.Duration, bool) {
 		over := s.Exceeded(func(l Limits) bool { return l.MaxDuration > 0 && left() <= 0 })
 		if over || r.program.Limits.MaxDuration <= 0 {
