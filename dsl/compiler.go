@@ -29,6 +29,7 @@ type compiler struct {
 	llmNames     []string
 	models       []engine.ModelSpec
 	base         string // the llm entry of the role decoded last
+	modelless    bool   // a role that no key mentions may lack an llm: the graph is written and there are none
 	defaultModel string // the planner's, once it is known
 	brokenModel  bool   // the planner's llm could not be found
 	whichTold    bool

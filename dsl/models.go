@@ -50,7 +50,7 @@ func (c *compiler) addModel(name string, v *value, path string) {
 	k, before := defaultLLM(), len(c.report.list)
 	c.decode(v, path, &k)
 	m := engine.ModelSpec{
-		Name: name, Provider: k.Provider, BaseURL: k.BaseURL, APIKeyEnv: k.APIKeyEnv, SystemPrompt: k.SystemPrompt,
+		Name: name, Path: path, Provider: k.Provider, BaseURL: k.BaseURL, APIKeyEnv: k.APIKeyEnv, SystemPrompt: k.SystemPrompt,
 		Params: engine.Params{
 			Model: k.Model, Temperature: k.Temperature, TopP: k.TopP, Seed: k.Seed,
 			MaxOutputTokens: k.MaxOutputTokens, Stop: k.Stop,
@@ -107,6 +107,10 @@ func (c *compiler) checkModel(v *value, path string, k *llm) {
 // the overrides beside it as an llm of its own.
 func (c *compiler) modelRef(v *value, f field, overrides *value, path string) {
 	ref := f.value.Addr().Interface().(*component.ModelRef)
+	idle := c.modelless || f.tag.Get("for") != "" && v.get(f.tag.Get("for")) == nil
+	if idle && v.get(f.key) == nil && len(overrides.entries) == 0 && len(c.llmNames) == 0 {
+		return // nothing asks it
+	}
 	name, ok := c.baseModel(v.get(f.key), v, overrides, path+"."+f.key)
 	if !ok {
 		return

@@ -40,6 +40,7 @@ func (c *compiler) nodes() {
 		}
 		b := built{role, role, c.config(role, v.place), v}
 		before := len(c.report.list)
+		c.modelless = c.doc.Graph != nil && sections[role] == nil && len(c.llmNames) == 0
 		if b.config != nil {
 			c.decode(v, role, b.config)
 		}
@@ -49,6 +50,7 @@ func (c *compiler) nodes() {
 		}
 		all = append(all, b)
 	}
+	c.modelless = false
 	c.reserve(all)
 	c.compaction()
 	c.toolNames(all)

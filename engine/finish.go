@@ -26,8 +26,8 @@ func (r *run) broken(err error) {
 	_, r.unkept = errors.AsType[*kernel.StoreError](err)
 	switch {
 	case errors.As(err, &parked):
-		r.reason = waiting
 		r.ask(parked.Questions)
+		r.reason = r.waiting()
 		return
 	case errors.As(err, &review):
 		r.doubtful(review.Writes)
@@ -63,15 +63,68 @@ func (r *run) paused(p *kernel.Paused) {
 	r.reason = StopReason{Code: StopSuspended, Status: Interrupted, Message: "it has not ended and goes on when it is resumed"}
 	r.ask(p.Questions)
 	if len(p.Questions) > 0 && p.Others == 0 {
-		r.reason = waiting
+		r.reason = r.waiting()
 	}
 	if len(p.Writes) > 0 {
 		r.doubtful(p.Writes)
 	}
 }
 
-// waiting is the stop reason of a run in which only people can go on.
-var waiting = StopReason{Code: StopInterrupted, Status: Interrupted, Message: "waiting for a person"}
+// waiting is the stop reason of a run that only people can continue; its path is
+// the key that asks the first open question.
+func (r *run) waiting() StopReason {
+	reason := StopReason{Code: StopInterrupted, Status: Interrupted, Message: "waiting for a person"}
+	if len(r.open) > 0 {
+		reason.Path = r.asks(r.open[0])
+	}
+	return reason
+}
+
+// asks is the key of the spec that asks a question.
+func (r *run) asks(q Question) string {
+	switch q.Kind {
+	case AskApproval:
+		return "tools." + r.entry(q.Tool) + ".approval"
+	case AskPlan:
+		return "planner.approval"
+	case AskGuard:
+		return r.guardOf(q)
+	case AskHuman:
+		id, _, _ := strings.Cut(q.Path, "/")
+		id, _, _ = strings.Cut(id, ".") // a later visit is id.2
+		if r.program.TypeOf(id) == "" {
+			return "graph"
+		}
+		return "graph.nodes." + id
+	case AskReview, AskUser, AskElicitation:
+	}
+	if q.Tool != "" {
+		return "tools." + r.entry(q.Tool)
+	}
+	return "tools"
+}
+
+// entry is the entry of tools that a tool belongs to: a server's, for one of its tools.
+func (r *run) entry(tool string) string {
+	named := func(name string) bool {
+		return slices.ContainsFunc(r.program.Tools, func(t ToolSpec) bool { return t.Name == name })
+	}
+	if server, _, _ := strings.Cut(tool, "__"); !named(tool) && named(server) {
+		return server
+	}
+	return tool
+}
+
+// guardOf is the path of the guard that asks a question, or that of all guards.
+func (r *run) guardOf(q Question) string {
+	for i := range r.program.Guards {
+		g := &r.program.Guards[i]
+		if strings.HasSuffix(q.Path, "guard."+g.Name) {
+			return g.path()
+		}
+	}
+	return "guards"
+}
 
 // ask notes the questions that are open.
 func (r *run) ask(questions []kernel.Open) {

@@ -91,6 +91,7 @@ func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, e
 	}
 	reply, err := kernel.Do(s.k, s.modelEffect(at, m, req))
 	if err != nil {
+		r.failed = m.spec.Path
 		r.settle(held, s.unanswered(name, m.spec.Name, held, err))
 		return nil, err
 	}

@@ -84,6 +84,7 @@ type Parameter struct {
 // ModelSpec is one llm of the spec, or a role's override of one.
 type ModelSpec struct {
 	Name         string
+	Path         string // of the entry or the role that defines it: "llms.main"
 	Provider     string
 	Config       any                // the provider's Config, filled
 	BaseURL      component.Template // namespaces env and parameters

@@ -64,6 +64,7 @@ type run struct {
 	uncertain  uncertain // of the root
 	missed     *Miss
 	unanswered *ModelError // what ended it
+	failed     string      // where the spec defines the llm of the last call that failed
 	unkept     bool        // the journal could not be appended to
 	granted    bool        // of the root: a call has vectors made that it was granted
 	outdated   bool        // another version's prompts were met
@@ -326,7 +327,7 @@ func (r *run) wrapUp(s *Scope, err error) error {
 		r.reason = StopReason{Code: StopCancelled, Status: Cancelled, Message: "cancelled by decision"}
 	default:
 		if m := modelFailure(err); m != nil {
-			r.reason = StopReason{Code: StopProviderError, Status: Failed, Message: err.Error()}
+			r.reason = StopReason{Code: StopProviderError, Status: Failed, Path: r.failed, Message: err.Error()}
 			r.unanswered = m
 			break
 		}
@@ -372,7 +373,7 @@ func (r *run) finalize(s *Scope) error {
 	if r.state.Answer != nil {
 		return nil
 	}
-	if node := r.program.role("finalizer"); node != nil {
+	if node := r.program.role("finalizer"); node != nil && len(r.program.Models) > 0 {
 		err := r.lastly(s, node)
 		var stop *StopError
 		if err != nil && !errors.As(err, &stop) && modelFailure(err) == nil && !isTimeout(err) {

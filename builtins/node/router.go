@@ -12,7 +12,7 @@ import (
 
 // RouterConfig is a `type: router` node.
 type RouterConfig struct {
-	LLM           component.ModelRef  `yaml:"llm" doc:"The llm that chooses; the planner's by default."`
+	LLM           component.ModelRef  `yaml:"llm" for:"prompt" doc:"The llm that chooses; the planner's by default."`
 	Prompt        component.PromptRef `yaml:"prompt" vars:"parameters,steps,@node" doc:"What the choice is about. Without it the node only branches: its edges' guards choose."`
 	Choices       []string            `yaml:"choices" doc:"The words to choose from; edges look at reply.text."`
 	Default       string              `yaml:"default" doc:"The choice when the model is not sure enough or its reply cannot be read; the first by default."`
@@ -65,6 +65,9 @@ func (x *router) choose(text string) (choice, why string) {
 		Choice     string   `json:"choice"`
 		Confidence *float64 `json:"confidence"`
 	}
+	if i := x.named(text); i >= 0 {
+		return x.cfg.Choices[i], ""
+	}
 	value, _, code := reply.JSON(text, reply.Options{})
 	if code != "" || json.Unmarshal(value, &got) != nil {
 		return fallback, "the choice cannot be read"
@@ -77,6 +80,12 @@ func (x *router) choose(text string) (choice, why string) {
 		return fallback, ""
 	}
 	return x.cfg.Choices[i], ""
+}
+
+// named is the index of the choice that a reply consists of, or -1.
+func (x *router) named(text string) int {
+	word := strings.Trim(text, " \t\r\n\"'`*.")
+	return slices.IndexFunc(x.cfg.Choices, func(c string) bool { return strings.EqualFold(c, word) })
 }
 
 // Call is what the router would ask now.

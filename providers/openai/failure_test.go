@@ -120,6 +120,7 @@ func TestOddAnswersAreUnderstood(t *testing.T) {
 		{"usage beyond reason", `{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 9e18, "completion_tokens": 5}}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
 		{"invalid UTF-8", "{\"choices\": [{\"message\": {\"content\": \"a\xffb\"}}]}", "a\uFFFDb", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
 		{"parts", `{"choices": [{"message": {"content": [{"type": "thinking"}, {"type": "text", "text": "x"}]}}]}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},
+		{"a refusal beside content", `{"choices": [{"message": {"content": "So far.", "refusal": "I cannot."}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}`, "So far.\n\nI cannot.", engine.Refusal, engine.Tokens{Input: 3, Output: 1}},
 		{"calls with stop", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f"}}]}, "finish_reason": "stop"}]}`, "", engine.ToolUse, engine.Tokens{Input: 3, Output: 1}},
 		{"calls cut", `{"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{\"x"}}]}, "finish_reason": "length"}]}`, "", engine.MaxTokens, engine.Tokens{Input: 3, Output: 1}},
 		{"an unknown reason", `{"choices": [{"message": {"content": "x"}, "finish_reason": "eos"}]}`, "x", engine.EndTurn, engine.Tokens{Input: 3, Output: 1}},

@@ -74,8 +74,9 @@ func (d draft) reply(req *engine.Request) (*engine.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Stop = stop; stop == engine.Refusal && out.Text == "" {
-		out.Text = strings.ToValidUTF8(d.refusal, "\uFFFD")
+	out.Stop = stop
+	if refusal := strings.ToValidUTF8(d.refusal, "\uFFFD"); refusal != "" && refusal != out.Text {
+		out.Text = strings.TrimPrefix(out.Text+"\n\n"+refusal, "\n\n")
 	}
 	if out.Usage.Total() == 0 {
 		out.Estimated = true

@@ -27,7 +27,7 @@ func TestUnusableRepliesAreNamed(t *testing.T) {
 		{"empty object", "{}", reply.MissingFields},
 		{"error object in prose", `Sorry: {"error":"refused"}`, reply.MissingFields},
 		{"schema echoed", `{"type":"object","properties":{"steps":{"type":"array"},"result":{"type":"string"}}}`, reply.MissingFields},
-		{"numbers as steps", `{"steps":[1,2]}`, reply.MissingFields},
+		{"booleans as steps", `{"steps":[true,false]}`, reply.MissingFields},
 		{"steps is a number", `{"steps":3}`, reply.MissingFields},
 		{"step without goal", `{"steps":[{"note":"x"}]}`, reply.MissingFields},
 		{"prose response", `{"response":"I need to look first"}`, reply.MissingFields},
@@ -67,8 +67,8 @@ func TestMessageSaysWhereAndWhatIsWanted(t *testing.T) {
 			t.Errorf("message %q lacks %q", got.Message, want)
 		}
 	}
-	got = reply.Parse(`{"steps":["a",7]}`, reply.Options{})
-	if !strings.Contains(got.Message, "Step 2 is a number") {
+	got = reply.Parse(`{"steps":["a",true]}`, reply.Options{})
+	if !strings.Contains(got.Message, "Step 2 is a boolean") {
 		t.Errorf("message %q does not name the step", got.Message)
 	}
 }

@@ -75,6 +75,9 @@ func (s *shaper) element(drafts []draft, v *value) ([]draft, string) {
 	case null:
 		s.repair("empty steps dropped")
 		return drafts, ""
+	case number:
+		s.repair("number taken as the text of a step")
+		return append(drafts, draft{Step: Step{Goal: string(v.raw)}}), ""
 	case array:
 		s.repair("nested list of steps flattened")
 		for i := range v.items {
