@@ -194,7 +194,7 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 		switch res.StopReason.Code {
 		case engine.StopInterrupted, engine.StopNeedsReview:
 			o.Answers, o.Resolve = w.answers(res.Interrupts)
-		case engine.StopInternal:
+		case engine.StopInternal, engine.StopStoreUnavailable:
 			if !j.died {
 				return res
 			}

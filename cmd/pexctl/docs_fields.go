@@ -86,7 +86,7 @@ func expressionsPage() []byte {
 	var b bytes.Buffer
 	b.WriteString(made + "# Expressions\n\nExpressions are checked when a spec is compiled, against the names of their place. " +
 		"`parameters.<name>` is everywhere, with the type of its declaration. In approvals and guards `tool.args` has the arguments that the tool's input schema " +
-		"declares; an argument that is missing or of another type leaves the expression undecided, and the call does not pass: see [approvals](../approvals.md).\n\n## Places\n\n| place | names |\n| --- | --- |\n")
+		"declares; an argument that is missing or of another type leaves the expression undecided, and the call does not pass: see the page on approvals.\n\n## Places\n\n| place | names |\n| --- | --- |\n")
 	for _, place := range guard.Places() {
 		fmt.Fprintf(&b, "| %s | `%s` |\n", places[place], strings.Join(namesAt(place), "`, `"))
 	}
