@@ -177,12 +177,12 @@ func (s *Scope) exhausted(r *run, w reservation) bool {
 
 func (b *budget) exhausted(w reservation) *StopError {
 	if b.maxTokens > 0 && b.tokens+b.reserveTokens+w.tokens > b.maxTokens {
-		return &StopError{StopReason{
+		return &StopError{Reason: StopReason{
 			Code: StopBudgetTokens, Path: "limits.max_tokens", Status: Stopped,
 			Message: fmt.Sprintf("%d of %d tokens are used and the next call may need %d", b.tokens, b.maxTokens, w.tokens),
 		}}
 	}
-	return &StopError{StopReason{
+	return &StopError{Reason: StopReason{
 		Code: StopBudgetCost, Path: "limits.max_cost", Status: Stopped,
 		Message: fmt.Sprintf("$%.4f of $%.4f is spent and the next call may cost $%.4f", b.cost, b.maxCost, w.cost),
 	}}

@@ -8,7 +8,10 @@ import (
 // StopError ends a run from inside a node: a limit, a guard, a failure that
 // has a stop code. Nodes pass it on; Scope returns it from every effect once
 // the run is stopping.
-type StopError struct{ Reason StopReason }
+type StopError struct {
+	Reason StopReason
+	model  *ModelError // the failed call behind a provider_error
+}
 
 // Error names the stop code and the message.
 func (e *StopError) Error() string {
@@ -38,17 +41,25 @@ func (e *ReplanError) Unwrap() error { return ErrReplan }
 
 // Fail makes the error that ends a run with a failure code.
 func Fail(code StopCode, path, format string, args ...any) error {
-	return &StopError{StopReason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: Failed}}
+	return &StopError{Reason: StopReason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: Failed}}
+}
+
+// NoProvider makes the error that ends a run because a model call failed.
+func NoProvider(cause *ModelError, path, format string, args ...any) error {
+	return &StopError{
+		Reason: StopReason{Code: StopProviderError, Path: path, Message: fmt.Sprintf(format, args...), Status: Failed},
+		model:  cause,
+	}
 }
 
 // Denied makes the error that ends a run because a person said no.
 func Denied(path, message string) error {
-	return &StopError{StopReason{Code: StopCancelled, Path: path, Message: message, Status: Cancelled}}
+	return &StopError{Reason: StopReason{Code: StopCancelled, Path: path, Message: message, Status: Cancelled}}
 }
 
 // AtLimit makes the error that ends a run at one of its limits.
 func AtLimit(code StopCode, path, format string, args ...any) error {
-	return &StopError{StopReason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: Stopped}}
+	return &StopError{Reason: StopReason{Code: code, Path: path, Message: fmt.Sprintf(format, args...), Status: Stopped}}
 }
 
 // ExitCode is the exit code of a result (DESIGN sections 6 and 10).

@@ -74,7 +74,7 @@ func (s *Scope) undecided(g *Guard, call *Question, why error) (v Verdict, on bo
 	case g.Do == GuardFail:
 		stop.Status = Failed
 	}
-	return Verdict{}, false, s.stop(&StopError{stop})
+	return Verdict{}, false, s.stop(&StopError{Reason: stop})
 }
 
 func (g *Guard) path() string { return fmt.Sprintf("guards[%d]", g.Index) }
@@ -106,7 +106,7 @@ func (s *Scope) fire(g *Guard, call *Question) (v Verdict, on bool, err error) {
 	default:
 		stop.Status = Stopped
 	}
-	return Verdict{}, false, s.stop(&StopError{stop})
+	return Verdict{}, false, s.stop(&StopError{Reason: stop})
 }
 
 // interrupt asks a person whether the run may continue. Before a tool the
@@ -130,5 +130,5 @@ func (s *Scope) interrupt(g *Guard, call *Question, stop StopReason) (v Verdict,
 	if why != "" {
 		stop.Message += " (" + why + ")"
 	}
-	return Verdict{}, false, s.stop(&StopError{stop})
+	return Verdict{}, false, s.stop(&StopError{Reason: stop})
 }

@@ -85,7 +85,7 @@ func (r *run) through(outer, s *Scope) error {
 		return err
 	}
 	if r.reason.Code == StopToolsChanged {
-		return &StopError{r.reason} // nobody may work with tools that are not those pinned
+		return &StopError{Reason: r.reason} // nobody may work with tools that are not those pinned
 	}
 	r.elapsed = outer.Now() - began
 	return nil

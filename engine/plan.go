@@ -73,6 +73,8 @@ type StepRecord struct {
 	Usage      StepUsage    `json:"usage"`
 	DurationMS int64        `json:"duration_ms"`
 	Notes      string       `json:"notes,omitempty"` // tool outputs that the spec wants kept beside the result
+
+	Failure *ModelError `json:"-"` // the model call that ended it, where one did
 }
 
 // StepUsage is what a step consumed.

@@ -257,7 +257,7 @@ func (r *run) replanned(s *Scope, at string, why error) (string, error) {
 	guard, urged := errors.AsType[*ReplanError](why)
 	switch {
 	case urged && id == "":
-		return "", s.stop(&StopError{StopReason{
+		return "", s.stop(&StopError{Reason: StopReason{
 			Code: StopGuard, Status: Stopped, Path: guard.Path,
 			Message: guard.Message + " (a new plan is wanted, and nobody here makes one)",
 		}})
@@ -317,7 +317,7 @@ func (r *run) wrapUp(s *Scope, err error) error {
 		r.reason = StopReason{Code: StopAnswered, Status: Completed}
 		return nil
 	case errors.As(err, &stop):
-		r.reason = stop.Reason
+		r.reason, r.unanswered = stop.Reason, stop.model
 	case errors.Is(err, kernel.ErrTimeout):
 		r.reason = StopReason{
 			Code: StopDeadline, Path: "limits.max_duration", Status: Stopped,

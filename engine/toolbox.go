@@ -34,7 +34,7 @@ func Tools(ctx context.Context, p *Program, in Input, h Host) (tools []HostTool,
 	h.Sinks = nil
 	res := Run(ctx, &alone, in, h, Options{})
 	if res.StopReason.Code != StopAnswered {
-		return nil, res.Warnings, &StopError{res.StopReason}
+		return nil, res.Warnings, &StopError{Reason: res.StopReason}
 	}
 	return box.tools, res.Warnings, nil
 }

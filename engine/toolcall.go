@@ -289,7 +289,7 @@ func (s *Scope) awaitCallable(r *run) error {
 	if r.stopping == nil && !(&Scope{s.k, r}).Exceeded(func(Limits) bool { return !r.callable() }) {
 		return nil
 	}
-	return r.halt(&StopError{StopReason{
+	return r.halt(&StopError{Reason: StopReason{
 		Code: StopMaxToolCalls, Path: "limits.max_tool_calls", Status: Stopped,
 		Message: fmt.Sprintf("%d tool calls were made", r.state.Usage.ToolCalls+r.delegated),
 	}})

@@ -54,7 +54,7 @@ func (a *agent) Run(s *engine.Scope) error {
 	rec.DurationMS = (s.Now() - began).Milliseconds()
 	gave(s, a.id, rec)
 	if rec.Status != engine.StepOK && a.cfg.OnError == onFail {
-		return engine.Fail(engine.StopStepFailed, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
+		return failed(rec, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
 	}
 	return nil
 }
@@ -97,6 +97,7 @@ func runNested(s *engine.Scope, ref component.AgentRef, params map[string]any, r
 		rec.Status, rec.Error = engine.StepCancelled, res.StopReason.Message
 	default:
 		rec.Status, rec.Error = engine.StepFailed, string(res.StopReason.Code)+": "+res.Error
+		rec.Failure = res.Failure
 	}
 	return res.Wrote, nil
 }

@@ -98,11 +98,21 @@ func (b *batchRun) took(s *engine.Scope, rec engine.StepRecord, err error) error
 	return nil
 }
 
+// failedRun is the end of a run that on_step_error makes of a failed step.
 func failedRun(rec engine.StepRecord) error {
 	if rec.Status == engine.StepLoop {
 		return engine.AtLimit(engine.StopLoop, "executor.on_step_error", "step %s (%s) repeats itself: %s", rec.ID, rec.Goal, rec.Error)
 	}
-	return engine.Fail(engine.StopStepFailed, "executor.on_step_error", "step %s (%s) ended %s: %s", rec.ID, rec.Goal, rec.Status, rec.Error)
+	return failed(rec, "executor.on_step_error", "step %s (%s) ended %s: %s", rec.ID, rec.Goal, rec.Status, rec.Error)
+}
+
+// failed ends the run by a failed step: step_failed, or provider_error where a
+// model call failed it.
+func failed(rec engine.StepRecord, path, format string, args ...any) error {
+	if rec.Failure != nil {
+		return engine.NoProvider(rec.Failure, path, format, args...)
+	}
+	return engine.Fail(engine.StopStepFailed, path, format, args...)
 }
 
 // ended says that no further step may start in this visit.

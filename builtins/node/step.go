@@ -71,7 +71,7 @@ func (x *executor) step(s *engine.Scope, st engine.Step, visit *batchRun) (engin
 
 // try makes one attempt, within the step's time, and verifies it.
 func (a *attempt) try(s *engine.Scope) error {
-	a.rec.Status, a.rec.Error, a.rec.Result, a.rec.Notes = "", "", "", ""
+	a.rec.Status, a.rec.Error, a.rec.Result, a.rec.Notes, a.rec.Failure = "", "", "", "", nil
 	if a.n > 1 {
 		s = s.Child("attempt." + strconv.Itoa(a.n))
 	}
@@ -157,6 +157,7 @@ func (a *attempt) ask(s *engine.Scope, name string, c engine.ModelCall) (*engine
 	}
 	if m := engine.AsModelError(err); m != nil && !m.Lasting() {
 		a.fail(engine.StepFailed, err.Error())
+		a.rec.Failure = m
 		return nil, nil
 	}
 	return nil, err
