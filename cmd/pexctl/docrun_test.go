@@ -24,6 +24,7 @@ var notRun = map[string][]string{
 	"docs/mcp.md":              {"needs Node.js and the network", "needs Node.js and the network"},
 	"docs/migrating-aurite.md": {"the files are yours"},
 	"docs/performance.md":      slices.Repeat([]string{"takes minutes"}, 6),
+	"docs/security.md":         {"part of a workflow of GitHub"},
 	"docs/tutorial.md":         {"needs a key", "needs the network"},
 }
 
