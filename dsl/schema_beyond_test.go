@@ -16,7 +16,7 @@ var beyondCodes = map[diag.Code]string{
 	diag.Deprecated: "such a key is right, and marked", diag.Ungranted: "names", diag.ShadowedTool: "names",
 	diag.NeverFires: "the text of expressions", diag.AlwaysFires: "the text of expressions", diag.NotStrict: "what a provider takes",
 	diag.Unmentioned: "the text of prompts", diag.NoEffect: "one key against another", diag.HistoryNotShown: "what a template renders",
-	diag.BadIgnore: "comments", diag.UnusedIgnore: "comments", diag.TooMany: "a count of the others",
+	diag.BadIgnore: "comments", diag.UnusedIgnore: "comments", diag.TooMany: "a count of the others", diag.UntypedSchema: "a schema within the file",
 	diag.MisspeltModel: "names of models", diag.CutByComment: "comments", diag.NumberAsText: "how a value is written",
 }
 

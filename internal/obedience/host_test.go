@@ -39,9 +39,9 @@ var inputs = map[string]string{
 	"look":    `{"type":"object","properties":{"text":{"type":"string"}}}`,
 	"recall":  `{"type":"object"}`,
 	"keep":    `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`,
-	"put":     `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`,
-	"send to": `{"type":"object","properties":{"to":{"type":"string"},"text":{"type":"string"}},"required":["to","text"]}`,
-	"send To": `{"type":"object","properties":{"To":{"type":"string"},"text":{"type":"string"}},"required":["To","text"]}`,
+	"put":     `{"type":"object","properties":{"text":{"type":"string"},"urgency":{"type":"number"}},"required":["text"]}`,
+	"send to": `{"type":"object","properties":{"to":{"type":"string"},"text":{"type":"string"},"urgency":{"type":"number"}},"required":["to","text"]}`,
+	"send To": `{"type":"object","properties":{"To":{"type":"string"},"text":{"type":"string"},"urgency":{"type":"number"}},"required":["To","text"]}`,
 	"danger":  `{"type":"object"}`,
 }
 

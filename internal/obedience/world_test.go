@@ -96,8 +96,8 @@ func newWorld(seed uint64, dir, good string, evil []string) *world {
 	for _, name := range writers {
 		w.needs[name] = approvals[r.IntN(len(approvals))]
 	}
-	if w.needs["write_file"].text == approvals[2].text {
-		w.needs["write_file"] = approvals[0] // it has no text
+	if t := w.needs["write_file"].text; t == approvals[2].text || t == approvals[3].text {
+		w.needs["write_file"] = approvals[0] // it has no such argument
 	}
 	w.needs["danger"] = approvals[1]
 	only := [][]string{nil, nil, {"*"}, {"put", "send", "look", "recall", "keep"}, {"*_file", "http_*", "look", "put"}, {"[a-o]*", "put", "write_file"}}[r.IntN(6)]
