@@ -1,7 +1,7 @@
 # Housekeeping. `make help` lists the targets; `make check` is all that CI runs.
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
-.PHONY: help build test race check lint format arch contract golden record generate bench sizes fuzz e2e obedience faults faults-nightly yardsticks
+.PHONY: help build test race check lint format arch contract golden record generate licenses vulncheck bench sizes fuzz e2e obedience faults faults-nightly yardsticks
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=internal/tools/go.mod
@@ -72,6 +72,17 @@ generate: ## rewrite the reference pages, the editor schema and the graph pictur
 	@mkdir -p bin
 	$(GO) run ./cmd/pexctl docs docs/reference specs/*/
 	$(GO) run ./cmd/pexctl schema > bin/pex.schema.json && mv bin/pex.schema.json specs/pex.schema.json
+
+licenses: ## write THIRD_PARTY_LICENSES for the modules that pexctl links on Linux, macOS and Windows
+	@mkdir -p bin
+	$(GO) run ./internal/licenses > bin/licenses && mv bin/licenses THIRD_PARTY_LICENSES
+
+# Needs the database at vuln.go.dev, or VULNDB=file:///folder with a copy. govulncheck exits with 3 where it finds something.
+vulncheck: ## known vulnerabilities in code that pexctl calls (needs the network, or VULNDB=file:///folder)
+	@code=0; $(TOOL) govulncheck -db='$(VULNDB)' ./cmd/pexctl || code=$$?; \
+		[ $$code = 0 ] || [ $$code = 3 ] || echo 'vulncheck did not run to its end; without a network: make vulncheck VULNDB=file:///folder'; exit $$code
+
+VULNDB ?= https://vuln.go.dev
 
 bench: ## all benchmarks, then those that docs/performance.md names
 	@mkdir -p bin
