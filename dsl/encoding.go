@@ -36,8 +36,10 @@ func readable(src *source, r *report) bool {
 // by its mark or by the zeros of its first character; "" = it is none.
 func wideEncoding(text []byte) string {
 	marks := []struct{ mark, name string }{
-		{"\xff\xfe\x00\x00", "UTF-32LE"}, {"\x00\x00\xfe\xff", "UTF-32BE"},
-		{"\xff\xfe", "UTF-16LE"}, {"\xfe\xff", "UTF-16BE"},
+		{"\xff\xfe\x00\x00", "UTF-32LE"},
+		{"\x00\x00\xfe\xff", "UTF-32BE"},
+		{"\xff\xfe", "UTF-16LE"},
+		{"\xfe\xff", "UTF-16BE"},
 	}
 	for _, m := range marks {
 		if bytes.HasPrefix(text, []byte(m.mark)) {

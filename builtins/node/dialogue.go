@@ -61,7 +61,7 @@ func (d *dialogue) transcript() []engine.Message {
 // the result.
 func (d *dialogue) record(s *engine.Scope, more ...engine.Message) {
 	said := d.transcript()
-	s.Record(engine.Said{System: d.sent[0].Text, Messages: append(said[:len(said):len(said)], more...)})
+	s.Record(engine.Said{System: d.sent[0].Text, Messages: append(slices.Clip(said), more...)})
 }
 
 // tell implements conversation: a line among what was said.

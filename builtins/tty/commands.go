@@ -47,7 +47,7 @@ func (s *lineState) next(r rune) bool {
 // its texts that Safe replaces are escaped, and with ci workflow commands too.
 func JSON(text []byte, ci bool) []byte {
 	safe := !bytes.ContainsFunc(text, func(r rune) bool { return r != '\n' && hidden(r) })
-	if safe && !(ci && bytes.Contains(text, []byte("##"))) {
+	if safe && (!ci || !bytes.Contains(text, []byte("##"))) {
 		return text
 	}
 	const escape = 0xffff

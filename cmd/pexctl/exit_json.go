@@ -29,8 +29,7 @@ func failureOf(err error) failure {
 		e = &exitError{exitUsage, err} // from the flag parser
 	}
 	f := failure{Exit: e.code, Code: failureCodes[e.code], Message: err.Error(), printed: e.err == nil}
-	var p *problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*problem](err); ok {
 		f.Hint = p.hint
 		if p.code != "" {
 			f.Code = p.code

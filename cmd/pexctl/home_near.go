@@ -33,7 +33,7 @@ func homesNear(dir, part string) []string {
 		}
 	}
 	level, read := []string{dir}, 0
-	for depth := 0; depth < nearDepth; depth++ {
+	for range nearDepth {
 		var below []string
 		for _, parent := range level {
 			if read++; read > nearFolders {

@@ -62,13 +62,17 @@ func (r *checkReport) checkEvals(h *homed) error {
 	r.Evals = len(dirs)
 	for _, dir := range dirs {
 		for _, err := range batch.Check(dir) {
-			r.Findings = append(r.Findings, finding{File: dir, What: strings.TrimPrefix(err.Error(), dir+string(filepath.Separator)),
-				Fix: "restore a backup, or pexctl eval rm " + filepath.Base(dir), Damage: true})
+			r.Findings = append(r.Findings, finding{
+				File: dir, What: strings.TrimPrefix(err.Error(), dir+string(filepath.Separator)),
+				Fix: "restore a backup, or pexctl eval rm " + filepath.Base(dir), Damage: true,
+			})
 		}
 	}
 	if _, err := readTrust(h.dir); err != nil {
-		r.Findings = append(r.Findings, finding{File: filepath.Join(h.dir, trustName), What: err.Error(),
-			Fix: "nothing is trusted until it is removed", Damage: true})
+		r.Findings = append(r.Findings, finding{
+			File: filepath.Join(h.dir, trustName), What: err.Error(),
+			Fix: "nothing is trusted until it is removed", Damage: true,
+		})
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
@@ -32,9 +31,9 @@ var NoEffect = dsl.Analyzer{Name: "no_effect", Codes: []diag.Code{diag.NoEffect}
 type writing struct{ *dsl.Pass }
 
 // idle reports a key, if it is written and its author wrote it here.
-func (w writing) idle(e dsl.Entry, ok bool, called, because, hint string, args ...any) {
+func (w writing) idle(e dsl.Entry, ok bool, called, because, hint string) {
 	if ok && w.Own(e.Place) {
-		w.Warn(diag.NoEffect, e.Place, "%s has no effect: %s", called, fmt.Sprintf(because, args...)).Hint = hint
+		w.Warn(diag.NoEffect, e.Place, "%s has no effect: %s", called, because).Hint = hint
 	}
 }
 

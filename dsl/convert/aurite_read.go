@@ -70,8 +70,9 @@ func holdsComponents(root *item) bool {
 		return slices.ContainsFunc(root.items, holdsComponents)
 	case object:
 		return kindsByType[root.at("type").peek()] != "" || isProject(root) || likely(root) == anAgent || root.at("llm_id") != nil || root.at("client_id") != nil
+	default:
+		return false
 	}
-	return false
 }
 
 // number remembers the order of places.

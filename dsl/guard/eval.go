@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/expr-lang/expr/ast"
 )
@@ -125,9 +126,9 @@ func (e *evaluation) compound(n ast.Node) (out any) {
 }
 
 func (e *evaluation) name(name string) any {
-	for i := len(e.locals) - 1; i >= 0; i-- {
-		if e.locals[i].name == name {
-			return e.locals[i].value
+	for _, local := range slices.Backward(e.locals) {
+		if local.name == name {
+			return local.value
 		}
 	}
 	return e.values[name]
@@ -174,12 +175,11 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 		return seal(element(from, e.index(n, key, lengthOfValue(from))), strict)
 	case kindNil:
 		e.missing(n.Node, n, strict, fmt.Sprintf("cannot fetch %v from nil", key))
-	}
-	what := kindNames[kindOf(from)]
-	if kindOf(from) == kindText {
+	case kindText:
 		fail(n, hintText, "text has no fields")
+	default:
+		fail(n, hintText, "cannot fetch %v from %s", key, kindNames[kindOf(from)])
 	}
-	fail(n, hintText, "cannot fetch %v from %s", key, what)
 	return nil
 }
 

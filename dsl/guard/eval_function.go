@@ -249,6 +249,7 @@ func (e *evaluation) length(n ast.Node, v any) int {
 		}
 	case kindNil:
 		e.missing(n, n, strict, "len takes text, a list or an object, not nil")
+	default:
 	}
 	fail(n, hintConvert, "len takes text, a list or an object, not %s", kindNames[kindOf(raw)])
 	return 0

@@ -110,8 +110,9 @@ func (e *evaluation) equal(n *ast.BinaryNode, a, b any) bool {
 		return e.equalObjects(n, l, r, strict)
 	case kindOther:
 		return false
+	default:
+		return l == r
 	}
-	return l == r
 }
 
 func (e *evaluation) equalObjects(n *ast.BinaryNode, l, r any, strict bool) bool {
@@ -199,9 +200,10 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 		return there
 	case kindList:
 		return e.among(n, needle, of, strict, also)
+	default:
+		fail(n, hintConvert, "in wants a list or an object on its right, not %s", kindNames[kindOf(of)])
+		return false
 	}
-	fail(n, hintConvert, "in wants a list or an object on its right, not %s", kindNames[kindOf(of)])
-	return false
 }
 
 // among looks for a value in a list. Where one of them is an argument, a value
@@ -231,7 +233,7 @@ func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGive
 func (e *evaluation) textual(n *ast.BinaryNode, a, b any) bool {
 	l, strict := open(a)
 	r, also := open(b)
-	if l == nil && !strict && !(r == nil && also) || r == nil && !also && !(l == nil && strict) {
+	if l == nil && !strict && (r != nil || !also) || r == nil && !also && (l != nil || !strict) {
 		return false
 	}
 	text, ok := l.(string)

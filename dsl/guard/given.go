@@ -99,8 +99,9 @@ func kindOf(v any) kind {
 		return kindList
 	case reflect.Map, reflect.Struct:
 		return kindObject
+	default:
+		return kindOther
 	}
-	return kindOther
 }
 
 // absent says that a value is missing, or a list or an object of the engine that

@@ -1,6 +1,10 @@
 package guard
 
-import "github.com/expr-lang/expr/ast"
+import (
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+)
 
 // knowing evaluates a part that is reached only where a condition has given
 // what it says: what the condition finds to be there is not missing.
@@ -10,7 +14,7 @@ func (o *outlook) knowing(condition ast.Node, holds bool, part ast.Node) Range {
 		return o.eval(part)
 	}
 	inner := *o
-	inner.present = append(inner.present[:len(inner.present):len(inner.present)], paths...)
+	inner.present = append(slices.Clip(inner.present), paths...)
 	return inner.eval(part)
 }
 

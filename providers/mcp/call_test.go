@@ -72,8 +72,10 @@ func TestAGuidedCallCarriesThePlanContextInItsMeta(t *testing.T) {
 				want    string
 			}{
 				{nil, "null"},
-				{&engine.PlanContext{Objective: "o", Goal: "g", Plan: []engine.PlanContextStep{{ID: "a", Goal: "g", Status: "current"}}},
-					`{"goal":"g","objective":"o","plan":[{"goal":"g","id":"a","status":"current"}]}`},
+				{
+					&engine.PlanContext{Objective: "o", Goal: "g", Plan: []engine.PlanContextStep{{ID: "a", Goal: "g", Status: "current"}}},
+					`{"goal":"g","objective":"o","plan":[{"goal":"g","id":"a","status":"current"}]}`,
+				},
 			} {
 				c.Context = tt.context
 				out, err := tool.Call(t.Context(), c)

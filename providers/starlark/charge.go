@@ -50,11 +50,11 @@ func rewrite(v reflect.Value) {
 			rewrite(v.Index(i))
 		}
 	case reflect.Struct:
-		if assign, ok := v.Addr().Interface().(*syntax.AssignStmt); ok {
+		if assign, ok := reflect.TypeAssert[*syntax.AssignStmt](v.Addr()); ok {
 			plainAssignment(assign)
 		}
-		for i := range v.NumField() {
-			if f := v.Field(i); f.CanSet() {
+		for _, f := range v.Fields() {
+			if f.CanSet() {
 				rewrite(f)
 			}
 		}
@@ -66,6 +66,7 @@ func rewrite(v reflect.Value) {
 		if v.Type() == exprType {
 			v.Set(reflect.ValueOf(checked(v.Interface().(syntax.Expr))))
 		}
+	default:
 	}
 }
 
@@ -169,6 +170,7 @@ func sizeOfBinary(op syntax.Token, x, y starlark.Value) uint64 {
 			return length(x) + textSize(y)
 		}
 		return 0
+	default: // repetition
 	}
 	if n, ok := y.(starlark.Int); ok {
 		return times(length(x), n)

@@ -73,10 +73,9 @@ func (d *document) root(pos int) (v value, end int, ok bool) {
 	ok = r.wideValue(&v, array) && !repeated(&v)
 	d.work += r.pos - pos
 	if !ok {
-		switch r.fault {
-		case cut:
+		if r.fault == cut {
 			d.ended = Truncated
-		case deep:
+		} else if r.fault == deep {
 			d.ended = TooDeep
 		}
 		return v, pos, false

@@ -189,7 +189,7 @@ func (t *textReader) quote() (done, ok bool) {
 		if !odd && !t.d.single {
 			return false, t.fail(broken, "a comma or a bracket")
 		}
-	case inner: // the string goes on
+	case inner, loose: // the string continues
 	}
 	t.inside++
 	if t.d.plain {
