@@ -89,7 +89,7 @@ type llm struct {
 type retry struct {
 	MaxAttempts  int           `yaml:"max_attempts" min:"1" max:"20" doc:"Calls in all."`
 	InitialDelay time.Duration `yaml:"initial_delay" min:"0s" doc:"The wait before the second call; it doubles from there."`
-	MaxDelay     time.Duration `yaml:"max_delay" min:"0s" doc:"The longest wait."`
+	MaxDelay     time.Duration `yaml:"max_delay" min:"0s" doc:"The longest wait. An llm whose server asks for a longer one (Retry-After) is not asked again: the call fails, or goes to its fallback."`
 	Jitter       bool          `yaml:"jitter" doc:"A random wait between nothing and the computed one."`
 }
 

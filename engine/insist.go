@@ -75,6 +75,10 @@ func (s *Scope) insist(name string, nth int, m boundModel, c ModelCall) (*Reply,
 		if !me.Charged || !me.Retryable() || made >= m.spec.Retry.MaxAttempts {
 			return nil, fmt.Errorf("llm %s: %w", m.spec.Name, me)
 		}
+		if says := m.spec.Retry.tooLong(me.RetryAfter); says != "" {
+			me.Message += "; " + says
+			return nil, fmt.Errorf("llm %s: %w", m.spec.Name, me)
+		}
 		m.chosen = nil
 		if err := s.Sleep(at.path()+".pause", max(m.spec.Retry.backoff(made+1), me.RetryAfter)); err != nil {
 			return nil, err

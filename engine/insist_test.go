@@ -102,6 +102,18 @@ func TestARepeatWaitsAsLongAsTheServerAsks(t *testing.T) {
 	}
 }
 
+func TestACallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
+	m := &breaking{fails: []*engine.ModelError{{Kind: engine.Truncated, Message: "cut", RetryAfter: 31 * time.Second, Attempts: 1}}}
+	p := program(map[string]does{"a": func(s *engine.Scope) error { _, err := s.Model("model", engine.ModelCall{LLM: "main"}); return err }})
+	p.Models = []engine.ModelSpec{{Name: "main", Retry: engine.RetryPolicy{MaxAttempts: 3}}}
+	p.Limits.MaxTokens = 100_000
+	res := engine.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]engine.Model{"main": m}}, engine.Options{Virtual: true})
+	const want = "llm main: truncated: cut; the server asks to wait 31s, longer than retry.max_delay (30s)"
+	if len(m.made) != 1 || res.StopReason.Code != engine.StopProviderError || !strings.Contains(res.Error, want) {
+		t.Errorf("%d calls, %+v", len(m.made), res.StopReason)
+	}
+}
+
 // asked counts the requests that a tracer is told of.
 type asked int
 

@@ -272,6 +272,21 @@ func (p RetryPolicy) backoff(n int) time.Duration {
 	return d
 }
 
+// defaultMaxDelay is the longest wait before a repeat where the policy has none.
+const defaultMaxDelay = 30 * time.Second
+
+// tooLong says that a server asks for a longer wait than MaxDelay, "" = it does not.
+func (p RetryPolicy) tooLong(after time.Duration) string {
+	most := p.MaxDelay
+	if most <= 0 {
+		most = defaultMaxDelay
+	}
+	if after <= most {
+		return ""
+	}
+	return fmt.Sprintf("the server asks to wait %s, longer than retry.max_delay (%s)", after, most)
+}
+
 // AsModelError finds the model's error in err, or nil.
 func AsModelError(err error) *ModelError { return modelFailure(err) }
 

@@ -90,7 +90,7 @@ func (s *site) call(ctx context.Context, m tested, i int, p plan) string {
 // judge says what is wrong with the end of a call, "" where nothing is.
 func (f *fault) judge(p plan, got *engine.Reply, err error) string {
 	o := f.outcome(p.streamed)
-	passed := !p.always && (o.passes() || f.heals)
+	passed := !p.always && !f.ends && (o.passes() || f.heals)
 	if err == nil {
 		if !o.answer && !passed {
 			return fmt.Sprintf("a reply where there is none: %.200q", got.Text)
@@ -105,11 +105,13 @@ func (f *fault) judge(p plan, got *engine.Reply, err error) string {
 		return fmt.Sprintf("an error of no type: %.300v", err)
 	case !slices.Contains(o.kinds, e.Kind):
 		return fmt.Sprintf("not of the kinds %v: %.300v", o.kinds, err)
-	case !p.always && e.Retryable():
+	case f.ends && e.Attempts != 1:
+		return fmt.Sprintf("repeated: %.300v", err)
+	case !p.always && e.Retryable() && !f.ends:
 		return fmt.Sprintf("not repeated: %.300v", err)
 	case e.Attempts < 1 || e.Attempts > attempts:
 		return fmt.Sprintf("%d attempts: %.300v", e.Attempts, err)
-	case e.Retryable() && e.Attempts != attempts && f.lane != strange:
+	case e.Retryable() && e.Attempts != attempts && f.lane != strange && !f.ends:
 		return fmt.Sprintf("given up after %d attempts: %.300v", e.Attempts, err)
 	case e.Message == "" || len(e.Message) > maxMessage || !utf8.ValidString(e.Message):
 		return fmt.Sprintf("a message of %d bytes: %.300q", len(e.Message), e.Message)
@@ -139,7 +141,7 @@ func (f *fault) waited(p plan, took []time.Duration, err error) string {
 		return fmt.Sprintf("%d waits between %d attempts", len(took), attempts)
 	}
 	for i, d := range took {
-		if d > wire.MaxRetryAfter || d <= 0 {
+		if d > longest || d <= 0 {
 			return fmt.Sprintf("a wait of %v", d)
 		}
 		if want := f.waits[i]; want != 0 && p.always && d != want {

@@ -22,6 +22,7 @@ const (
 	idle      = 2 * time.Minute
 	all       = 10 * time.Minute
 	backoff   = 1500 * time.Millisecond
+	longest   = 30 * time.Second // wait between attempts
 )
 
 // slow is a server that takes its time, and when a call to it ends.
@@ -65,7 +66,7 @@ func slows() []slow {
 		}, wrong(engine.CallTimeout), all},
 		{"the reply in drips that take too long", func(s *stage) { drip(s, s.f.good(s.streamed), 100*time.Second) }, wrong(engine.CallTimeout), all},
 		{"the reply in drips", func(s *stage) { drip(s, s.f.good(s.streamed), 200*time.Millisecond) }, right, 0},
-		{"429, again after ages", refused(429, "Retry-After", "1e9"), wrong(engine.RateLimited), (attempts - 1) * wire.MaxRetryAfter},
+		{"429, again after the longest wait", refused(429, "Retry-After", "30"), wrong(engine.RateLimited), (attempts - 1) * longest},
 		{"503", refused(503), wrong(engine.Overloaded), backoff},
 	}
 }

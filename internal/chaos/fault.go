@@ -17,6 +17,7 @@ type fault struct {
 	dear   bool             // it takes a lot of time: a run meets it in one round only
 	raw    bool             // it takes the connection over, which HTTP/2 does not allow
 	heals  bool             // where it happens only once, the transport gets past it by itself
+	ends   bool             // the call is not repeated: the server asks for too long a wait
 	says   string           // what the answer says, "" = Answer
 	either bool             // or it says Answer
 	waits  [2]time.Duration // before the second and the third attempt; zero = not looked at

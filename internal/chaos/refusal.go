@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/internal/wire"
 )
 
 // refused is an answer of a status, with pairs of header names and values.
@@ -29,19 +28,19 @@ func refusals() []fault {
 	var out []fault
 	for _, after := range []struct {
 		wish  string
-		waits [2]time.Duration
+		waits [2]time.Duration // none = it is not asked again
 	}{
 		{"7", [2]time.Duration{7 * one, 7 * one}},
-		{tomorrow, [2]time.Duration{wire.MaxRetryAfter, wire.MaxRetryAfter}},
-		{"1000000000", [2]time.Duration{wire.MaxRetryAfter, wire.MaxRetryAfter}},
-		{"1e300", [2]time.Duration{wire.MaxRetryAfter, wire.MaxRetryAfter}},
+		{tomorrow, [2]time.Duration{}},
+		{"1000000000", [2]time.Duration{}},
+		{"1e300", [2]time.Duration{}},
 		{"NaN", [2]time.Duration{half, one}},
 		{"-5", [2]time.Duration{half, one}},
 		{"Thu, 01 Jan 1970 00:00:00 GMT", [2]time.Duration{half, one}},
 		{"soon; \u00fc", [2]time.Duration{half, one}},
 	} {
 		f := both("429, again after "+after.wish, wrong(engine.RateLimited), refused(429, "Retry-After", after.wish))
-		f.waits = after.waits
+		f.waits, f.ends = after.waits, after.waits[0] == 0
 		out = append(out, f)
 	}
 	for _, status := range []struct {

@@ -64,6 +64,10 @@ func (c *Client) await(ctx context.Context, job Job, h *hold, lost int) error {
 		return h.err
 	}
 	wait := time.Until(h.until)
+	if h.asked && c.s.Retry.TooLong(wait) != "" {
+		h.err.Final = true
+		return h.err
+	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 		return h.err
 	}

@@ -1,14 +1,16 @@
 package wire
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// MaxRetryAfter is the longest wait that a server may ask for; a longer one is cut to it.
-const MaxRetryAfter = time.Minute
+// MaxRetryAfter is the longest wait that is read from a server's answer; a longer one is cut to it.
+const MaxRetryAfter = 24 * time.Hour
 
 // Defaults of a Retry that leaves its delays out.
 const (
@@ -20,20 +22,17 @@ const (
 type Retry struct {
 	MaxAttempts  int           // attempts in all; 0 and 1 = one
 	InitialDelay time.Duration // 0 = 500 ms; doubled with each attempt
-	MaxDelay     time.Duration // 0 = 30 s
+	MaxDelay     time.Duration // 0 = 30 s; a server that asks for more is not asked again
 	Jitter       bool          // wait a random time between 0 and the computed one
 }
 
-// Delay is the wait after attempt n (from 1) failed. The server's wish, cut to
-// MaxRetryAfter, is a lower bound. random gives a number in [0,1) and is asked
+// Delay is the wait after attempt n (from 1) failed. The wait that the server
+// asks for, which TooLong allows, is a lower bound. random gives a number in [0,1) and is asked
 // only with Jitter.
 func (r Retry) Delay(n int, after time.Duration, random func() float64) time.Duration {
-	d, most := r.InitialDelay, r.MaxDelay
+	d, most := r.InitialDelay, r.most()
 	if d <= 0 {
 		d = defaultInitialDelay
-	}
-	if most <= 0 {
-		most = defaultMaxDelay
 	}
 	for i := 1; i < n && d < most; i++ {
 		d *= 2
@@ -42,7 +41,46 @@ func (r Retry) Delay(n int, after time.Duration, random func() float64) time.Dur
 	if r.Jitter {
 		d = time.Duration(float64(d) * random())
 	}
-	return max(d, min(after, MaxRetryAfter))
+	return max(d, after)
+}
+
+func (r Retry) most() time.Duration {
+	if r.MaxDelay <= 0 {
+		return defaultMaxDelay
+	}
+	return r.MaxDelay
+}
+
+// TooLong says that a server asks for a longer wait than MaxDelay, "" = it does not.
+func (r Retry) TooLong(after time.Duration) string {
+	if most := r.most(); after > most {
+		return fmt.Sprintf("the server asks to wait %s, longer than retry.max_delay (%s)", roundUp(after), most)
+	}
+	return ""
+}
+
+// LongWaitError is a failed attempt that is not repeated because the server asks
+// for a longer wait than the Retry allows.
+type LongWaitError struct {
+	Asked time.Duration
+	Says  string // Retry.TooLong
+	Err   error  // of the attempt
+}
+
+// Error is the failure and why the call is not repeated.
+func (e *LongWaitError) Error() string { return e.Err.Error() + "; " + e.Says }
+
+// Unwrap gives the failure of the attempt.
+func (e *LongWaitError) Unwrap() error { return e.Err }
+
+// impatient is the *LongWaitError of a failure whose server asks for too long a
+// wait, or nil. How long a breaker holds a call is not for the server to say.
+func (r Retry) impatient(err error) error {
+	after := wished(err)
+	if says := r.TooLong(after); says != "" && !errors.Is(err, ErrOpen) {
+		return &LongWaitError{after, says, err}
+	}
+	return nil
 }
 
 // retryAfter reads the server's wish to wait: milliseconds, seconds or a date.

@@ -14,6 +14,7 @@ const (
 	breakAfter = 5                // failed attempts in a row
 	breakFirst = time.Second      // until one is let through; doubled each time that one fails,
 	breakMost  = 30 * time.Second // up to this
+	breakAsked = time.Minute      // or as long as the server asks, up to this
 	breakWait  = 5 * time.Second  // that a call waits for it, unless the server asked for more
 )
 
@@ -100,7 +101,7 @@ func (b *Breaker) turned(_ string, from, to gobreaker.State) {
 	case gobreaker.StateOpen:
 		b.pause = min(max(2*b.pause, breakFirst), breakMost)
 	}
-	after := min(b.last.after, MaxRetryAfter)
+	after := min(b.last.after, breakAsked)
 	b.asked = after >= b.pause
 	b.until = time.Now().Add(max(b.pause, after))
 	if from == gobreaker.StateHalfOpen {
@@ -124,7 +125,7 @@ func (b *Breaker) held(waited time.Time) *hold {
 		return nil
 	default:
 		when := "the next one is let through in " + roundUp(left).String()
-		return &hold{until: b.until, long: left > breakWait && !b.asked, lost: b.lost, err: b.refusal(when, left)}
+		return &hold{until: b.until, long: left > breakWait && !b.asked, asked: b.asked, lost: b.lost, err: b.refusal(when, left)}
 	}
 }
 
@@ -133,6 +134,7 @@ type hold struct {
 	until   time.Time       // when one may; zero = when the one that tries has ended,
 	changed <-chan struct{} // which closes this
 	long    bool            // longer than a call waits
+	asked   bool            // the server asked for the wait
 	lost    int
 	err     *Error
 }

@@ -19,6 +19,8 @@ type Job struct {
 	// Again says whether an error may pass, and is asked before each repeat;
 	// nil = a retryable *Error.
 	Again func(error) bool
+	// Grant is asked last before each repeat and may refuse it; nil = all are granted.
+	Grant func(error) bool
 	// Kind is the kind of a failure; nil = an *Error's, BadReply of any other.
 	Kind func(error) Kind
 	// Made is how many attempts of the call the caller made before: they count
@@ -63,6 +65,12 @@ func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
 		}
 		if h, _ := c.s.Breaker.look(time.Time{}); h != nil && job.Elsewhere {
 			return attempts, h.elsewhere()
+		}
+		if long := c.s.Retry.impatient(err); long != nil {
+			return attempts, long
+		}
+		if job.Grant != nil && !job.Grant(err) {
+			return attempts, err
 		}
 		wait := c.s.Retry.Delay(n, wished(err), c.s.Random)
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {

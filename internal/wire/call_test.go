@@ -118,11 +118,9 @@ func TestCallWaitsAsTheServerAsks(t *testing.T) {
 	}{
 		{"seconds", "Retry-After", "7", 7 * time.Second},
 		{"milliseconds", "Retry-After-Ms", "2500", 2500 * time.Millisecond},
-		{"absurd", "Retry-After", "1e9", wire.MaxRetryAfter},
-		{"infinite", "Retry-After", "Inf", wire.MaxRetryAfter},
+		{"the longest of the policy", "Retry-After", "30", 30 * time.Second},
 		{"not a number", "Retry-After", "NaN", time.Second},
 		{"negative", "Retry-After", "-5", time.Second},
-		{"a date far off", "Retry-After", "Fri, 31 Dec 2100 23:59:59 GMT", wire.MaxRetryAfter},
 		{"a date long gone", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT", time.Second},
 		{"garbage", "Retry-After", "soon", time.Second},
 		{"less than the policy", "Retry-After", "0.1", time.Second},
@@ -141,6 +139,61 @@ func TestCallWaitsAsTheServerAsks(t *testing.T) {
 				t.Errorf("waits %v, want %v (%v)", slept, tt.want, err)
 			}
 		})
+	}
+}
+
+func TestCallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
+	tests := []struct {
+		name, value string
+		most, asked time.Duration
+	}{
+		{"the default", "31", 0, 31 * time.Second},
+		{"the policy's own", "31", 5 * time.Second, 31 * time.Second},
+		{"absurd", "1e9", time.Hour, wire.MaxRetryAfter},
+		{"infinite", "Inf", 0, wire.MaxRetryAfter},
+		{"a date far off", "Fri, 31 Dec 2100 23:59:59 GMT", 0, wire.MaxRetryAfter},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			requests := 0
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				requests++
+				w.Header().Set("Retry-After", tt.value)
+				w.WriteHeader(http.StatusTooManyRequests)
+			})
+			var slept naps
+			var got string
+			c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3, MaxDelay: tt.most}, Sleep: slept.sleep})
+			_, err := c.Call(t.Context(), fetch(c, url, &got))
+			var long *wire.LongWaitError
+			var sent *wire.Error
+			if !errors.As(err, &long) || long.Asked != tt.asked || !errors.As(err, &sent) || sent.Kind != wire.RateLimited {
+				t.Errorf("error %v", err)
+			}
+			if requests != 1 || len(slept) != 0 {
+				t.Errorf("%d requests, waits %v", requests, slept)
+			}
+		})
+	}
+}
+
+func TestCallEndsAtABreakerThatIsHeldLongerThanTheLongestWait(t *testing.T) {
+	requests := 0
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		w.Header().Set("Retry-After", "20")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	b := wire.NewBreaker()
+	var got string
+	patient := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 5}, Breaker: b, Sleep: new(naps).sleep})
+	if _, err := patient.Call(t.Context(), fetch(patient, url, &got)); err == nil || requests != 5 {
+		t.Fatalf("%d requests, %v", requests, err)
+	}
+	var slept naps
+	c := wire.New(wire.Settings{Retry: wire.Retry{MaxAttempts: 3, MaxDelay: 5 * time.Second}, Breaker: b, Sleep: slept.sleep})
+	if _, err := c.Call(t.Context(), fetch(c, url, &got)); !errors.Is(err, wire.ErrOpen) || requests != 5 || len(slept) != 0 {
+		t.Errorf("%d requests, waits %v, %v", requests, slept, err)
 	}
 }
 

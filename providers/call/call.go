@@ -35,7 +35,8 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 	var out *engine.Reply
 	attempts, err := c.call(ctx, wire.Job{
 		Tokens: req.Estimate() + req.Params.MaxOutputTokens, Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
-		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) && granted(ctx, err) },
+		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
+		Grant: func(err error) bool { return granted(ctx, err) },
 		Do: func(ctx context.Context) (used int, err error) {
 			if out, err = attempt(ctx); err != nil {
 				return 0, err
@@ -60,7 +61,8 @@ func (c *Caller) Do(ctx context.Context, tokens int, attempt func(context.Contex
 	metered := engine.Metered(ctx)
 	return c.call(ctx, wire.Job{
 		Tokens: tokens, Do: attempt, Once: metered,
-		Again: func(err error) bool { return c.again(err) && (!metered || !billable(err)) && granted(ctx, err) },
+		Again: func(err error) bool { return c.again(err) && (!metered || !billable(err)) },
+		Grant: func(err error) bool { return granted(ctx, err) },
 	})
 }
 
@@ -84,6 +86,10 @@ func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err erro
 	}
 	if known, ok := errors.AsType[*engine.ModelError](err); ok {
 		known.Attempts = attempts
+		if long, ok := errors.AsType[*wire.LongWaitError](err); ok {
+			known.Message += "; " + long.Says
+			err = long.Err
+		}
 		return attempts, err
 	}
 	return attempts, fmt.Errorf("model %s: %w", c.Model, err)

@@ -52,6 +52,6 @@ type Usage struct {
 // Failure is a call that fails.
 type Failure struct {
 	Status     int           `yaml:"status" min:"0" max:"599" doc:"HTTP status; none = the network failed."`
-	RetryAfter time.Duration `yaml:"retry_after" min:"0s" doc:"The wait that the server asks for, at most a minute."`
+	RetryAfter time.Duration `yaml:"retry_after" min:"0s" doc:"The wait that the server asks for, as by Retry-After."`
 	Message    string        `yaml:"message" doc:"What the server says."`
 }

@@ -26,7 +26,6 @@ func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
 	}{
 		{"passes at last", retry, []scripted.Reply{fails(500, 0), fails(529, 0), ok}, "", 3, 33 * time.Second},
 		{"asks to wait", retry, []scripted.Reply{fails(429, 7*time.Second), ok}, "", 2, 27 * time.Second},
-		{"asks to wait too long", retry, []scripted.Reply{fails(503, time.Hour), ok}, "", 2, 80 * time.Second},
 		{"the network", retry, []scripted.Reply{fails(0, 0), ok}, "", 2, 21 * time.Second},
 		{"too often", retry, []scripted.Reply{fails(500, 0), fails(500, 0), fails(502, 0), ok}, engine.ServerError, 3, 33 * time.Second},
 		{"not for ever wrong", retry, []scripted.Reply{fails(400, 0), ok}, engine.BadRequest, 1, 10 * time.Second},
@@ -53,6 +52,21 @@ func TestErrorsAreRepeatedAsATransportWould(t *testing.T) {
 				t.Errorf("error %#v", err)
 			}
 		})
+	}
+}
+
+func TestAWaitLongerThanTheLongestOfThePolicyEndsTheCall(t *testing.T) {
+	for most, says := range map[time.Duration]string{0: "30s", 2 * time.Second: "2s"} {
+		retry := engine.RetryPolicy{MaxAttempts: 3, MaxDelay: most}
+		slow := scripted.Reply{Error: &scripted.Failure{Status: 429, RetryAfter: time.Hour, Message: "m"}}
+		m := newModel(t, engine.ModelSettings{Retry: retry}, slow, scripted.Reply{Text: "ok"})
+		chosen := m.(engine.SequencedModel).Choose(&engine.Request{})
+		_, err := chosen.Generate(t.Context(), &engine.Request{}, nil)
+		e := engine.AsModelError(err)
+		want := "m; the server asks to wait 1h0m0s, longer than retry.max_delay (" + says + ")"
+		if d := chosen.(engine.DelayedModel).Delay(); d != 0 || e == nil || e.Kind != engine.RateLimited || e.Attempts != 1 || e.Message != want {
+			t.Errorf("delay %v, error %v", d, err)
+		}
 	}
 }
 

@@ -70,6 +70,12 @@ func (s *script) Choose(req *engine.Request) engine.Model {
 		if r.fault == nil || !r.fault.Retryable() || made >= retry.MaxAttempts || req.Metered && r.fault.Billable() {
 			return a
 		}
+		if says := retry.TooLong(r.fault.RetryAfter); says != "" {
+			fault := *r.fault
+			fault.Message += "; " + says
+			a.fault = &fault
+			return a
+		}
 		pause = retry.Delay(made, r.fault.RetryAfter, nil)
 	}
 }
