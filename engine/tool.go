@@ -141,6 +141,9 @@ type ToolSettings struct {
 	// Offline forbids the network: a tool that needs it gives an error that the
 	// model sees.
 	Offline bool
+	// NoPrograms forbids programs that a spec names or a model writes: a tool that
+	// starts one gives an error that the model sees.
+	NoPrograms bool
 	// Browse asks whoever is at the terminal to open an address, to sign in
 	// there; it does not wait for that. Nil = nobody is there.
 	Browse func(ctx context.Context, address string) error

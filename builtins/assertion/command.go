@@ -46,6 +46,9 @@ func newCommand(c *CommandConfig, s trial.CheckSettings) (trial.Check, error) {
 
 // Check implements trial.Check.
 func (c *command) Check(ctx context.Context, s *trial.Subject) (trial.Mark, error) {
+	if c.settings.NoPrograms {
+		return trial.Mark{}, errors.New("pexctl test --no-commands starts no programs, so this check cannot pass")
+	}
 	child, err := c.child(s)
 	if err != nil {
 		return trial.Mark{}, err

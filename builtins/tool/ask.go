@@ -33,6 +33,11 @@ func offline(name string) error {
 	return fmt.Errorf("offline: pexctl test makes no network calls; give run.tools.%s or a cassette", name)
 }
 
+// noPrograms is what a tool that starts programs answers where none may be started.
+func noPrograms(name string) error {
+	return engine.Definite(fmt.Errorf("pexctl test --no-commands starts no programs; give run.tools.%s or a cassette", name))
+}
+
 // reads says whether a method changes nothing.
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 

@@ -42,6 +42,8 @@ type command struct {
 	folder *folder.Folder
 	env    func(string) string
 	guard  func(mark string) (watch func(leader int) (release func()))
+	// forbidden says that no program may be started.
+	forbidden bool
 }
 
 var _ engine.Tool = (*command)(nil)
@@ -58,7 +60,7 @@ func newCommand(c *CommandConfig, s engine.ToolSettings) (engine.Tool, error) {
 	if input == "" {
 		input = c.schema()
 	}
-	t := &command{config: *c, folder: dir, env: s.Env, guard: s.Guard}
+	t := &command{config: *c, folder: dir, env: s.Env, guard: s.Guard, forbidden: s.NoPrograms}
 	t.info = about(s, "command", "Runs "+c.line()+".", input, engine.WriteEffect)
 	return t, nil
 }
@@ -73,6 +75,9 @@ func (t *command) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 	}
 	if err := isObject(call.Args); err != nil {
 		return nil, err
+	}
+	if t.forbidden {
+		return nil, noPrograms(t.info.Name)
 	}
 	// Opened and closed again: it must be a folder that is still where it may be.
 	tree, err := t.folder.Open()

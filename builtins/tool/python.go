@@ -78,7 +78,9 @@ type python struct {
 	config  PythonConfig
 	env     func(string) string
 	offline bool
-	guard   func(mark string) (watch func(leader int) (release func()))
+	// forbidden says that no program may be started.
+	forbidden bool
+	guard     func(mark string) (watch func(leader int) (release func()))
 }
 
 var _ engine.Tool = (*python)(nil)
@@ -87,7 +89,7 @@ func newPython(c *PythonConfig, s engine.ToolSettings) (engine.Tool, error) {
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
-	t := &python{config: *c, env: s.Env, offline: s.Offline, guard: s.Guard}
+	t := &python{config: *c, env: s.Env, offline: s.Offline, guard: s.Guard, forbidden: s.NoPrograms}
 	t.info = about(s, "python",
 		"Runs a Python 3 program with the standard library and what is installed here, in an empty folder that is deleted afterwards. Assign what is asked for to result (JSON), or print it.",
 		pythonInput, engine.WriteEffect)
@@ -106,6 +108,8 @@ func (t *python) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutpu
 	switch {
 	case err != nil:
 		return nil, err
+	case t.forbidden:
+		return nil, noPrograms(t.info.Name)
 	case strings.TrimSpace(args.Source) == "":
 		return nil, errors.New(`argument "source" is missing; pass a program such as result = 6 * 7`)
 	case len(args.Inputs) > 0 && args.Inputs[0] != '{' && string(args.Inputs) != "null":

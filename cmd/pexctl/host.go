@@ -33,13 +33,15 @@ type hostSettings struct {
 	// offline leaves out the models that need somebody, and closes the network
 	// to tools; their clock is now, where that is not nil.
 	offline bool
-	now     func() time.Time
-	enter   func(dir string) error // asked by tools for the folders they work in
-	tokens  string                 // the home that keeps what signing in gave; "" = home
-	browse  func(ctx context.Context, address string) error
-	cache   string   // what tools may keep and make anew; "" = below the home, if there is one
-	embeds  embeds   // of the program that the tools are for
-	set     []string // overrides of the spec, for the files that it is compiled from
+	// noPrograms forbids tools to start programs.
+	noPrograms bool
+	now        func() time.Time
+	enter      func(dir string) error // asked by tools for the folders they work in
+	tokens     string                 // the home that keeps what signing in gave; "" = home
+	browse     func(ctx context.Context, address string) error
+	cache      string   // what tools may keep and make anew; "" = below the home, if there is one
+	embeds     embeds   // of the program that the tools are for
+	set        []string // overrides of the spec, for the files that it is compiled from
 	// private and protect are ToolSettings'; newHost sets them for the outermost
 	// program, and those within have the same.
 	private []string
@@ -210,7 +212,7 @@ func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	}
 	t, err := f.Build(spec.Config, engine.ToolSettings{
 		Name: spec.Name, Description: spec.Description, Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow),
-		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, Now: s.now, Enter: s.enter,
+		Env: s.env, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready, Offline: s.offline, NoPrograms: s.noPrograms, Now: s.now, Enter: s.enter,
 		Private: slices.Clone(s.private), Protect: s.protect,
 		Cache: s.cache, Embeds: s.embeds, Browse: s.browse, Vault: vaultOf(s.tokens, s.tenant),
 	})

@@ -51,6 +51,7 @@ func testCommand() *cli.Command {
 			&cli.StringFlag{Name: "run", Usage: "only the cases whose name a `REGEX` matches"},
 			&cli.StringFlag{Name: "shard", Usage: "only part `I/N` of the cases, such as 1/4"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), Usage: "`N` cases at a time"},
+			&cli.BoolFlag{Name: "no-commands", Usage: "start no programs: calls of command and python tools that the case does not answer fail, and so do command checks"},
 			&cli.BoolFlag{Name: "list", Usage: "list the cases and run none"},
 			&cli.BoolFlag{Name: "stale", Usage: "list the cassettes that no longer hold what the spec asks"},
 			&cli.StringFlag{Name: "allow-drift", Usage: "replay although more than prompts differ: `CLASSES` parameters, tools, arguments"},

@@ -22,7 +22,7 @@ func newTestBench(o *testOptions) *testcase.Bench {
 	return &testcase.Bench{
 		Host: func(p *engine.Program, at testcase.Place) (engine.Host, error) {
 			s := testHostSettings(at, o.allow)
-			s.offline = true
+			s.offline, s.noPrograms = true, o.noCommands
 			return newHost(p, s)
 		},
 		Live: func(p *engine.Program, at testcase.Place, parameters map[string]any) (engine.Host, error) {
@@ -43,7 +43,7 @@ func newTestBench(o *testOptions) *testcase.Bench {
 		},
 		Secrets:  func(p *engine.Program) *secret.Values { return secretsOf(p, engine.Host{Env: environment}) },
 		Checks:   checkKinds(),
-		Settings: trial.CheckSettings{Env: environment, UserAgent: agent, Guard: started.ready},
+		Settings: trial.CheckSettings{Env: environment, UserAgent: agent, Guard: started.ready, NoPrograms: o.noCommands},
 		Tolerate: o.allowed, Shown: shownPath, Version: buildVersion(), Update: o.update,
 	}
 }

@@ -28,6 +28,8 @@ type testOptions struct {
 	cover   bool
 	least   float64 // share of what can be exercised, 0 to 1
 	allow   []string
+	// noCommands refuses programs that tools and checks would start.
+	noCommands bool
 }
 
 // shard is part i of n, from 1; n 0 = everything.
@@ -44,7 +46,7 @@ func testOptionsOf(c *cli.Context) (*testOptions, error) {
 		quiet: c.Bool("quiet"), update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
 		jobs: c.Int("jobs"), list: c.Bool("list"), stale: c.Bool("stale"),
 		cover: c.Bool("cover") || c.IsSet("cover-min"), least: c.Float64("cover-min") / 100,
-		allow: c.StringSlice("allow-path"),
+		allow: c.StringSlice("allow-path"), noCommands: c.Bool("no-commands"),
 	}
 	var err error
 	if o.out, err = openOutputs(c); err != nil {
@@ -78,6 +80,8 @@ func (o *testOptions) agree() error {
 	switch {
 	case o.record != "" && o.record != "missing" && o.record != "all":
 		return usage("--record %s: there are missing and all", o.record)
+	case o.noCommands && o.record != "":
+		return usage("--record runs the tools of a case, --no-commands starts no programs: which one?")
 	case o.update && o.review:
 		return usage("--update accepts every change, --review asks about each: which one?")
 	case o.review && o.json:

@@ -46,6 +46,8 @@ type CheckSettings struct {
 	EmbedCost *engine.Cost        // nil = its price is not known
 	// Guard is that of engine.ToolSettings.
 	Guard func(mark string) (watch func(leader int) (release func()))
+	// NoPrograms is that of engine.ToolSettings: a check that starts one fails.
+	NoPrograms bool
 }
 
 // Grader asks a model for a judgement.
