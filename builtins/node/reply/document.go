@@ -73,10 +73,12 @@ func (d *document) root(pos int) (v value, end int, ok bool) {
 	ok = r.wideValue(&v, array) && !repeated(&v)
 	d.work += r.pos - pos
 	if !ok {
-		if r.fault == cut {
+		switch r.fault {
+		case cut:
 			d.ended = Truncated
-		} else if r.fault == deep {
+		case deep:
 			d.ended = TooDeep
+		default:
 		}
 		return v, pos, false
 	}
