@@ -51,7 +51,9 @@ func poisonKind(v reflect.Value, p string) {
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Interface:
-		v.Set(reflect.ValueOf(map[string]any{p: []any{p, 1.0}}))
+		if v.NumMethod() == 0 { // any value; an error is never shown
+			v.Set(reflect.ValueOf(map[string]any{p: []any{p, 1.0}}))
+		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		poison(v.Elem(), p)
