@@ -138,7 +138,8 @@ var rows = []row{
 	{mode: "elicit", effect: "write", want: called + "told .*(cancel|decline)"},
 	{mode: "elicit_bad", want: called + "told "},
 	{mode: "elicit_url", want: `(?s)^run `, never: "javascript:alert.*accept"},
-	{mode: "elicit_endless", effect: "write", limits: shortCall, want: expired},
+	// The server may answer the last question's refusal before the timeout ends the call; else the outcome is unknown.
+	{mode: "elicit_endless", effect: "write", limits: shortCall, want: `(?s)^run (completed\ncall srv__echo timeout: .*|interrupted\n.*asks needs_review: )`},
 	{mode: "roots_storm", want: failed + "asks more than"},
 	{mode: "roots_deaf", want: failed + "asks more than"},
 	{mode: "ping_storm", want: failed + "asks more than"},
