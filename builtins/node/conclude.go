@@ -25,7 +25,7 @@ func (*finalizer) Conclude(s *engine.Scope, before string) error {
 	}
 	node := "the node " + before + " (" + v.Program.TypeOf(before) + ")"
 	if rec, ok := notDone(v.State); ok {
-		return failed(rec, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so nobody has an answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
+		return failed(rec, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so the run has no answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
 	}
 	a, wrong := accept(s, v.State.Words, nil)
 	if wrong == "" {

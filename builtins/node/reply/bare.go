@@ -80,8 +80,8 @@ func (r *reader) plainWord(v *value, token string) bool {
 // halfNumber matches what begins like a number and ends too early.
 var halfNumber = regexp.MustCompile(`^[-+.]*$|^[-+]?[0-9]+\.?[0-9]*([eE][-+]?[0-9]*)?$`)
 
-// bareText says whether a token can be text that lacks its quotes. What stands
-// for something else does not: an ellipsis, NaN, half a number, a call.
+// bareText reports whether a token can be text that lacks its quotes. A token that
+// replaces content (an ellipsis), NaN, half a number and a call are not text.
 func bareText(s string, in kind) bool {
 	switch {
 	case strings.Contains(s, "...") || strings.Contains(s, "…"), halfNumber.MatchString(s), strings.ContainsAny(s, `\<>;`),
