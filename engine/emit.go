@@ -95,6 +95,27 @@ func (e *emitter) transient(after int, ev Event) {
 	e.pass(ev)
 }
 
+// transients sends events of the effect of a name while it is under way, from any
+// goroutine. It is called when the effect is issued.
+func (s *Scope) transients(name string) func(Event) {
+	r := s.r
+	if !r.emit.on() {
+		return func(Event) {}
+	}
+	path, started := joinPath(s.Path(), name), r.emit.issued
+	return func(ev Event) {
+		ev.Path, ev.Agent = path, r.agent
+		r.emit.transient(started, ev)
+	}
+}
+
+// retrying is ev as it reports a wait before a repeat.
+func (ev Event) retrying(e RetryEvent, masked mask) Event {
+	e.Error = masked.text(e.Error)
+	ev.Retry = &e
+	return ev
+}
+
 func (e *emitter) pass(ev Event) {
 	ev.V, ev.Run = EventVersion, e.run
 	for _, s := range e.sinks {

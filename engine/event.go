@@ -18,9 +18,11 @@ const (
 	StepStartedEvent EventType = "step.started"
 	ModelStarted     EventType = "model.started"
 	ModelDelta       EventType = "model.delta"
+	ModelRetrying    EventType = "model.retrying"
 	ModelCompleted   EventType = "model.completed"
 	ToolStarted      EventType = "tool.started"
 	ToolProgress     EventType = "tool.progress"
+	ToolRetrying     EventType = "tool.retrying"
 	ToolCompleted    EventType = "tool.completed"
 	ToolInterrupted  EventType = "tool.interrupted"
 	StepCompleted    EventType = "step.completed"
@@ -33,11 +35,22 @@ const (
 	Warning          EventType = "warning"
 )
 
+// Transient says that events of the type are not derived from the journal: they
+// have no number, and At is the machine's time.
+func (t EventType) Transient() bool {
+	switch t {
+	case ModelDelta, ModelRetrying, ToolProgress, ToolRetrying, RunSuspended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Event is one line of the event stream: what happened, for people and
 // machines that watch. Events are derived from what the journal holds and are
-// sent after it does, in order. Deltas, progress and run.suspended are transient:
-// they are sent as they happen, but never before the event that started their
-// call. Of the fields below Agent, those that an event has no use for are left out.
+// sent after it does, in order. Deltas, progress, retries and run.suspended are
+// transient: they are sent as they happen, but never before the event that started
+// their call. Of the fields below Agent, those that an event has no use for are left out.
 type Event struct {
 	V    int       `json:"v"`
 	Seq  int       `json:"seq"` // counts the events of the run from 1, over all its sessions; 0 for transient events
@@ -65,6 +78,7 @@ type Event struct {
 	CostUSD    float64         `json:"cost_usd,omitempty"`
 	Duration   int64           `json:"duration_ms,omitempty"`
 	FirstToken int64           `json:"first_token_ms,omitempty"` // of a reply that streams
+	Retry      *RetryEvent     `json:"retry,omitempty"`
 	Guard      *GuardEvent     `json:"guard,omitempty"`
 	Stop       *StopReason     `json:"stop_reason,omitempty"`
 	Interrupt  *Question       `json:"interrupt,omitempty"`
@@ -79,6 +93,14 @@ type StepEvent struct {
 	Attempts int        `json:"attempts,omitempty"`
 	Result   string     `json:"result,omitempty"`
 	Error    string     `json:"error,omitempty"`
+}
+
+// RetryEvent is a wait before a failed call is repeated.
+type RetryEvent struct {
+	Attempt     int    `json:"attempt"`      // number of the attempt after the wait
+	MaxAttempts int    `json:"max_attempts"` // of the retry policy, the first one included
+	Wait        int64  `json:"wait_ms"`
+	Error       string `json:"error"` // why the attempt before it failed; secrets are masked
 }
 
 // GuardEvent is a guard that fired.

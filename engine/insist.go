@@ -80,7 +80,13 @@ func (s *Scope) insist(name string, nth int, m boundModel, c ModelCall) (*Reply,
 			return nil, fmt.Errorf("llm %s: %w", m.spec.Name, me)
 		}
 		m.chosen = nil
-		if err := s.Sleep(at.path()+".pause", max(m.spec.Retry.backoff(made+1), me.RetryAfter)); err != nil {
+		wait := max(m.spec.Retry.backoff(made+1), me.RetryAfter)
+		if !s.k.Replaying() && s.r.opts.Follow == nil {
+			ev := Event{Type: ModelRetrying, Model: m.spec.Name, Role: c.Role}
+			e := RetryEvent{Attempt: made + 1, MaxAttempts: m.spec.Retry.MaxAttempts, Wait: milliseconds(wait), Error: me.Error()}
+			s.transients(at.path())(ev.retrying(e, mask{}))
+		}
+		if err := s.Sleep(at.path()+".pause", wait); err != nil {
 			return nil, err
 		}
 	}

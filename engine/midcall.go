@@ -95,6 +95,7 @@ type part struct {
 	r       *run
 	tool    *HostTool
 	call    Call
+	emit    func(Event) // sends transient events of the call
 	said    []exchange
 	metered bool // a budget pays for what the tool asks of an llm,
 	allowed int  // and for vectors of so many tokens
@@ -141,6 +142,13 @@ func (m *midcall) made() *Call {
 		call.Embed = m.embed
 	}
 	return &call
+}
+
+// llmContext is ctx for a call of an llm by the tool.
+func (m *midcall) llmContext(ctx context.Context, llm string) context.Context {
+	return WithRetryNotice(WithRetries(ctx, m.r.retries), func(e RetryEvent) {
+		m.emit(Event{Type: ModelRetrying, Model: llm, Role: "tool"}.retrying(e, m.tool.mask))
+	})
 }
 
 // close ends the attempt: question is what it wanted to know, heard how many

@@ -178,7 +178,7 @@ func (s *Scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effe
 	if d, ok := model.(DelayedModel); ok {
 		e.Delay = d.Delay()
 	}
-	stream := s.deltas(name, m.spec.Name, req.Role)
+	stream, send := s.deltas(name, m.spec.Name, req.Role), s.transients(name)
 	e.Perform = func(ctx context.Context, key string) (*Reply, error) {
 		if model == nil {
 			return nil, failure(&ModelError{Kind: NotFound, Message: "llm " + m.spec.Name + " is not connected"}, mask{}, false)
@@ -190,7 +190,10 @@ func (s *Scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effe
 		call.Key = at.key(key)
 		masked := mask{s.r.host.Secrets}
 		to, rest := masked.deltas(stream)
-		reply, err := model.Generate(WithRetries(ctx, s.r.retries), &call, to)
+		ctx = WithRetryNotice(WithRetries(ctx, s.r.retries), func(e RetryEvent) {
+			send(Event{Type: ModelRetrying, Model: m.spec.Name, Role: req.Role}.retrying(e, masked))
+		})
+		reply, err := model.Generate(ctx, &call, to)
 		rest()
 		if err != nil {
 			return nil, failure(err, masked, req.Metered)
@@ -209,10 +212,8 @@ func (s *Scope) deltas(name, llm, role string) func(Delta) {
 	if !r.emit.on() {
 		return func(Delta) {}
 	}
-	path, started := joinPath(s.Path(), name), r.emit.issued
-	return func(d Delta) {
-		r.emit.transient(started, Event{Type: ModelDelta, Path: path, Model: llm, Role: role, Text: d.Text})
-	}
+	send := s.transients(name)
+	return func(d Delta) { send(Event{Type: ModelDelta, Model: llm, Role: role, Text: d.Text}) }
 }
 
 func joinPath(a, b string) string {

@@ -46,6 +46,7 @@ func (r *Retries) Take() (used string, ok bool) {
 type (
 	retriesKey struct{}
 	meterKey   struct{}
+	noticeKey  struct{}
 )
 
 // WithMeter says of calls made with a context that a budget pays for one attempt,
@@ -69,4 +70,17 @@ func WithRetries(ctx context.Context, r *Retries) context.Context {
 func RetriesOf(ctx context.Context) *Retries {
 	r, _ := ctx.Value(retriesKey{}).(*Retries)
 	return r
+}
+
+// WithRetryNotice has notice called before each wait that precedes a repeat of a
+// call made with the context. notice must be safe for concurrent use.
+func WithRetryNotice(ctx context.Context, notice func(RetryEvent)) context.Context {
+	return context.WithValue(ctx, noticeKey{}, notice)
+}
+
+// NoticeRetry reports a wait to the run behind a context, if there is one.
+func NoticeRetry(ctx context.Context, e RetryEvent) {
+	if notice, ok := ctx.Value(noticeKey{}).(func(RetryEvent)); ok {
+		notice(e)
+	}
 }

@@ -52,7 +52,7 @@ func (m *midcall) sample(ctx context.Context, messages []Message, maxTokens int)
 		return nil, fmt.Errorf("llm %s is not connected", may.LLM)
 	}
 	m.r.retries.called()
-	reply, err := model.Generate(WithRetries(ctx, m.r.retries), req, nil)
+	reply, err := model.Generate(m.llmContext(ctx, may.LLM), req, nil)
 	if err != nil {
 		me := modelFailure(err)
 		m.meter.end(nil, me == nil || me.Billable())

@@ -108,15 +108,16 @@ func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effec
 		e.Digest = digest(toolRequest(c.rec.Tool, c.rec.Args, ""))
 		e.Request = func() []byte { return toolRequest(c.rec.Tool, c.rec.Args, c.repeated) }
 	}
+	send := c.sender()
 	call := Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.u.Context,
 		Session: s.r.session(), Files: s.r.root().input.given(),
-		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(),
+		Lookup: s.r.lookup(c.rec.Args), Progress: func(text string) { send(Event{Type: ToolProgress, Text: t.mask.text(text)}) },
 		Kept: func(d ToolDefinition) ToolDefinition { return t.mask.definition(d.Visible()) },
 	}
 	metered := e.Once
 	e.Perform = func(ctx context.Context, key string) (attempted, error) {
-		p := &part{r: s.r, tool: t, call: call, said: said, metered: metered, allowed: allowed}
+		p := &part{r: s.r, tool: t, call: call, emit: send, said: said, metered: metered, allowed: allowed}
 		p.call.Key = key
 		return t.attempts(ctx, p)
 	}
@@ -148,7 +149,10 @@ func (t *HostTool) attempts(ctx context.Context, p *part) (attempted, error) {
 		uncertain = uncertain || mayHave
 		last := err == nil || i >= n || ctx.Err() != nil
 		if !last {
-			pause := time.NewTimer(t.Spec.Retry.backoff(i + 1))
+			wait := t.Spec.Retry.backoff(i + 1)
+			e := RetryEvent{Attempt: i + 1, MaxAttempts: n, Wait: milliseconds(wait), Error: err.Error()}
+			p.emit(Event{Type: ToolRetrying}.retrying(e, t.mask))
+			pause := time.NewTimer(wait)
 			select {
 			case <-pause.C:
 				continue
@@ -208,15 +212,12 @@ func triesOf(f *journal.Failure) tries {
 	return t
 }
 
-// progress passes on what a tool tells while it runs.
-func (c *toolRun) progress() func(string) {
-	r, tool, masked := c.s.r, c.rec.Tool, c.tool.mask
-	if !r.emit.on() {
-		return func(string) {}
-	}
-	path, started := joinPath(c.s.Path(), c.name), r.emit.issued
-	return func(m string) {
-		r.emit.transient(started, Event{Type: ToolProgress, Path: path, Tool: tool, Text: masked.text(m)})
+// sender sends events of the call while it is under way.
+func (c *toolRun) sender() func(Event) {
+	send, tool := c.s.transients(c.name), c.rec.Tool
+	return func(ev Event) {
+		ev.Tool = tool
+		send(ev)
 	}
 }
 

@@ -77,7 +77,7 @@ func (m *midcall) embed(ctx context.Context, texts []string, rest int) ([][]floa
 	if err := m.send(size, rest); err != nil {
 		return nil, err
 	}
-	ctx = WithRetries(ctx, m.r.retries)
+	ctx = m.llmContext(ctx, llm)
 	if m.metered {
 		ctx = WithMeter(ctx)
 	}

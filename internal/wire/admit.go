@@ -71,7 +71,7 @@ func (c *Client) await(ctx context.Context, job Job, h *hold, lost int) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 		return h.err
 	}
-	if err := c.s.Sleep(ctx, wait); err != nil {
+	if err := c.wait(ctx, &job, job.Made+1, wait, h.err); err != nil {
 		return ended(err, h.err)
 	}
 	return nil

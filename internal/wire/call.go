@@ -21,6 +21,9 @@ type Job struct {
 	Again func(error) bool
 	// Grant is asked last before each repeat and may refuse it; nil = all are granted.
 	Grant func(error) bool
+	// Waits is called before each wait that precedes an attempt: n is the number
+	// of that attempt, of at most most, err why it has to wait; nil = waits are not reported.
+	Waits func(n, most int, wait time.Duration, err error)
 	// Kind is the kind of a failure; nil = an *Error's, BadReply of any other.
 	Kind func(error) Kind
 	// Made is how many attempts of the call the caller made before: they count
@@ -56,6 +59,7 @@ func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
 		again = retryable
 	}
 	for n := job.Made + 1; ; n++ {
+		job.Made = n - 1
 		err := c.attempt(ctx, job)
 		if !errors.Is(err, ErrOpen) {
 			attempts++
@@ -76,10 +80,18 @@ func (c *Client) Call(ctx context.Context, job Job) (attempts int, err error) {
 		if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 			return attempts, err
 		}
-		if stop := c.s.Sleep(ctx, wait); stop != nil {
+		if stop := c.wait(ctx, &job, n+1, wait, err); stop != nil {
 			return attempts, ended(stop, err)
 		}
 	}
+}
+
+// wait waits before attempt n, because of err.
+func (c *Client) wait(ctx context.Context, job *Job, n int, wait time.Duration, err error) error {
+	if job.Waits != nil {
+		job.Waits(n, max(c.s.Retry.MaxAttempts, 1), wait, err)
+	}
+	return c.s.Sleep(ctx, wait)
 }
 
 // ended is a call that ctx ended while it waited to repeat what had failed.

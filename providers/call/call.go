@@ -77,6 +77,12 @@ func (c *Caller) call(ctx context.Context, job wire.Job) (attempts int, err erro
 		}
 		return used, err
 	}
+	job.Waits = func(n, most int, wait time.Duration, err error) {
+		if held, ok := errors.AsType[*wire.Error](err); ok && errors.Is(err, wire.ErrOpen) {
+			err = Refused(held)
+		}
+		engine.NoticeRetry(ctx, engine.RetryEvent{Attempt: n, MaxAttempts: most, Wait: wait.Milliseconds(), Error: err.Error()})
+	}
 	attempts, err = c.Wire.Call(ctx, job)
 	if err == nil {
 		return attempts, nil

@@ -253,3 +253,35 @@ func TestUnderABudgetNothingIsSentTwice(t *testing.T) {
 		server.Close()
 	}
 }
+
+func TestWaitsAreReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s site
+		s.status.Store(500)
+		c := s.caller(t, 6)
+		var waits []engine.RetryEvent
+		ctx := engine.WithRetryNotice(t.Context(), func(e engine.RetryEvent) { waits = append(waits, e) })
+		begin := time.Now()
+		_ = ask(ctx, c, engine.Request{})
+		var total int64
+		for i, w := range waits {
+			total += w.Wait
+			if w.Attempt != i+2 || w.MaxAttempts != 6 || i < 4 && w.Error != "server_error (HTTP 500): no luck" {
+				t.Errorf("%+v", w)
+			}
+		}
+		if len(waits) != 5 || time.Since(begin).Milliseconds() != total {
+			t.Errorf("waited %s: %+v", time.Since(begin), waits)
+		}
+
+		waits, begin = nil, time.Now()
+		s.status.Store(200)
+		if e := ask(ctx, c, engine.Request{Made: 2}); e != nil {
+			t.Fatal(e)
+		}
+		if len(waits) != 1 || waits[0].Attempt != 3 || waits[0].Wait != time.Since(begin).Milliseconds() ||
+			!strings.HasPrefix(waits[0].Error, "server_error: not asked: its server has failed 6 times in a row") {
+			t.Errorf("at an open breaker, after %s: %+v", time.Since(begin), waits)
+		}
+	})
+}

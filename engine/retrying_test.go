@@ -1,0 +1,112 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/secret"
+)
+
+// noticing is a model that reports a wait before it answers.
+type noticing engine.RetryEvent
+
+func (p noticing) Generate(ctx context.Context, _ *engine.Request, _ func(engine.Delta)) (*engine.Reply, error) {
+	engine.NoticeRetry(ctx, engine.RetryEvent(p))
+	return &engine.Reply{Text: "x", Stop: engine.EndTurn}, nil
+}
+
+// retries are the events of waits, and the types of those before them.
+func retries(h *heard) (waits []engine.Event, before []engine.EventType) {
+	last := engine.EventType("")
+	for _, ev := range h.events {
+		if ev.Retry != nil {
+			ev.At, ev.V, ev.Run = time.Time{}, 0, ""
+			waits, before = append(waits, ev), append(before, last)
+		}
+		last = ev.Type
+	}
+	return waits, before
+}
+
+func TestAWaitOfAModelIsAnEventWithoutSecrets(t *testing.T) {
+	events := &heard{}
+	p := program(map[string]does{"a": asks(1, 1)})
+	p.Models = []engine.ModelSpec{{Name: "main"}}
+	runs(p, engine.Host{
+		Models:  map[string]engine.Model{"main": noticing{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): key sk-secret is busy"}},
+		Sinks:   []engine.Sink{events},
+		Secrets: secret.Unnamed([]string{"sk-secret"}),
+	})
+	want := []engine.Event{{
+		Type: engine.ModelRetrying, Path: "b0/model.0", Model: "main", Role: "executor",
+		Retry: &engine.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): key [redacted] is busy"},
+	}}
+	got, before := retries(events)
+	if diff := cmp.Diff(want, got); diff != "" || before[0] != engine.ModelStarted {
+		t.Error(before, diff)
+	}
+}
+
+func TestAWaitUnderABudgetIsAnEventOnce(t *testing.T) {
+	events := &heard{}
+	m := &breaking{fails: []*engine.ModelError{{Kind: engine.Truncated, Message: "cut", RetryAfter: 20 * time.Second, Attempts: 1}, fails(engine.Truncated)}}
+	p := program(map[string]does{"a": asks(1, 1)})
+	p.Limits = engine.Limits{MaxTokens: 100_000}
+	p.Models = []engine.ModelSpec{{Name: "main", Retry: engine.RetryPolicy{MaxAttempts: 4, InitialDelay: time.Second}, Params: engine.Params{MaxOutputTokens: 3000}}}
+	h := engine.Host{Models: map[string]engine.Model{"main": m}, Sinks: []engine.Sink{events}}
+	j := &journal.Memory{Paranoid: true}
+	o := engine.Options{Virtual: true}
+	session(t, p, h, j, o)
+	wait := func(path string, attempt int, ms int64, why string) engine.Event {
+		return engine.Event{
+			Type: engine.ModelRetrying, Path: path, Model: "main", Role: "executor",
+			Retry: &engine.RetryEvent{Attempt: attempt, MaxAttempts: 4, Wait: ms, Error: why},
+		}
+	}
+	want := []engine.Event{wait("b0/model.0", 2, 20_000, "truncated: cut"), wait("b0/model.0.again.1", 3, 2_000, "truncated: no")}
+	got, _ := retries(events)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	again := &heard{}
+	h.Sinks = []engine.Sink{again}
+	session(t, p, h, j, o)
+	session(t, p, h, j, engine.Options{Follow: &engine.Follow{}})
+	if got, _ := retries(again); len(got) != 0 {
+		t.Errorf("sent again: %+v", got)
+	}
+}
+
+func TestAWaitOfAToolIsAnEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events, recs, calls := &heard{}, []engine.ToolRecord{}, 0
+		tool := named("x", fake{engine.ReadEffect, func(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+			if calls++; calls == 1 {
+				return nil, errors.New("no luck with sk-secret")
+			}
+			return &engine.ToolOutput{Text: "y"}, nil
+		}})
+		tool.Spec.Retry = engine.RetryPolicy{MaxAttempts: 2, InitialDelay: time.Minute}
+		p := program(map[string]does{"a": called("x", 1, false, &recs)})
+		began := time.Now()
+		session(t, p, engine.Host{
+			Tools: []engine.HostTool{tool}, Sinks: []engine.Sink{events}, Secrets: secret.Unnamed([]string{"sk-secret"}),
+		}, &journal.Memory{}, engine.Options{})
+		want := []engine.Event{{
+			Type: engine.ToolRetrying, Path: "tool.0", Tool: "x",
+			Retry: &engine.RetryEvent{Attempt: 2, MaxAttempts: 2, Wait: 60_000, Error: "no luck with [redacted]"},
+		}}
+		got, before := retries(events)
+		if diff := cmp.Diff(want, got); diff != "" || before[0] != engine.ToolStarted || time.Since(began) != time.Minute {
+			t.Error(time.Since(began), before, diff)
+		}
+	})
+}
