@@ -62,7 +62,7 @@ func (l *Lines) Send(ev engine.Event) {
 	case engine.RunCompleted:
 		l.print("%s", ending(ev, l.b.usage))
 	default:
-		if text := remark(ev); text != "" {
+		if text := Remark(ev); text != "" {
 			l.print("%s", tty.OneLine(text, 2*lineWidth))
 		}
 	}
@@ -124,8 +124,8 @@ func (l *Lines) tool(ev engine.Event) {
 	l.print("%s", line)
 }
 
-// remark is what an event tells beside plan, steps and tools; "" = nothing.
-func remark(ev engine.Event) string {
+// Remark is what an event tells beside plan, steps and tools; "" = nothing.
+func Remark(ev engine.Event) string {
 	switch ev.Type {
 	case engine.GuardFired:
 		return fmt.Sprintf("guard %s: %s %s", ev.Guard.Name, ev.Guard.Do, ev.Guard.Message)
@@ -133,11 +133,20 @@ func remark(ev engine.Event) string {
 		return fmt.Sprintf("stopping: %s (%s)", ev.Stop.Message, ev.Stop.Path)
 	case engine.InterruptRaised:
 		return fmt.Sprintf("waiting for a person: %s %s %s", ev.Interrupt.Kind, ev.Interrupt.Tool, argsText(ev.Interrupt.Args))
+	case engine.ModelRetrying:
+		return "llm " + ev.Model + ": " + retry(ev.Retry)
+	case engine.ToolRetrying:
+		return "tool " + ev.Tool + ": " + retry(ev.Retry)
 	case engine.Warning:
 		return "warning: " + ev.Text
 	default:
 		return ""
 	}
+}
+
+// retry is a wait before a repeat.
+func retry(e *engine.RetryEvent) string {
+	return fmt.Sprintf("retrying %d of %d in %s: %s", e.Attempt, e.MaxAttempts, tty.Span(milliseconds(e.Wait)), e.Error)
 }
 
 // ending is how a run ended and what it took.

@@ -48,6 +48,20 @@ func TestLinesOfANewPlanShowWhatIsLeft(t *testing.T) {
 	}
 }
 
+func TestLinesTellWaits(t *testing.T) {
+	var b bytes.Buffer
+	s := story{sink.NewLines(&b)}
+	wait := &engine.RetryEvent{Attempt: 2, MaxAttempts: 3, Wait: 4000, Error: "rate_limit (HTTP 429): Too Many\nRequests"}
+	s.send(engine.Event{Type: engine.ModelRetrying, Model: "main", Retry: wait})
+	s.send(engine.Event{Type: engine.ToolRetrying, Tool: "look", Agent: "s1/helper", Retry: wait})
+	want := `llm main: retrying 2 of 3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
+tool look: retrying 2 of 3 in 4.0s: rate_limit (HTTP 429): Too Many Requests
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // hostile is a story in which every text of models and tools drives a terminal.
 func hostile(s story) {
 	evil := "a\x1b[2J\u009b1m\r\n\x9b\a"
@@ -59,6 +73,7 @@ func hostile(s story) {
 	s.tool(evil, evil, `{"x":"\u001b[2J"}`)
 	s.toolDone(evil, evil, `{"x":"\u001b[2J","y":"\u009b"}`, "error", evil)
 	s.send(engine.Event{Type: engine.Warning, Text: evil})
+	s.send(engine.Event{Type: engine.ToolRetrying, Tool: evil, Retry: &engine.RetryEvent{Error: evil}})
 	s.send(engine.Event{Type: engine.GuardFired, Guard: &engine.GuardEvent{Name: evil, Message: evil}})
 	s.stepDone(evil, engine.StepFailed, evil, evil)
 	s.end(engine.Failed, engine.StopStepFailed)

@@ -43,7 +43,7 @@ func (t *Tree) now() time.Time { return t.clock().Add(-t.behind) }
 
 // take takes an event over; ok is false for one that is not shown.
 func (t *Tree) take(ev engine.Event) (shown engine.Event, ok bool) {
-	if ev.Type != engine.ModelDelta && ev.Type != engine.ToolProgress { // those come with the machine's time
+	if !ev.Type.Transient() { // those come with the machine's time
 		if behind := t.clock().Sub(ev.At); !t.heard || behind < t.behind {
 			t.behind, t.heard = behind, true
 		}
@@ -79,7 +79,7 @@ func (t *Tree) Send(ev engine.Event) {
 		return
 	default:
 	}
-	if text := remark(ev); text != "" {
+	if text := Remark(ev); text != "" {
 		t.draw(t.p.pen.Ink(tty.Yellow, t.note(text)))
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -23,9 +24,11 @@ type chatAsked struct {
 
 // startVendor starts a server that speaks OpenAI's protocol. The name of the
 // model says what it cannot do: good, serial, toolless, textual, uncounted,
-// cut, thinker. Others there are not, and a key other than right is refused.
+// cut, thinker. Others there are not, and a key other than right is refused. busy
+// takes any key and refuses every other request.
 func startVendor(t *testing.T) (url string) {
 	t.Helper()
+	var busy atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q chatAsked
 		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
@@ -33,6 +36,11 @@ func startVendor(t *testing.T) (url string) {
 			return
 		}
 		switch {
+		case q.Model == "busy" && busy.Add(1)%2 == 1:
+			w.Header().Set("Retry-After-Ms", "20")
+			refuse(w, http.StatusTooManyRequests, "the quota of "+r.Header.Get("Authorization")+" is used up")
+		case q.Model == "busy":
+			answerChat(w, &q)
 		case r.Header.Get("Authorization") != "Bearer right":
 			refuse(w, http.StatusUnauthorized, "Incorrect API key provided: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		case !strings.Contains(" good serial toolless textual uncounted cut thinker ", " "+q.Model+" "):
@@ -101,6 +109,8 @@ func chatMessage(q *chatAsked) (message, finish string) {
 		return calls(call("c1", "alpha"), call("c2", "beta")), "tool_calls"
 	case len(results) > 0:
 		return fmt.Sprintf(`{"role":"assistant","content":%q}`, strings.Join(results, " ")), "stop"
+	case q.Model == "busy":
+		return `{"role":"assistant","content":"{\"result\": \"done\"}"}`, "stop"
 	case len(q.Format) > 0 && q.Model != "textual":
 		return `{"role":"assistant","content":"{\"spot\":\"Oslo\",\"letters\":4,\"side\":\"north\"}"}`, "stop"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -53,8 +54,8 @@ func (s *callSink) Send(ev engine.Event) {
 	text := ev.Text
 	switch ev.Type {
 	case engine.ToolProgress:
-	case engine.Warning:
-		text = "warning: " + text
+	case engine.Warning, engine.ModelRetrying, engine.ToolRetrying:
+		text = sink.Remark(ev)
 	default:
 		return
 	}
