@@ -71,6 +71,7 @@ type Event struct {
 	Role       string          `json:"role,omitempty"`
 	Tool       string          `json:"tool,omitempty"`
 	Args       json.RawMessage `json:"args,omitempty"`
+	Repairs    []ArgsRepair    `json:"repairs,omitempty"` // how args differ from what the model wrote
 	Status     string          `json:"status,omitempty"`
 	Text       string          `json:"text,omitempty"`    // delta, progress, result, warning or message
 	Message    *Message        `json:"message,omitempty"` // what a model replied: text and tool calls

@@ -34,7 +34,7 @@ type Host struct {
 
 // FitFunc checks arguments against a schema and coerces what loses nothing ("3"
 // to 3). coerced lists what it changed; the error says to a model what is wrong.
-type FitFunc func(args json.RawMessage) (fit json.RawMessage, coerced []string, err error)
+type FitFunc func(args json.RawMessage) (fit json.RawMessage, coerced []ArgsRepair, err error)
 
 // MalformedArguments are arguments that are not JSON, or do not fit the schema.
 type MalformedArguments struct {

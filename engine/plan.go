@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 )
 
@@ -91,11 +92,30 @@ type ToolRecord struct {
 	Result     any             `json:"result"` // text, or JSON where the tool gave JSON
 	Status     CallStatus      `json:"status"`
 	DurationMS int64           `json:"duration_ms"`
-	Edited     bool            `json:"edited,omitempty"` // Args are a person's, not the model's
+	Edited     bool            `json:"edited,omitempty"`  // Args are a person's, not the model's
+	Repairs    []ArgsRepair    `json:"repairs,omitempty"` // how Args differ from what the model wrote
 
 	text   string // Result as the model reads it, where a tool gave both
 	callID string // the model's id of the call
 	turn   string // path of the scope that made the call
+}
+
+// ArgsRepair is one change that made the arguments a model wrote fit the tool's
+// schema. A long value is a string of its head and tail.
+type ArgsRepair struct {
+	Path    string          `json:"path"`    // JSON Pointer of the value; "" = all arguments
+	Repair  string          `json:"repair"`  // what was changed: "integer given as a string"
+	Written json.RawMessage `json:"written"` // as the model wrote it; a string where that is not JSON
+	Used    json.RawMessage `json:"used"`    // as the tool gets it
+}
+
+// String is a repair on one line, for people: /n: integer given as a string ("5" -> 5).
+func (r ArgsRepair) String() string {
+	text := fmt.Sprintf("%s (%s -> %s)", r.Repair, r.Written, r.Used)
+	if r.Path != "" {
+		text = r.Path + ": " + text
+	}
+	return text
 }
 
 // numberedStep is the id the engine gives the i-th step of a plan.

@@ -3,17 +3,22 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // arguments makes the arguments of a call from what the model wrote. Malformed
-// ones are repaired where exactly one reading of them fits the tool's schema;
-// the run warns about each repair.
+// ones are repaired where exactly one reading of them fits the tool's schema. The
+// record lists each change, and the run warns about it.
 func (c *toolRun) arguments() (json.RawMessage, error) {
 	t, written := c.tool, c.rec.Args
 	args, coerced, err := t.arguments(c.s, written)
 	if err == nil {
-		c.warnRepaired("coerced", coerced)
+		how := "coerced"
+		if len(c.u.Repairs) > 0 {
+			how = "repaired"
+		}
+		c.warnRepaired(how, slices.Concat(c.u.Repairs, coerced))
 		return args, nil
 	}
 	repair := c.s.r.host.Repair
@@ -21,7 +26,7 @@ func (c *toolRun) arguments() (json.RawMessage, error) {
 		return nil, err
 	}
 	schema := t.info().Input
-	args, repairs, why := repair(MalformedArguments{
+	read, repairs, why := repair(MalformedArguments{
 		Text:      string(written),
 		OtherTool: func(name string) bool { _, ok := c.s.r.tools[name]; return ok && name != c.u.Tool },
 		Fits: func(args json.RawMessage) bool {
@@ -32,22 +37,56 @@ func (c *toolRun) arguments() (json.RawMessage, error) {
 	if why != nil {
 		return nil, fmt.Errorf("%w\n(%w)", err, why)
 	}
-	if args, coerced, err = t.arguments(c.s, args); err != nil {
+	if args, coerced, err = t.arguments(c.s, read); err != nil {
 		return nil, err
 	}
-	c.warnRepaired("repaired", append(repairs, coerced...))
+	whole := ArgsRepair{Repair: strings.Join(repairs, ", "), Written: valid(written), Used: read}
+	c.warnRepaired("repaired", slices.Concat(c.u.Repairs, []ArgsRepair{whole}, coerced))
 	return args, nil
 }
 
-func (c *toolRun) warnRepaired(how string, repairs []string) {
+// warnRepaired notes repairs in the record and warns about them. The warning
+// names no values. The record leaves out values that the author fixed: the model
+// did not write them.
+func (c *toolRun) warnRepaired(how string, repairs []ArgsRepair) {
 	if len(repairs) == 0 {
 		return
+	}
+	named := make([]string, len(repairs))
+	for i, r := range repairs {
+		if named[i] = r.Repair; r.Path != "" {
+			named[i] = r.Path + ": " + r.Repair
+		}
+		if !c.tool.fixes(r.Path) {
+			r.Written, r.Used = c.shown(r.Written), c.shown(r.Used)
+			c.rec.Repairs = append(c.rec.Repairs, r)
+		}
 	}
 	what := "the arguments of " + c.rec.Tool
 	if c.u.StepID != "" {
 		what = "step " + c.u.StepID + ": " + what
 	}
-	c.s.Record(Warned{Text: what + " were " + how + ": " + strings.Join(repairs, ", "), Repair: ArgumentsFixed})
+	c.s.Record(Warned{Text: what + " were " + how + ": " + strings.Join(named, ", "), Repair: ArgumentsFixed})
+}
+
+// shown is a value as a record of a repair has it: without secrets, and the head
+// and tail of one that is long.
+func (c *toolRun) shown(v json.RawMessage) json.RawMessage {
+	const most = 512
+	if v = c.tool.mask.raw(v); len(v) <= most {
+		return v
+	}
+	return encoded(clip(string(v), most))
+}
+
+// fixes says whether the spec fixes the argument that a JSON Pointer leads into.
+func (t *HostTool) fixes(pointer string) bool {
+	if t.Spec == nil {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	return slices.ContainsFunc(t.Spec.With, func(f Fixed) bool { return f.Name == name })
 }
 
 // declared says whether a schema that lists its properties, and says nothing

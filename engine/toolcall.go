@@ -12,6 +12,7 @@ import (
 type Invocation struct {
 	Tool    string
 	Args    json.RawMessage // as the model wrote them: "" is {}
+	Repairs []ArgsRepair    // what was changed to read Args out of what the model wrote
 	CallID  string          // the model's id of the call, if it has one
 	StepID  string
 	Step    StepRecord   // what the step did so far, for guards
@@ -172,7 +173,7 @@ func (c *toolRun) approved() (bool, error) {
 	}
 	may := q.Question
 	for n := 2; ; n++ {
-		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: q.Tool, Args: q.Args, Step: c.step()})
+		c.s.event(Event{Type: ToolInterrupted, Path: c.name, Tool: q.Tool, Args: q.Args, Repairs: c.rec.Repairs, Step: c.step()})
 		d, err := c.s.Ask(name, q)
 		if err != nil {
 			return false, err
@@ -186,7 +187,7 @@ func (c *toolRun) approved() (bool, error) {
 		}
 		args, _, err := c.tool.arguments(c.s, d.Edit)
 		if err == nil {
-			c.rec.Args, c.rec.Edited, c.flight.Record.Args = args, true, args
+			c.rec.Args, c.rec.Edited, c.rec.Repairs, c.flight.Record.Args = args, true, nil, args
 			return c.allowed(c.name + ".edited")
 		}
 		name = fmt.Sprintf("%s.approval.%d", c.name, n)
@@ -315,7 +316,7 @@ func (c *toolRun) called() {
 	c.s.Record(ToolCalled{c.u.StepID, c.rec})
 	if c.s.r.emit.on() {
 		c.s.event(Event{
-			Type: ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Status: string(c.rec.Status),
+			Type: ToolCompleted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs, Status: string(c.rec.Status),
 			Text: c.rec.Text(), Duration: c.rec.DurationMS, Step: c.step(),
 		})
 	}

@@ -71,7 +71,7 @@ func above(n int) component.GuardRef {
 }
 
 // small fits arguments whose n is below 100.
-func small(args json.RawMessage) (json.RawMessage, []string, error) {
+func small(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) {
 	var a struct{ N int }
 	if err := json.Unmarshal(args, &a); err != nil || a.N >= 100 {
 		return nil, nil, fmt.Errorf("n: %d is not below 100", a.N)

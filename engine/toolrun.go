@@ -49,7 +49,7 @@ func (c *toolRun) perform() error {
 	}
 	if s.r.emit.on() {
 		s.event(Event{
-			Type: ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args,
+			Type: ToolStarted, Path: c.name, Tool: c.rec.Tool, Args: c.rec.Args, Repairs: c.rec.Repairs,
 			Step: c.step(),
 		})
 	}

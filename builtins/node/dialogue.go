@@ -1,6 +1,8 @@
 package node
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/pexctl/pex/engine"
@@ -228,11 +230,45 @@ func (d *dialogue) recapMessage(r engine.Recap) engine.Message {
 	return engine.Message{Role: engine.User, Text: fenced(append(text, "\nNotes:\n"), r.Text)}
 }
 
-// outputOf is what a call gave as the model reads it. One that a person changed
-// says so: it is not the call that the model asked for.
+// outputOf is what a call gave as the model reads it. Where the arguments are not
+// those that the model wrote, because a person changed them or they were repaired,
+// it says so first.
 func outputOf(rec engine.ToolRecord) engine.Text {
-	if !rec.Edited {
-		return engine.Text{rec.Text()}
+	switch {
+	case rec.Edited:
+		return engine.Text{"[A person changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
+	case len(rec.Repairs) > 0:
+		return engine.Text{repairsText(rec.Repairs), rec.Text()}
 	}
-	return engine.Text{"[A person changed the arguments of this call to " + string(rec.Args) + "]\n", rec.Text()}
+	return engine.Text{rec.Text()}
+}
+
+// repairsText tells a model in one line how its arguments were changed to fit
+// the schema, so that it writes them right the next time.
+func repairsText(repairs []engine.ArgsRepair) string {
+	const most = 3
+	text := "[The arguments of this call were changed to fit its schema: "
+	for i, r := range repairs {
+		if i == most {
+			text += fmt.Sprintf("; and %d more", len(repairs)-most)
+			break
+		}
+		if i > 0 {
+			text += "; "
+		}
+		if r.Path == "" {
+			text += r.Repair
+			continue
+		}
+		text += fmt.Sprintf("%s: %s, %s was read as %s", r.Path, r.Repair, brief(r.Written), brief(r.Used))
+	}
+	return text + "]\n"
+}
+
+// brief is a value in a note, left out where it is long.
+func brief(v json.RawMessage) string {
+	if len(v) > 60 {
+		return "it"
+	}
+	return string(v)
 }

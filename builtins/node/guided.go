@@ -16,11 +16,11 @@ func (a *attempt) direct(s *engine.Scope) error {
 	v := s.View()
 	tool := a.st.Tools[0]
 	s = s.Child(turnName(1))
-	args, err := a.arguments(s, v, tool)
+	args, repairs, err := a.arguments(s, v, tool)
 	if err != nil || args == nil {
 		return err
 	}
-	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: tool, Args: args, Context: a.situation(v)})
+	rec, err := a.call(s, "tool.0", engine.Invocation{Tool: tool, Args: args, Repairs: repairs, Context: a.situation(v)})
 	if rec.Status != "" {
 		a.book(s, []engine.ToolRecord{rec})
 	}
@@ -36,53 +36,53 @@ func (a *attempt) direct(s *engine.Scope) error {
 }
 
 // arguments finds what to call the tool with; nil ends the step.
-func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (json.RawMessage, error) {
+func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (args json.RawMessage, repairs []engine.ArgsRepair, err error) {
 	if len(a.st.Args) > 0 {
-		return compactJSON(a.st.Args), nil
+		return compactJSON(a.st.Args), nil, nil
 	}
 	info, ok := findTool(v.Tools, tool)
 	if !ok {
-		return json.RawMessage("{}"), nil // the call itself says that there is none
+		return json.RawMessage("{}"), nil, nil // the call itself says that there is none
 	}
 	if name := onlyString(info.Input); name != "" {
-		return compactJSON(map[string]string{name: a.st.Goal}), nil
+		return compactJSON(map[string]string{name: a.st.Goal}), nil, nil
 	}
 	if !wantsArguments(info.Input) {
-		return json.RawMessage("{}"), nil
+		return json.RawMessage("{}"), nil, nil
 	}
 	defs := toolDefs([]engine.ToolInfo{info})
 	d := newDialogue(a.x.opening(v, a.st), defs)
 	if err := d.compact(s, a); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	messages := append(d.sent, engine.Message{Role: engine.User, Text: engine.Text{guidedArgs, "\n\n", situationText(a.situation(v), false)}})
 	r, err := a.ask(s, "model", engine.ModelCall{Role: "executor", Messages: messages, Tools: defs})
 	if err != nil || r == nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.record(s, messages[len(messages)-1], engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: r.Calls, Reply: r})
 	for _, c := range r.Calls {
 		if c.Name == tool {
-			return c.Args, nil
+			return c.Args, nil, nil
 		}
 	}
-	args := writtenArguments(s, r, tool)
+	args, repairs = writtenArguments(s, r, tool)
 	if args == nil {
 		a.fail(engine.StepFailed, "the model did not give arguments for "+tool+": "+r.Text)
 	}
-	return args, nil
+	return args, repairs, nil
 }
 
 // writtenArguments reads the arguments that a model wrote as text instead of a
 // call; nil = there is not exactly one object in it that fits the tool.
-func writtenArguments(s *engine.Scope, r *engine.Reply, tool string) json.RawMessage {
+func writtenArguments(s *engine.Scope, r *engine.Reply, tool string) (json.RawMessage, []engine.ArgsRepair) {
 	got := reply.Fit(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens, Wrapped: true}, func(args json.RawMessage) bool {
 		return s.Fits(tool, args) == nil
 	})
-	if len(got.Repairs) > 0 {
-		s.Record(engine.Warned{Text: "the arguments of " + tool + " were repaired: " + strings.Join(got.Repairs, ", "), Repair: engine.ArgumentsFixed})
+	if len(got.Repairs) == 0 {
+		return got.Value, nil
 	}
-	return got.Value
+	return got.Value, []engine.ArgsRepair{{Repair: strings.Join(got.Repairs, ", "), Written: compactJSON(r.Text), Used: got.Value}}
 }
 
 func findTool(tools []engine.ToolInfo, name string) (engine.ToolInfo, bool) {

@@ -209,6 +209,9 @@ func (w *writing) call(c engine.ToolRecord) {
 		text += " → " + given
 	}
 	w.cut(color, "      "+mark+" ", text)
+	for _, r := range c.Repairs {
+		w.cut(tty.Dim, "        ", "arguments repaired: "+r.String())
+	}
 }
 
 // resultText is what a tool gave: text as it is, anything else as JSON.

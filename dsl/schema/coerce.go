@@ -11,14 +11,28 @@ import (
 
 // Coerce puts right what models often get wrong in a value whose meaning is
 // plain: an object or list given as a string of JSON, a number or boolean given
-// as a string or the other way round. changed says what was changed, one line
-// each, sorted by path; the value given is not touched. What is not plainly
-// meant stays, for Validate to refuse.
-func (s *Schema) Coerce(v any) (out any, changed []string) {
+// as a string or the other way round. changed lists what was changed, sorted by
+// path; the value given is not touched. What is not plainly meant stays, for
+// Validate to refuse.
+func (s *Schema) Coerce(v any) (out any, changed []Change) {
 	c := &coercion{audit: s.audit}
 	out = c.value("", v, []any{s.doc})
 	return out, c.changed
 }
+
+// Change is one value that Coerce replaced.
+type Change struct {
+	Path     string // JSON Pointer; "" = the whole value
+	From, To any
+}
+
+// String names the place and the types of a change, not the values.
+func (c Change) String() string {
+	return fmt.Sprintf("%s: %s", place(c.Path), c.Types())
+}
+
+// Types says what type was given in place of which: "integer given as a string".
+func (c Change) Types() string { return typeOf(c.To) + " given as " + article(typeOf(c.From)) }
 
 // TakesText says whether the schema names string among the types of a value: by
 // type, by the values of enum or const, or in an alternative.
@@ -34,7 +48,7 @@ func (s *Schema) Typed() bool {
 
 type coercion struct {
 	audit   *audit
-	changed []string
+	changed []Change
 }
 
 // value coerces v under the schemas that apply to it.
@@ -46,7 +60,7 @@ func (c *coercion) value(path string, v any, schemas []any) any {
 	}
 	if t := typeOf(v); typed && !w.takes(t) {
 		if n, ok := convert(v, w.types); ok {
-			c.changed = append(c.changed, fmt.Sprintf("%s: %s given as %s", place(path), typeOf(n), article(t)))
+			c.changed = append(c.changed, Change{path, v, n})
 			v = n
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/dsl/schema"
 )
 
 func TestCoerce(t *testing.T) {
@@ -58,13 +60,30 @@ func TestCoerce(t *testing.T) {
 			if diff := cmp.Diff(decode(t, want), got); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(c.changed, strings.Join(changed, "\n")); diff != "" {
+			var lines []string
+			for _, change := range changed {
+				lines = append(lines, change.String())
+			}
+			if diff := cmp.Diff(c.changed, strings.Join(lines, "\n")); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(decode(t, c.value), given); diff != "" {
 				t.Errorf("the value given was changed: %s", diff)
 			}
 		})
+	}
+}
+
+func TestAChangeHoldsBothValues(t *testing.T) {
+	s := compile(t, `{"type": "object", "properties": {"n": {"type": "integer"}, "l": {"type": "array", "items": {"type": "integer"}}}}`)
+	_, got := s.Coerce(decode(t, `{"n": "9007199254740993", "l": "[\"1\"]"}`))
+	want := []schema.Change{
+		{Path: "/l", From: `["1"]`, To: []any{"1"}},
+		{Path: "/l/0", From: "1", To: json.Number("1")},
+		{Path: "/n", From: "9007199254740993", To: json.Number("9007199254740993")},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

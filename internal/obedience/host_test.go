@@ -111,7 +111,7 @@ func (w *world) host(p *engine.Program, get engine.Tool) (engine.Host, error) {
 		if err != nil {
 			return h, err
 		}
-		h.Tools = append(h.Tools, engine.HostTool{Spec: spec, Tool: seen{t, w, spec.Name}, Fit: func(args json.RawMessage) (json.RawMessage, []string, error) {
+		h.Tools = append(h.Tools, engine.HostTool{Spec: spec, Tool: seen{t, w, spec.Name}, Fit: func(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) {
 			return fit(check, args)
 		}})
 	}
@@ -133,14 +133,17 @@ func compiled(input string) (*schema.Schema, error) {
 }
 
 // fit coerces what loses nothing in arguments and checks the rest.
-func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []string, err error) {
+func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []engine.ArgsRepair, err error) {
 	v, err := schema.Decode(args)
 	if err != nil || check.Validate(v) == nil {
 		return args, nil, err
 	}
-	v, coerced = check.Coerce(v)
+	v, changed := check.Coerce(v)
 	if err := check.Validate(v); err != nil {
 		return nil, nil, err
+	}
+	for _, c := range changed {
+		coerced = append(coerced, engine.ArgsRepair{Path: c.Path, Repair: c.Types()})
 	}
 	fit, err = json.Marshal(v)
 	return fit, coerced, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -75,7 +76,9 @@ type call struct {
 	Result string `json:"result,omitempty"`
 	Status string `json:"status"`
 	Edited bool   `json:"edited,omitempty"`
-	MS     int64  `json:"ms"`
+	// Repairs says how the arguments differ from what the model wrote.
+	Repairs string `json:"repairs,omitempty"`
+	MS      int64  `json:"ms"`
 }
 
 func detailOf(row *trial.Row) detail {
@@ -134,10 +137,19 @@ func ranStep(r *engine.StepRecord, p *engine.Step) step {
 	for i := range r.ToolCalls {
 		c := &r.ToolCalls[i]
 		s.Calls = append(s.Calls, call{
-			Tool: c.Tool, Args: jsonText(c.Args), Result: valueText(c.Result), Status: string(c.Status), Edited: c.Edited, MS: c.DurationMS,
+			Tool: c.Tool, Args: jsonText(c.Args), Result: valueText(c.Result), Status: string(c.Status), Edited: c.Edited, Repairs: repairsText(c.Repairs), MS: c.DurationMS,
 		})
 	}
 	return s
+}
+
+// repairsText is one line for each repair of a call's arguments.
+func repairsText(repairs []engine.ArgsRepair) string {
+	var b strings.Builder
+	for _, r := range repairs {
+		fmt.Fprintln(&b, r)
+	}
+	return long(b.String())
 }
 
 // fieldsOf lists a map by name.

@@ -95,8 +95,8 @@ function stepBody(s, r) {
 function toolCall(c, r) {
   const differs = r && (c.tool !== r.tool || c.args !== r.args || c.status !== r.status);
   return opening(c.status !== "ok" || differs,
-    [badge(c.status), el("code", null, c.tool), muted(" ", firstLine(c.args), ` · ${span(c.ms)}`), c.edited && badge("arguments by a person"), differs && badge("differs")],
-    [titled("Arguments", own("args", c, r)), titled("Result", own("result", c, r))]);
+    [badge(c.status), el("code", null, c.tool), muted(" ", firstLine(c.args), ` · ${span(c.ms)}`), c.edited && badge("arguments by a person"), c.repairs && badge("arguments repaired"), differs && badge("differs")],
+    [titled("Arguments", own("args", c, r)), titled("Repairs", own("repairs", c)), titled("Result", own("result", c, r))]);
 }
 
 // firstLine is a text in short, on one line.
