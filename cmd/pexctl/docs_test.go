@@ -147,7 +147,7 @@ func pages(t *testing.T, dirs ...string) []string {
 	return out
 }
 
-// checkLinks follows the links to files.
+// checkLinks follows the links to files and to headings in them.
 func checkLinks(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, path := range pages(t, dirs...) {
@@ -156,22 +156,46 @@ func checkLinks(t *testing.T, dirs ...string) {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllSubmatch(text, -1) {
-			to, _, _ := strings.Cut(string(m[1]), "#")
-			if to == "" || strings.Contains(to, "://") {
+			to, anchor, _ := strings.Cut(string(m[1]), "#")
+			if strings.Contains(to, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(to))); err != nil {
+			file := path
+			if to != "" {
+				file = filepath.Join(filepath.Dir(path), filepath.FromSlash(to))
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s: the link to %s is dead", path, to)
+			} else if anchor != "" && !slices.Contains(anchors(t, file), anchor) {
+				t.Errorf("%s: %s has no heading #%s", path, file, anchor)
 			}
 		}
 	}
 }
 
+var (
+	fencedBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	heading     = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	unanchored  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchors are the names that GitHub gives the headings of a page.
+func anchors(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, m := range heading.FindAllSubmatch(fencedBlock.ReplaceAll(text, nil), -1) {
+		out = append(out, strings.ReplaceAll(unanchored.ReplaceAllString(strings.ToLower(string(m[1])), ""), " ", "-"))
+	}
+	return out
+}
+
 func TestLinksOfThePagesLead(t *testing.T) {
 	checkLinks(t, filepath.Join(top, "docs"), filepath.Join(top, "specs"))
-	if _, err := os.Stat(filepath.Join(top, "README.md")); err == nil {
-		checkLinks(t, filepath.Join(top, "README.md"))
-	}
+	checkLinks(t, filepath.Join(top, "README.md"), filepath.Join(top, "SECURITY.md"))
 }
 
 func TestSchemaTakesTheSpecs(t *testing.T) {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notOurs are the code spans that look like something of pex and are not, by
+// page, each with the reason.
+var notOurs = map[string]map[string]string{
+	"docs/ci.md": {
+		"--edit-last": "a flag of gh",
+		"artifacts: {reports: {junit: tests.xml}}": "a key of GitLab",
+	},
+	"docs/costs.md": {
+		"-latest":             "the end of a model's name",
+		"retires: 2026-12-31": "a key of a Prices file, which has no table in the reference",
+	},
+	"docs/extending.md": {
+		"builtins/tool/word_count.go": "a file to be written",
+		"builtins/assertion/lines.go": "a file to be written",
+		"--<type> FILE":               "a flag to be",
+	},
+	"docs/migrating-opensearch.md": {
+		"llm.model_id":               "a key of OpenSearch",
+		"client_config.read_timeout": "a key of OpenSearch",
+	},
+	"docs/recordings.md": {
+		"origin: aimock 1.43.0": "a line of a recording",
+		"words: noise":          "a line of a recording",
+	},
+	"docs/reference/diagnostics.md": {
+		"parameters.user.id":     "a parameter of an example",
+		"amount: {type: number}": "a property of an example",
+	},
+	"docs/security.md": {
+		"permissions: {contents: read}": "a key of GitHub",
+		"pull_request":                  "an event of GitHub",
+		"pull_request_target":           "an event of GitHub",
+		"-trimpath":                     "a flag of go build",
+	},
+	"specs/log-triage/prompts/investigator.md": {
+		"group_by": "an argument of search_files",
+	},
+	"specs/log-triage/README.md": {
+		"reports.skip_empty": "a setting of the recorded service",
+	},
+}
+
+// TestPagesNameWhatExists checks every command, flag, path, key and code that a
+// page names.
+func TestPagesNameWhatExists(t *testing.T) {
+	known := newVocabulary(t)
+	for _, name := range checkedPages(t) {
+		text, err := os.ReadFile(filepath.Join(top, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unused := maps.Clone(notOurs[name])
+		for _, m := range mentions(name, string(text)) {
+			if _, ok := notOurs[name][m.text]; ok {
+				delete(unused, m.text)
+				continue
+			}
+			if problem := known.problem(m); problem != "" {
+				t.Errorf("%s:%d: `%s`: %s", name, m.line, m.text, problem)
+			}
+		}
+		for word := range unused {
+			t.Errorf("%s: notOurs lists `%s`, which the page does not contain", name, word)
+		}
+	}
+}
+
+// checkedPages are README.md, SECURITY.md and the pages in docs and specs, as
+// slash paths from the root. Decision records describe their own time, and
+// golden files what a model wrote.
+func checkedPages(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, path := range pages(t, filepath.Join(top, "README.md"), filepath.Join(top, "SECURITY.md"), filepath.Join(top, "docs"), filepath.Join(top, "specs")) {
+		name, err := filepath.Rel(top, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name = filepath.ToSlash(name); !strings.HasPrefix(name, "docs/adr/") && !strings.Contains(name, "/golden/") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// mention is a code span, a command of a code block, or a diagnostic code.
+type mention struct {
+	page string
+	line int
+	text string
+}
+
+var (
+	codeSpan      = regexp.MustCompile("`([^`]+)`")
+	codeWord      = regexp.MustCompile(`\bPEX\d{3}\b`)
+	commandLine   = regexp.MustCompile(`(?:^ *|\$ |run: |[;&|(] *|do )(pexctl [^#]*)`)
+	continuedLine = regexp.MustCompile(`\\\n *`)
+)
+
+// mentions returns what a page names, in its order.
+func mentions(name, page string) []mention {
+	var out []mention
+	fenced := false
+	for i, line := range strings.Split(joinContinued(page), "\n") {
+		for _, code := range codeWord.FindAllString(line, -1) {
+			out = append(out, mention{name, i + 1, code})
+		}
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			fenced = !fenced
+		case fenced:
+			for _, m := range commandLine.FindAllStringSubmatch(line, -1) {
+				out = append(out, mention{name, i + 1, m[1]})
+			}
+		default:
+			for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
+				out = append(out, mention{name, i + 1, m[1]})
+			}
+		}
+	}
+	return out
+}
+
+// joinContinued joins lines that end in a backslash with those that follow,
+// and puts the newlines behind them, so that the line numbers stay.
+func joinContinued(page string) string {
+	var b strings.Builder
+	for block := range strings.SplitSeq(page, "\n\n") {
+		n := len(continuedLine.FindAllString(block, -1))
+		b.WriteString(continuedLine.ReplaceAllString(block, " ") + strings.Repeat("\n", n) + "\n\n")
+	}
+	return b.String()
+}
+
+func TestMentionsAreChecked(t *testing.T) {
+	known := newVocabulary(t)
+	for _, page := range []string{
+		"`pexctl rum spec.yaml`",
+		"`pexctl fork RUN`",
+		"`pexctl run spec.yaml --sett a=b`",
+		"`--prompts`",
+		"```console\n$ pexctl runs show RUN --prompts | less\n```",
+		"```sh\nfor f in *; do\n  pexctl vett \"$f\"\ndone\n```",
+		"```sh\npexctl run spec.yaml \\\n  --evnts -\n```",
+		"`limits.max_coast`",
+		"`planner.max_cost`",
+		"`retry.max_wait`",
+		"`run.stepz`",
+		"`memory: {historry: true}`",
+		"`aproval: never`",
+		"`cmd/pexctl/nowhere.go`",
+		"`nowhere_test.go`",
+		"`docs/nowhere.md`",
+		"`max_iterationz`",
+		"`make nothing`",
+		"PEX999 is no code",
+	} {
+		if !slices.ContainsFunc(mentions("README.md", page), func(m mention) bool { return known.problem(m) != "" }) {
+			t.Errorf("no problem was found in %s", page)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine"
+)
+
+// vocabulary is what the program and the repository have that pages can name.
+type vocabulary struct {
+	app     *cli.App
+	flags   map[string]bool // of all commands, without dashes
+	keys    [][]string      // paths of keys, fields and names of expressions, by segment
+	words   map[string]bool // the segments of keys
+	terms   map[string]bool // words of all code spans of the reference: keys, values, components
+	files   map[string]bool // names of files
+	targets map[string]bool // of make
+	codes   map[string]bool // of diagnostics
+}
+
+func newVocabulary(t *testing.T) vocabulary {
+	t.Helper()
+	v := vocabulary{app: newApp(streams{strings.NewReader(""), io.Discard, io.Discard})}
+	v.flags = map[string]bool{}
+	v.addFlags(v.app.Commands)
+	v.words, v.terms = map[string]bool{}, map[string]bool{}
+	v.addKeys(t)
+	v.files = map[string]bool{}
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			v.files[d.Name()] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile(filepath.Join(top, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.targets = map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):`).FindAllStringSubmatch(string(makefile), -1) {
+		v.targets[m[1]] = true
+	}
+	v.codes = map[string]bool{}
+	for _, m := range diag.Codes() {
+		v.codes[string(m.Code)] = true
+	}
+	return v
+}
+
+func (v vocabulary) addFlags(commands []*cli.Command) {
+	for _, c := range commands {
+		for _, f := range c.Flags {
+			for _, name := range f.Names() {
+				v.flags[name] = true
+			}
+		}
+		v.addFlags(c.Subcommands)
+	}
+}
+
+var (
+	codeHeading = regexp.MustCompile("^#+ .*?(?:`([^`]+)`)?$")
+	anyWord     = regexp.MustCompile(`[a-z0-9_]+`)
+	snakeCase   = regexp.MustCompile(`^[a-z]+(_[a-z]+)+$`)
+	firstCell   = regexp.MustCompile(`^\|[^|]*\|`)
+)
+
+// addKeys reads the first column of the reference's tables, and the heading
+// above each, which says where its keys are.
+func (v *vocabulary) addKeys(t *testing.T) {
+	t.Helper()
+	language, components, err := languagePages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	templates, err := templatesPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ofLLMs []string
+	for _, page := range [][]byte{language, components, templates, expressionsPage(), resultPage(), eventsPage(), exitPage(), diagnosticsPage()} {
+		above := ""
+		for line := range strings.Lines(string(page)) {
+			line = strings.TrimSpace(line)
+			for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
+				for _, word := range anyWord.FindAllString(m[1], -1) {
+					v.terms[word] = true
+				}
+			}
+			if m := codeHeading.FindStringSubmatch(line); m != nil {
+				above = placeOfHeading(m[1])
+			}
+			for _, m := range codeSpan.FindAllStringSubmatch(firstCell.FindString(line), -1) {
+				v.addKey(above + m[1])
+				if above == "llms.<name>." {
+					ofLLMs = append(ofLLMs, m[1])
+				}
+			}
+		}
+	}
+	for role := range engine.PromptNames {
+		for _, key := range ofLLMs {
+			v.addKey(role + "." + key) // a role takes the keys of its llm
+		}
+	}
+}
+
+func placeOfHeading(code string) string {
+	key, _, typed := strings.Cut(code, ": ")
+	switch {
+	case code == "" || code == "case.yaml":
+		return ""
+	case typed && key == "provider":
+		return "llms.<name>.options."
+	case typed:
+		return "checks[]."
+	}
+	return code + "."
+}
+
+func (v *vocabulary) addKey(key string) {
+	segments := strings.Split(strings.ReplaceAll(key, "[]", ""), ".")
+	v.keys = append(v.keys, segments)
+	for _, s := range segments {
+		v.words[s] = true
+	}
+}
+
+// problem says what is wrong with a mention; "" = nothing, or it is nothing
+// that pex could know.
+func (v vocabulary) problem(m mention) string {
+	switch first, _, _ := strings.Cut(m.text, " "); {
+	case codeWord.MatchString(m.text) && len(m.text) == len("PEX000"):
+		return unless(v.codes[m.text], "no such code")
+	case first == "pexctl":
+		return v.commandProblem(m.text)
+	case first == "make":
+		return v.targetProblem(shellWord.FindAllString(m.text, -1)[1:])
+	case strings.HasPrefix(first, "-"):
+		return v.flagProblem(strings.Fields(m.text)[0])
+	case strings.HasSuffix(first, ".go") && first == m.text, inRepository(m.text):
+		return v.fileProblem(m)
+	case foreignName.MatchString(m.text):
+		return ""
+	case dottedKey.MatchString(m.text):
+		return unless(v.hasKey(strings.Split(strings.ReplaceAll(m.text, "[]", ""), ".")), "no such key, field or name")
+	case snakeCase.MatchString(m.text) && !strings.HasPrefix(m.page, "docs/migrating-"): // those name keys of others
+		return unless(v.terms[m.text], "the reference has no such key, value or component")
+	case keyValue.MatchString(m.text):
+		return v.settingProblem(m.text)
+	}
+	return ""
+}
+
+var (
+	dottedKey   = regexp.MustCompile(`^[a-z_]+(\[\])?(\.[a-z_<>]+(\[\])?)+$`)
+	foreignName = regexp.MustCompile(`^[\w.]+\.(json|jsonl|yaml|lock|log|mod|sh|toml|ts|tsv|ai|co|com|net)$`) // a reader's file, or a host
+	keyValue    = regexp.MustCompile(`^[a-z_]+: `)
+	placeholder = regexp.MustCompile(`<[a-z]+>`)
+	shellWord   = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s|;&<>()"'])+|[|;&<>()]`)
+)
+
+func unless(ok bool, problem string) string {
+	if ok {
+		return ""
+	}
+	return problem
+}
+
+// commandProblem follows the words of a command line to its command, and looks
+// up its flags.
+func (v vocabulary) commandProblem(line string) string {
+	line, _, _ = strings.Cut(line, ": ") // pexctl run: the title of its help
+	words := shellWord.FindAllString(line, -1)[1:]
+	if end := slices.IndexFunc(words, func(s string) bool { return strings.ContainsAny(s[:1], "|;&<>()") }); end >= 0 {
+		words = words[:end]
+	}
+	name := words
+	if end := slices.IndexFunc(words, func(s string) bool { return strings.ToUpper(s) == s }); end >= 0 {
+		name = words[:end] // pexctl runs COMMAND
+	}
+	if len(name) == 0 || slices.Contains([]string{"--version", "--help", "help"}, name[0]) {
+		return ""
+	}
+	c, err := find(v.app, name)
+	if err != nil {
+		return err.Error()
+	}
+	for _, word := range words {
+		name, _, _ := strings.Cut(strings.Trim(word, "[]"), "=")
+		if name = strings.TrimLeft(name, "-"); strings.HasPrefix(word, "-") && name != "" && name != "help" && flagOf(c.Command, name) == nil {
+			return unknownFlag(c.Command, name).Error()
+		}
+	}
+	return ""
+}
+
+func (v vocabulary) flagProblem(word string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	return unless(name == "" || name == "help" || v.flags[name], "no command has the flag")
+}
+
+func (v vocabulary) targetProblem(words []string) string {
+	for _, word := range words {
+		if !strings.Contains(word, "=") && !v.targets[word] {
+			return "the Makefile has no such target"
+		}
+	}
+	return ""
+}
+
+// inRepository says that a span is a path below a folder of the repository.
+func inRepository(text string) bool {
+	folder, rest, _ := strings.Cut(text, "/")
+	if folder == "" || rest == "" || strings.ContainsAny(text, " ${}") {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(top, folder))
+	return err == nil && info.IsDir()
+}
+
+// fileProblem looks for a path at the root and beside the page, and for a name
+// alone anywhere.
+func (v vocabulary) fileProblem(m mention) string {
+	if !strings.Contains(m.text, "/") {
+		return unless(v.files[m.text], "no such file")
+	}
+	name := placeholder.ReplaceAllString(strings.TrimSuffix(m.text, "/..."), "*")
+	for _, folder := range []string{".", path.Dir(m.page)} {
+		if found, err := filepath.Glob(filepath.Join(top, filepath.FromSlash(path.Join(folder, name)))); err == nil && len(found) > 0 {
+			return ""
+		}
+	}
+	return "no such file"
+}
+
+// hasKey says that segments follow one another in the path of a key. A name,
+// such as that of an llm, is any word.
+func (v vocabulary) hasKey(segments []string) bool {
+	return slices.ContainsFunc(v.keys, func(key []string) bool {
+		for at := range len(key) - len(segments) + 1 {
+			if slices.EqualFunc(segments, key[at:at+len(segments)], func(s, k string) bool {
+				return s == k || strings.HasPrefix(k, "<") || strings.HasPrefix(s, "<")
+			}) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// settingProblem checks the keys of `key: value`, and of a mapping in it.
+func (v vocabulary) settingProblem(text string) string {
+	doc, found := dsl.JSON("span.yaml", []byte(text))
+	var value any
+	if len(found) > 0 || json.Unmarshal(doc, &value) != nil {
+		return ""
+	}
+	return v.unknownKey(value)
+}
+
+func (v vocabulary) unknownKey(value any) string {
+	mapping, _ := value.(map[string]any)
+	for key, inner := range mapping {
+		if !v.words[key] && key != "..." {
+			return "no such key: " + key
+		}
+		if problem := v.unknownKey(inner); problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
