@@ -109,6 +109,17 @@ func (s *Scope) transients(name string) func(Event) {
 	}
 }
 
+// shown is closed once the sinks have received all events so far.
+func (s *Scope) shown() <-chan struct{} {
+	done := make(chan struct{})
+	if s.k.Replaying() {
+		close(done)
+	} else {
+		s.k.Emit(func() { close(done) })
+	}
+	return done
+}
+
 // retrying is ev as it reports a wait before a repeat.
 func (ev Event) retrying(e RetryEvent, masked mask) Event {
 	e.Error = masked.text(e.Error)

@@ -26,6 +26,11 @@ func (m *midcall) inPlace(ctx context.Context, q Question) (Decision, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(m.ctx, cancel)()
+	select {
+	case <-m.shown:
+	case <-ctx.Done():
+		return Decision{}, fmt.Errorf("%w: %w", ErrNobody, ctx.Err())
+	}
 	q.Path = m.call.Path
 	raw, err := people.Ask(ctx, q)
 	if err != nil {

@@ -95,7 +95,8 @@ type part struct {
 	r       *run
 	tool    *HostTool
 	call    Call
-	emit    func(Event) // sends transient events of the call
+	emit    func(Event)     // sends transient events of the call
+	shown   <-chan struct{} // closed once the sinks know of the call; nil = it asks nobody in place
 	said    []exchange
 	metered bool // a budget pays for what the tool asks of an llm,
 	allowed int  // and for vectors of so many tokens

@@ -115,9 +115,13 @@ func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effec
 		Lookup: s.r.lookup(c.rec.Args), Progress: func(text string) { send(Event{Type: ToolProgress, Text: t.mask.text(text)}) },
 		Kept: func(d ToolDefinition) ToolDefinition { return t.mask.definition(d.Visible()) },
 	}
+	var shown <-chan struct{}
+	if t.effect() == WriteEffect && s.r.root().host.People != nil {
+		shown = s.shown()
+	}
 	metered := e.Once
 	e.Perform = func(ctx context.Context, key string) (attempted, error) {
-		p := &part{r: s.r, tool: t, call: call, emit: send, said: said, metered: metered, allowed: allowed}
+		p := &part{r: s.r, tool: t, call: call, emit: send, shown: shown, said: said, metered: metered, allowed: allowed}
 		p.call.Key = key
 		return t.attempts(ctx, p)
 	}

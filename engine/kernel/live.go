@@ -50,7 +50,9 @@ func (r *run) deliverLive() error {
 	if r.supply() {
 		return nil
 	}
-	r.put(t)
+	if err := r.put(); err != nil {
+		return err
+	}
 	if r.working == 0 {
 		if err := r.unsure(r.doubtful); err != nil { // what a recording left in doubt, once nothing else is under way
 			return err
@@ -230,19 +232,25 @@ func (r *run) record(e *effect, out outcome) {
 	r.hand(e)
 }
 
-// put asks a person the next question, one at a time.
-func (r *run) put(t *journal.Ticket) {
+// put asks a person the next question, one at a time, once everything before it
+// has been emitted: the person sees what led to it.
+func (r *run) put() error {
 	if r.o.Ask == nil || r.asking != nil {
-		return
+		return nil
 	}
 	for _, e := range r.questions {
-		if !e.declined {
-			r.asking = e
-			e.work = question{e}
-			r.start(e, t)
-			return
+		if e.declined {
+			continue
 		}
+		if err := r.settle(); err != nil {
+			return err
+		}
+		r.asking = e
+		e.work = question{e}
+		r.start(e, r.last)
+		return nil
 	}
+	return nil
 }
 
 // question is put to a person in place.

@@ -42,8 +42,8 @@ type Options struct {
 	Cancel <-chan struct{}      // closed by a decision to cancel
 	Grace  time.Duration        // how long open effects may go on once ctx is done
 
-	// Ask asks a person in place, one question at a time. Nil, an error or a
-	// nil answer leave the question open.
+	// Ask asks a person in place, one question at a time, after everything that was
+	// emitted before it. Nil, an error or a nil answer leave the question open.
 	Ask func(ctx context.Context, path string, request []byte) (json.RawMessage, error)
 }
 

@@ -197,3 +197,27 @@ func TestUnknownResolutionsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// What was emitted before a question is told before a person is asked, also where
+// a sink is slow.
+func TestAQuestionFollowsWhatWasEmittedBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out []string
+		prog := func(s *kernel.Scope) error {
+			s.Emit(func() {
+				time.Sleep(time.Second)
+				out = append(out, "told")
+			})
+			_, err := kernel.Ask[bool](s, kernel.Question{Name: "q"})
+			return err
+		}
+		o := kernel.Options{RunID: "r", Journal: openRun(t, journal.Sync)}
+		o.Ask = func(context.Context, string, []byte) (json.RawMessage, error) {
+			out = append(out, "asked")
+			return json.RawMessage("true"), nil
+		}
+		if _, err := runWith(t.Context(), o, prog); err != nil || !slices.Equal(out, []string{"told", "asked"}) {
+			t.Error(err, out)
+		}
+	})
+}
