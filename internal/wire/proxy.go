@@ -15,9 +15,8 @@ func proxyRefused(_ context.Context, proxy *url.URL, asked *http.Request, resp *
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	kind := KindOf(resp.StatusCode)
 	e := &Error{
-		Kind: kind, Status: resp.StatusCode, Final: kind == Auth || kind == BadRequest || kind == NotFound,
+		Kind: KindOf(resp.StatusCode), Status: resp.StatusCode,
 		Message: "the proxy " + proxy.Host + " does not connect to " + asked.Host + ": " + http.StatusText(resp.StatusCode),
 	}
 	if resp.StatusCode == http.StatusProxyAuthRequired {

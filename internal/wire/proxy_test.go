@@ -36,7 +36,7 @@ func TestProxiesOfTheEnvironment(t *testing.T) {
 		case !ok:
 			w.WriteHeader(http.StatusProxyAuthRequired)
 		case r.Method == http.MethodConnect:
-			w.WriteHeader(http.StatusForbidden)
+			w.WriteHeader(map[string]int{"model.test:443": 403, "odd.test:443": 400, "missing.test:443": 404, "down.test:443": 503}[r.Host])
 		case r.URL.Path == "/echo":
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, "%s:%s %s", user, pass, r.Header.Get("Proxy-Authorization"))
@@ -56,6 +56,9 @@ func TestProxiesOfTheEnvironment(t *testing.T) {
 		{"no user", "HTTP_PROXY=http://" + open, "http://model.test/v1", "attempts 1, got \"\", error Post \"http://model.test/v1\": HTTP 407: Proxy Authentication Required (HTTPS_PROXY"},
 		{"no user, by TLS", "HTTPS_PROXY=http://" + open, "https://model.test/v1", "attempts 1, got \"\", error Post \"https://model.test/v1\": HTTP 407: the proxy " + open + " does not connect to model.test:443: Proxy Auth"},
 		{"forbidden, by TLS", "HTTPS_PROXY=" + named, "https://model.test/v1", "attempts 1, got \"\", error Post \"https://model.test/v1\": HTTP 403: the proxy " + open},
+		{"bad request, by TLS", "HTTPS_PROXY=" + named, "https://odd.test/v1", "attempts 1, got \"\", error Post \"https://odd.test/v1\": HTTP 400: the proxy " + open},
+		{"not found, by TLS", "HTTPS_PROXY=" + named, "https://missing.test/v1", "attempts 1, got \"\", error Post \"https://missing.test/v1\": HTTP 404: the proxy " + open},
+		{"unavailable, by TLS", "HTTPS_PROXY=" + named, "https://down.test/v1", "attempts 2, got \"\", error Post \"https://down.test/v1\": HTTP 503: the proxy " + open},
 		{"the proxy echoes", "HTTP_PROXY=" + named, "http://model.test/echo", "HTTP 400: [redacted] Basic [redacted]"},
 		{"no proxy there", "HTTP_PROXY=http://me:pr%2Foxy+pass@127.0.0.1:1", "http://model.test/v1", "connection refused: is that the proxy that HTTPS_PROXY or HTTP_PROXY is to name?"},
 		{"a proxy without TLS", "HTTP_PROXY=https://" + open, "http://model.test/v1", "the proxy speaks no TLS there: is HTTPS_PROXY or HTTP_PROXY to begin with http://?"},

@@ -223,6 +223,35 @@ func TestSecretsAreReplacedByValue(t *testing.T) {
 	}
 }
 
+// Errors of net/http quote what the server sent where it is not HTTP.
+func TestErrorsThatQuoteTheServerHaveNoSecret(t *testing.T) {
+	const secret = "sk-very/secret+1"
+	tests := []struct{ name, write, want string }{
+		{"instead of a header", "key=" + secret + "\r\n", "key=[redacted]"},
+		{"instead of a trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + secret + " is no key\r\n\r\n", "[redacted] is no key"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				conn, _, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				_, _ = io.WriteString(conn, tt.write)
+			})
+			c := wire.New(wire.Settings{Secrets: []string{secret}})
+			var got string
+			_, err := c.Call(t.Context(), fetch(c, url, &got))
+			e, ok := errors.AsType[*wire.Error](err)
+			if !ok || strings.Contains(e.Message, secret) || !strings.Contains(e.Message, tt.want) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 func TestRedirectsThatWouldMislead(t *testing.T) {
 	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("the other host was asked") })
 	tests := []struct {

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -81,6 +82,56 @@ func TestWhatAServerMayHaveDoneIsNotSentTwice(t *testing.T) {
 					t.Errorf("read %d times, want %d: %v", d.read.Load(), tt.read, err)
 				}
 			})
+		})
+	}
+}
+
+// mute is a connection that breaks when a second request is written to it.
+type mute struct {
+	net.Conn
+	answered atomic.Bool
+	broken   *atomic.Int32
+}
+
+func (m *mute) Read(p []byte) (int, error) {
+	n, err := m.Conn.Read(p)
+	if n > 0 {
+		m.answered.Store(true)
+	}
+	return n, err
+}
+
+func (m *mute) Write(p []byte) (int, error) {
+	if m.answered.Load() {
+		m.broken.Add(1)
+		return 1, errors.New("broken pipe")
+	}
+	return m.Conn.Write(p)
+}
+
+// Where many connections that were kept open are dead, the server is most likely
+// gone: the request is sent anew three times, and then the attempt has failed.
+func TestManyDeadConnectionsAreAFailedAttempt(t *testing.T) {
+	for dead, ok := range map[int]bool{1: true, 3: true, 4: false, 8: false} {
+		synctest.Test(t, func(t *testing.T) {
+			var d desk
+			var broken atomic.Int32
+			base := &http.Transport{MaxIdleConnsPerHost: 64, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := d.dial(ctx, network, addr)
+				return &mute{Conn: conn, broken: &broken}, err
+			}}
+			defer base.CloseIdleConnections()
+			c := wire.New(wire.Settings{Base: base})
+			for range dead {
+				var got string
+				go func() { _, _ = c.Call(t.Context(), fetch(c, "http://desk.test", &got)) }()
+			}
+			time.Sleep(time.Minute)
+			var got string
+			attempts, err := c.Call(t.Context(), fetch(c, "http://desk.test", &got))
+			if attempts != 1 || (err == nil) != ok || int(broken.Load()) != min(dead, 4) {
+				t.Errorf("%d dead connections: %d attempts, met %d of them: %v", dead, attempts, broken.Load(), err)
+			}
 		})
 	}
 }

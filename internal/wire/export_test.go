@@ -1,0 +1,4 @@
+package wire
+
+// Public is what the guard asks about an address that is dialled.
+var Public = public
