@@ -156,12 +156,10 @@ func (r *run) intend(e *effect, in intent) {
 	}
 }
 
-// running is the run, of which this scope's branch must be the one that runs.
+// running is the run, of which this scope's branch must be the one that runs: an
+// effect in a defer while the session ends panics too, for no branch runs then.
 func (s *Scope) running() *run {
 	r := s.b.run
-	if r.over {
-		panic(stopped{}) // an effect in a defer while the session ends
-	}
 	if r.cur != s.b {
 		panic("scope used outside its branch: " + s.path)
 	}

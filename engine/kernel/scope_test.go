@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -152,7 +154,7 @@ func TestWhatAJournalOmits(t *testing.T) {
 		_, _ = kernel.Do(s, kernel.Effect[int]{Name: n, Class: journal.Read, Digest: digest("1"), Perform: func(context.Context, string) (int, error) { return 1, nil }})
 	}
 	j := &journal.Memory{}
-	var live, again []bool
+	var live, again, killed []bool
 	prog := func(told *[]bool) func(*kernel.Scope) error {
 		return func(s *kernel.Scope) error {
 			ask := func(names ...string) {
@@ -179,6 +181,38 @@ func TestWhatAJournalOmits(t *testing.T) {
 	if want := []bool{false, false, true, true, false, true, true}; !slices.Equal(again, want) {
 		t.Errorf("run again: %v, want %v", again, want)
 	}
+	j.Records = j.Records[:len(j.Records)-1] // the session was killed before its end
+	if _, err := run(j, prog(&killed)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []bool{false, false, true, true, false, true, false}; !slices.Equal(killed, want) {
+		t.Errorf("of a session that was killed: %v, want %v", killed, want)
+	}
+}
+
+// Next looks for a request: the result of one that is under way is none.
+func TestWhatAJournalGoesOnWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal.Memory{Paranoid: true}
+		var seen []bool
+		prog := func(s *kernel.Scope) error {
+			seen = []bool{s.Next("b.0/a"), s.Next("b.1/e")}
+			return s.Parallel(2, name, func(i int, c *kernel.Scope) error {
+				if i == 1 {
+					_, err := eff(c, "e", time.Minute)
+					return err
+				}
+				_, err := eff(c, "a", time.Second)
+				seen = append(seen, s.Next("b.1/e"))
+				return err
+			})
+		}
+		for _, want := range [][]bool{{false, false, false}, {true, false, false}} {
+			if _, err := run(j, prog); err != nil || !slices.Equal(seen, want) {
+				t.Fatal(err, seen, want)
+			}
+		}
+	})
 }
 
 func TestRequestsAreMadeWhenAppendedAndToldWhenRecorded(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
@@ -70,4 +72,36 @@ func TestAWriteThatWasNotBegunIsNeverInDoubt(t *testing.T) {
 	if _, err := runWith(t.Context(), o, twoWrites(&performed)); err != nil || len(performed) != 1 {
 		t.Fatal("run again:", err, performed)
 	}
+}
+
+// A session that stops at a write in doubt, and asked for nothing meanwhile,
+// tells what its branches emitted.
+func TestEmitsBeforeAReviewAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out []string
+		prog := func(s *kernel.Scope) error {
+			return s.Parallel(2, name, func(i int, s *kernel.Scope) error {
+				if i == 0 {
+					_, err := kernel.Do(s, kernel.Effect[string]{Name: "write", Class: journal.Write, Perform: func(context.Context, string) (string, error) {
+						time.Sleep(time.Minute)
+						return "done", nil
+					}})
+					return err
+				}
+				_, err := eff(s, "read", time.Second)
+				s.Emit(func() { out = append(out, "worked") })
+				return err
+			})
+		}
+		j := &journal.Memory{Paranoid: true}
+		if _, err := run(j, prog); err != nil || !slices.Equal(out, []string{"worked"}) {
+			t.Fatal(err, out)
+		}
+		read := slices.IndexFunc(j.Records, func(r journal.Record) bool { return r.Kind == journal.Result && r.Path == "b.1/read" })
+		j.Records, out = j.Records[:read+1], nil
+		var review *kernel.NeedsReview
+		if _, err := run(j, prog); !errors.As(err, &review) || !slices.Equal(out, []string{"worked"}) {
+			t.Fatal(err, out)
+		}
+	})
 }
