@@ -116,3 +116,37 @@ func TestModelCompletedCarriesTheMessage(t *testing.T) {
 		t.Errorf("got %s, first token after %d ms", b, got[0].FirstToken)
 	}
 }
+
+// run.completed has the totals of the result, by llm too.
+func TestRunCompletedCarriesTheTotals(t *testing.T) {
+	events := &heard{}
+	p := program(map[string]does{"a": func(s *engine.Scope) error {
+		for _, llm := range []string{"large", "small", "small"} {
+			if _, err := s.Model(fmt.Sprint("model.", len(s.View().State.Warnings)), engine.ModelCall{Role: "executor", LLM: llm}); err != nil {
+				return err
+			}
+			s.Record(engine.Warned{Text: "asked " + llm})
+		}
+		return nil
+	}})
+	p.Models = []engine.ModelSpec{{Name: "large"}, {Name: "small"}}
+	h := engine.Host{Sinks: []engine.Sink{events}, Models: map[string]engine.Model{
+		"large": fixedReply{Usage: engine.Tokens{Input: 100, Output: 10}},
+		"small": fixedReply{Usage: engine.Tokens{Input: 20, Output: 2}},
+	}}
+	res := session(t, p, h, &journal.Memory{}, engine.Options{})
+	got := events.of(engine.RunCompleted)
+	if len(got) != 1 || got[0].Totals == nil {
+		t.Fatalf("%+v: %+v", res.StopReason, got)
+	}
+	want := map[string]engine.ModelUsage{
+		"large": {ModelCalls: 1, Tokens: engine.Tokens{Input: 100, Output: 10}},
+		"small": {ModelCalls: 2, Tokens: engine.Tokens{Input: 40, Output: 4}},
+	}
+	if diff := cmp.Diff(want, got[0].Totals.ByModel); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(res.Usage, *got[0].Totals); diff != "" {
+		t.Errorf("the event and the result differ: %s", diff)
+	}
+}

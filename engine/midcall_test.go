@@ -64,6 +64,12 @@ func TestQuestionsInTheMiddleOfACall(t *testing.T) {
 		}
 		return engine.Question{Question: "New?"}, n == 1
 	}
+	otherKind := func(call, n int) (engine.Question, bool) {
+		if call == 1 {
+			return engine.Question{Question: "Delete all?"}, true
+		}
+		return engine.Question{Kind: engine.AskApproval, Question: "Delete all?"}, n == 1
+	}
 	endless := func(_, n int) (engine.Question, bool) {
 		return engine.Question{Question: fmt.Sprintf("And %d?", n)}, true
 	}
@@ -85,6 +91,7 @@ func TestQuestionsInTheMiddleOfACall(t *testing.T) {
 		{"two", engine.IdempotentEffect, these("Which?", "Why?"), many[:2], 3, "tool.0.ask tool.0.ask.2", engine.CallOK, "a0, a1"},
 		{"the same twice", engine.ReadEffect, these("Sure?", "Sure?"), many[:2], 3, "tool.0.ask tool.0.ask.2", engine.CallOK, "a0, a1"},
 		{"another one the second time", engine.ReadEffect, onceChanged, many[:2], 3, "tool.0.ask tool.0.ask.2", engine.CallOK, "a1"},
+		{"the same words of another kind", engine.ReadEffect, otherKind, many[:2], 3, "tool.0.ask tool.0.ask.2", engine.CallOK, "a1"},
 		{"another one each time", engine.ReadEffect, changing, many, 4, "tool.0.ask tool.0.ask.2 tool.0.ask.3", engine.CallError, "the tool asks something else each time"},
 		{"without end", engine.ReadEffect, endless, many, 21, "", engine.CallError, "the tool asked 20 questions in one call, and wanted to ask on"},
 		{"of a tool that writes: it waits", engine.WriteEffect, these("Which?", "Why?"), many[:2], 1, "tool.0 tool.0", engine.CallOK, "a0, a1"},

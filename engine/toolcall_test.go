@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -201,5 +202,25 @@ func TestArgumentsKeepTheirDigits(t *testing.T) {
 	runs(p, h)
 	if g.seen != json.Number("12345678901234567891") {
 		t.Errorf("%v (%T)", g.seen, g.seen)
+	}
+}
+
+// A tool that does not answer is given up after its own timeout, or the default.
+func TestACallEndsAfterTheTimeoutOfItsTool(t *testing.T) {
+	hangs := fake{engine.ReadEffect, func(ctx context.Context, _ *engine.Call) (*engine.ToolOutput, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	for set, want := range map[time.Duration]time.Duration{0: engine.DefaultToolTimeout, time.Second: time.Second, time.Hour: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			var recs []engine.ToolRecord
+			tool := named("x", hangs)
+			tool.Spec.Timeout = set
+			began := time.Now()
+			session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []engine.HostTool{tool}}, &journal.Memory{}, engine.Options{})
+			if took := time.Since(began); took != want || recs[0].Status != engine.CallTimedOut || recs[0].DurationMS != want.Milliseconds() {
+				t.Errorf("timeout %s: %s after %s, told as %d ms", set, recs[0].Status, took, recs[0].DurationMS)
+			}
+		})
 	}
 }

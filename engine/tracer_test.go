@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -97,6 +98,49 @@ func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
 			}
 			if _, keeps := cast.(engine.SessionTool); keeps != tt.keeps {
 				t.Errorf("keeps %v", keeps)
+			}
+		})
+	}
+}
+
+// A walker notes the ways between nodes: those along edges, and jumps for a new
+// plan. A walk that ends at a node without an edge took none to the end.
+func TestAWalkerNotesTheWay(t *testing.T) {
+	visits := 0
+	planner := func(*engine.Scope) error { visits++; return nil }
+	replan := func(*engine.Scope) error {
+		if visits == 1 {
+			return engine.ErrReplan
+		}
+		return nil
+	}
+	for _, tt := range []struct {
+		name  string
+		edges []edge
+		want  []graph.Taken
+	}{
+		{"to an edge to the end", []edge{{From: "a", To: "b"}, {From: "b", To: graph.End}}, []graph.Taken{
+			{From: "a", To: "b", Count: 2}, {From: "b", To: "a", Jump: true, Count: 1}, {From: "b", To: graph.End, Count: 1},
+		}},
+		{"to a node without an edge", []edge{{From: "a", To: "b"}}, []graph.Taken{
+			{From: "a", To: "b", Count: 2}, {From: "b", To: "a", Jump: true, Count: 1},
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			visits = 0
+			p := program(map[string]does{"a": planner, "b": replan}, tt.edges...)
+			for i := range p.Graph.Nodes {
+				if p.Graph.Nodes[i].ID == "a" {
+					p.Graph.Nodes[i].Type = "planner"
+				}
+			}
+			w := &engine.Walker{}
+			in := engine.Input{RunID: "r", Parameters: map[string]any{"question": "q"}}
+			res := engine.Run(t.Context(), p, in, engine.Host{}, engine.Options{Virtual: true, Tracer: w})
+			got := w.Walk(res)
+			want := &graph.Walk{Visits: map[string]int{"a": 2, "b": 2, graph.End: 1}, Taken: tt.want, At: graph.End, Status: "completed", Reason: "answered"}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
 			}
 		})
 	}
