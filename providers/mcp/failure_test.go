@@ -107,35 +107,55 @@ func TestCrashFailsTheCallAndTheNextStartsTheServerAgain(t *testing.T) {
 }
 
 func TestServerThatDiesAgainAndAgainIsLeftAlone(t *testing.T) {
-	set := child(t, "plain", nil)
-	crash := bound(t, set, "crash")
-	for range 5 {
+	set, note := child(t, "plain", nil), filepath.Join(t.TempDir(), "pid")
+	crash, hangUp := bound(t, set, "crash"), bound(t, set, "hang up")
+	for range 4 {
 		if _, err := call(context.Background(), crash, `{"text":""}`); !unavailable(err) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := call(context.Background(), hangUp, `{"text":"`+note+`"}`); !unavailable(err) {
+		t.Fatal(err)
+	}
 	began := time.Now()
 	_, err := call(context.Background(), crash, `{"text":""}`)
 	wants(t, err, began, "5 times in a row", "left alone for 30s", "segmentation fault")
+	if err := set.Close(); err != nil {
+		t.Error(err)
+	}
+	raw, err := os.ReadFile(note)
+	pid, perr := strconv.Atoi(string(raw))
+	if err != nil || perr != nil {
+		t.Fatal(err, perr)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the last server still lives: %v", err)
+	}
 }
 
 func TestCancelledCallReturnsAlthoughTheServerGoesOn(t *testing.T) {
 	for _, tr := range transports {
-		t.Run(tr.name, func(t *testing.T) {
-			set := tr.make(t, nil)
-			hang, echo := bound(t, set, "hang"), bound(t, set, "echo")
-			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-			defer cancel()
-			began := time.Now()
-			_, err := call(ctx, hang, `{"text":""}`)
-			wants(t, err, began, "the call was stopped")
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("the error does not wrap that of the context: %v", err)
-			}
-			if _, err := call(context.Background(), echo, `{"text":"x"}`); err != nil {
-				t.Errorf("the session is of no use any more: %v", err)
-			}
-		})
+		for tool, args := range map[string]string{"hang": `{"text":""}`, "prompt_hang": `{}`, "read_resource": `{"uri":"note://hang"}`} {
+			t.Run(tr.name+" "+tool, func(t *testing.T) {
+				set := tr.make(t, func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources, c.Prompts = true, []string{"hang"} })
+				hang, pid := bound(t, set, tool), bound(t, set, "pid")
+				before, err := call(context.Background(), pid, `{"text":""}`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+				defer cancel()
+				began := time.Now()
+				_, err = call(ctx, hang, args)
+				wants(t, err, began, "the call was stopped")
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("the error does not wrap that of the context: %v", err)
+				}
+				if after, err := call(context.Background(), pid, `{"text":""}`); err != nil || after.Text != before.Text {
+					t.Errorf("the session is of no use any more: %v, %v", after, err)
+				}
+			})
+		}
 	}
 }
 

@@ -38,6 +38,27 @@ func TestResourcesAndPromptsBecomeTools(t *testing.T) {
 	}
 }
 
+func TestAServersOwnToolIsNotReplaced(t *testing.T) {
+	set := child(t, "own names", func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources = true })
+	defs, l := listed(t, set)
+	n := 0
+	for _, d := range l.Tools {
+		if d.Name == "list_resources" {
+			n++
+		}
+	}
+	if n != 1 || defs["list_resources"].Own || !defs["read_resource"].Own {
+		t.Errorf("%d tools list_resources, made here %t; read_resource made here %t", n, defs["list_resources"].Own, defs["read_resource"].Own)
+	}
+	if !strings.Contains(strings.Join(l.Warnings, " "), "the server has a tool list_resources of its own") {
+		t.Errorf("warnings %q", l.Warnings)
+	}
+	out, err := call(context.Background(), set.Bind(defs["list_resources"]), `{"text":""}`)
+	if err != nil || out.Text != "the server's own" {
+		t.Errorf("output %v, error %v", out, err)
+	}
+}
+
 func TestResourceThatIsNotThere(t *testing.T) {
 	set := child(t, "plain", func(c *mcp.Config, _ *engine.ToolSettings) { c.Resources = true })
 	_, err := call(context.Background(), bound(t, set, "read_resource"), `{"uri":"other://x"}`)

@@ -119,12 +119,28 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 		where, _ := json.Marshal(req.Params.Meta["pexctl/context"])
 		return said(string(where)), nil
 	})
-	add("hang", "Waits for ever, whoever cancels.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+	hang := func() {
 		select {
 		case <-end:
 		case <-time.After(time.Minute): // longer than any client may wait for it
 		}
+	}
+	add("hang", "Waits for ever, whoever cancels.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		hang()
 		return said("late"), nil
+	})
+	if mode == "own names" {
+		add("list_resources", "Lists resources.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+			return said("the server's own"), nil
+		})
+	}
+	add("hang up", "Writes its process into the file text, closes the connection and lives on.", func(_ context.Context, _ *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
+		signal.Ignore(syscall.SIGTERM)
+		_ = os.WriteFile(in.Text, []byte(fmt.Sprint(os.Getpid())), 0o600)
+		os.Stderr.WriteString("segmentation fault, almost\n")
+		os.Stdout.Close()
+		time.Sleep(time.Minute) // killed long before
+		return nil, nil
 	})
 	add("crash", "Ends the server.", func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
 		os.Stderr.WriteString("segmentation fault\n")
@@ -184,12 +200,19 @@ func catalogue(mode string, end <-chan struct{}) *sdk.Server {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: "note://one", Text: "the first note"}}}, nil
 	})
 	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "note://{id}", Name: "note"}, func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		if req.Params.URI == "note://hang" {
+			hang()
+		}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, Blob: []byte{1, 2}, MIMEType: "application/octet-stream"}}}, nil
 	})
 	s.AddPrompt(&sdk.Prompt{Name: "greet", Description: "Greets.", Arguments: []*sdk.PromptArgument{{Name: "who", Required: true}}},
 		func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "Greet " + req.Params.Arguments["who"]}}}}, nil
 		})
+	s.AddPrompt(&sdk.Prompt{Name: "hang"}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		hang()
+		return &sdk.GetPromptResult{}, nil
+	})
 	return s
 }
 
