@@ -1,7 +1,10 @@
 package engine_test
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pexctl/pex/engine"
@@ -48,4 +51,86 @@ func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestATimeThatIsOverEndsPhasesThatOnlyCompute: the walk, guards and the end of
+// a model call are boundaries, at which a run looks at its time and at a
+// decision to cancel.
+func TestATimeThatIsOverEndsPhasesThatOnlyCompute(t *testing.T) {
+	computes := func(d time.Duration) { time.Sleep(d) } // the scheduler does not run meanwhile
+	for _, c := range []struct {
+		name string
+		node func(done *[]string) does
+		done []string
+	}{
+		{"between nodes", func(done *[]string) does {
+			return func(*engine.Scope) error {
+				*done = append(*done, "visit")
+				computes(4 * time.Second)
+				return nil
+			}
+		}, []string{"visit", "visit"}},
+		{"before a model call", func(done *[]string) does {
+			return func(s *engine.Scope) error {
+				computes(time.Minute)
+				*done = append(*done, "prompt")
+				_, err := s.Model("model", engine.ModelCall{LLM: "main"})
+				*done = append(*done, phaseEnd(err))
+				return err
+			}
+		}, []string{"prompt", "ended"}},
+		{"before guards", func(done *[]string) does {
+			return func(s *engine.Scope) error {
+				computes(time.Minute)
+				*done = append(*done, "plan")
+				_, err := s.Guards(engine.AfterPlan, s.View().Env)
+				*done = append(*done, phaseEnd(err))
+				return err
+			}
+		}, []string{"plan", "ended"}},
+	} {
+		for _, end := range []engine.StopCode{engine.StopDeadline, engine.StopCancelled} {
+			t.Run(c.name+"/"+string(end), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var done []string
+					p := program(map[string]does{"a": c.node(&done)}, guarded("a", "a", says(true)))
+					p.Models = []engine.ModelSpec{{Name: "main"}}
+					calls := 0
+					h := engine.Host{Models: map[string]engine.Model{"main": modelFunc(func() { calls++ })}}
+					o := engine.Options{}
+					if end == engine.StopDeadline {
+						p.Limits.MaxDuration = 5 * time.Second
+					} else {
+						cancel := make(chan struct{})
+						time.AfterFunc(5*time.Second, func() { close(cancel) })
+						o.Cancel = cancel
+					}
+					j := &journal.Memory{Paranoid: true}
+					for range 2 { // and again, from the journal alone
+						done = nil
+						res := session(t, p, h, j, o)
+						if res.StopReason.Code != end || !slices.Equal(done, c.done) || calls > 0 {
+							t.Errorf("%+v after %q and %d model calls", res.StopReason, done, calls)
+						}
+						o.Cancel = nil
+					}
+				})
+			})
+		}
+	}
+}
+
+// phaseEnd says whether a phase ended with an error.
+func phaseEnd(err error) string {
+	if err != nil {
+		return "ended"
+	}
+	return "went on"
+}
+
+type modelFunc func()
+
+func (f modelFunc) Generate(context.Context, *engine.Request, func(engine.Delta)) (*engine.Reply, error) {
+	f()
+	return &engine.Reply{Text: "hello"}, nil
 }

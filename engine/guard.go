@@ -32,7 +32,7 @@ func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (V
 // guards is Guards; call holds the tool and the arguments of the call that is
 // about to be made, nil where none is.
 func (s *Scope) guards(at GuardPlace, env func(source string) map[string]any, call *Question) (Verdict, error) {
-	if err := s.halted(); err != nil {
+	if err := s.boundary("guards", string(at)); err != nil {
 		return Verdict{}, err
 	}
 	for i := range s.r.program.Guards {

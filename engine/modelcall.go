@@ -49,7 +49,13 @@ func (s *Scope) Model(name string, c ModelCall) (*Reply, error) {
 		next.more = i+1 < len(m.spec.Fallback)
 		reply, err = s.insist(fmt.Sprintf("%s.fallback.%d", name, i+1), nth, next, c)
 	}
-	return reply, err
+	if err != nil {
+		return nil, err
+	}
+	if err := s.boundary(name, "reply"); err != nil {
+		return nil, err
+	}
+	return reply, nil
 }
 
 // fallsBack says whether another model may do better.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -209,7 +210,10 @@ func (r *run) walkGraph(s *Scope) error {
 	s = s.Child("") // what stops the walk does not stop what comes after it
 	r.walk = s.k
 	at, before := r.program.Graph.Start, ""
-	for range maxVisits {
+	for n := range maxVisits {
+		if err := s.boundary("node", strconv.Itoa(n+1)); err != nil {
+			return err
+		}
 		if r.traced() {
 			r.trace(Visited{at})
 		}

@@ -135,6 +135,16 @@ func (s *Scope) halted() error {
 	return nil
 }
 
+// boundary ends a phase of a node that only computes, such as rendering a prompt
+// or reading a reply: a run that was cancelled, stopped or suspended meanwhile, or
+// whose time is over, begins no other. See kernel.Scope.Boundary for the name.
+func (s *Scope) boundary(name ...string) error {
+	if err := s.halted(); err != nil {
+		return err
+	}
+	return s.k.Boundary(name...)
+}
+
 // stop ends the run: every wait of the walk ends, and so does this branch.
 func (s *Scope) stop(e *StopError) error { return s.r.halt(e) }
 

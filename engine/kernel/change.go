@@ -100,23 +100,30 @@ func (r *run) keepAdopted() bool {
 
 // lookOn waits for records that another session appends.
 func (r *run) lookOn() error {
-	more, err := r.o.More()
-	if err != nil {
-		return err
-	}
-	if len(more) == 0 {
+	more, err := r.extend()
+	if err == nil && !more {
 		return r.paused()
 	}
-	for i := range more {
-		if more[i].Voids != 0 {
-			return ErrRewound
+	return err
+}
+
+// extend waits for records that another session appends; more says that there
+// are some.
+func (r *run) extend() (more bool, err error) {
+	recs, err := r.o.More()
+	if err != nil || len(recs) == 0 {
+		return false, err
+	}
+	for i := range recs {
+		if recs[i].Voids != 0 {
+			return false, ErrRewound
 		}
 	}
-	r.replay = slices.Concat(r.replay, more)
+	r.replay = slices.Concat(r.replay, recs)
 	if r.recorded == nil {
 		r.recorded = map[string]*effect{}
 	}
-	return nil
+	return true, nil
 }
 
 // paused says what is open where the journal ends. The timer of a Timeout is

@@ -59,6 +59,9 @@ func Do[T any](s *Scope, e Effect[T]) (T, error) {
 	if err := s.cutBy(); err != nil {
 		return zero, err
 	}
+	if err := s.yield(nil, e.Name); err != nil {
+		return zero, err
+	}
 	c := &call[T]{do: e.Perform}
 	c.class, c.layer, c.detail, c.delay, c.once, c.work = e.Class, e.Layer, e.Detail, e.Delay, e.Once, c
 	c.key = e.Key
@@ -139,6 +142,9 @@ type Question struct {
 func Ask[T any](s *Scope, q Question) (T, error) {
 	var zero T
 	if err := s.cutBy(); err != nil {
+		return zero, err
+	}
+	if err := s.yield(nil, q.Name); err != nil {
 		return zero, err
 	}
 	c := &call[T]{}

@@ -33,12 +33,14 @@ type effect struct {
 	finished   bool   // the outcome is there, not yet delivered
 	gone       bool   // nobody waits any more
 	declined   bool   // a question that nobody answered in place
+	yields     bool   // a branch that lets the scheduler run, see Scope.Boundary
 	issue      uint64
 	delay, due time.Duration // due: active time of a timer, virtual time of others
 	prev, next *effect
 
 	work   performer // nil: timers, and questions that nobody is asked in place
 	fire   func()    // timers of Timeout
+	bounds *Scope    // of fire: the scope that it ends
 	timer  *time.Timer
 	ctx    context.Context
 	cancel context.CancelFunc

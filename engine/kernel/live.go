@@ -41,7 +41,7 @@ func (r *run) deliverLive() error {
 		}
 	}
 	for _, e := range r.queued {
-		if !e.gone {
+		if !e.gone && !e.yields {
 			r.start(e, t)
 		}
 	}
@@ -49,6 +49,9 @@ func (r *run) deliverLive() error {
 	r.queued = r.queued[:0]
 	if r.supply() {
 		return nil
+	}
+	if on, err := r.yielded(); on || err != nil {
+		return err
 	}
 	if err := r.put(); err != nil {
 		return err

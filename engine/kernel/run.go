@@ -45,6 +45,7 @@ type run struct {
 	cutWrites bool              // waits for writes were cut since withhold looked
 	working   int               // started effects that a branch waits for
 	timeouts  int               // started timers of Timeout
+	yielding  []*effect         // of branches that yield, in the order in which they are resumed
 	virtual   timetable
 	issued    uint64
 
