@@ -31,7 +31,11 @@ func (c *compiler) value(v *value, path string, tag reflect.StructTag, to reflec
 	case reflect.Map:
 		c.mapping(v, path, tag, to)
 	case reflect.Interface:
-		if x := v.loose(); x != nil {
+		x := v.loose()
+		if tag.Get("numbers") == "exact" {
+			x = v.exact()
+		}
+		if x != nil {
 			to.Set(reflect.ValueOf(x))
 		}
 	case reflect.String:

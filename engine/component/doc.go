@@ -17,6 +17,7 @@
 //	path:"file"             on a string: a file, relative to the file that names it and within the project, that must be there
 //	path:"relative"         on strings: paths that are relative to the file that names them
 //	path:"program"          on a list: its first text is one where it begins with ./ or ../
+//	numbers:"exact"         on an any: numbers are json.Number with the digits of the file; default: float64, or int where that would round
 //	env:"call int, step string"   on a GuardRef: the names its expression may use ("@after_step": a place of DESIGN section 4)
 //	vars:"args,parameters"  on a Template or PromptRef: the namespaces it may use; "@planner" adds the engine's own names of that template
 //

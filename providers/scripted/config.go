@@ -37,7 +37,7 @@ type Reply struct {
 // ToolCall is a tool call of a reply.
 type ToolCall struct {
 	Name      string `yaml:"name" required:"true" doc:"The tool."`
-	Arguments any    `yaml:"arguments" doc:"Its arguments, an object; a string is sent as it is, as the JSON that the model wrote."`
+	Arguments any    `yaml:"arguments" numbers:"exact" doc:"Its arguments, an object whose numbers keep their digits; a string is sent as it is, as the JSON that the model wrote."`
 }
 
 // Usage is the tokens of a reply.
