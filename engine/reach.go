@@ -33,6 +33,19 @@ func Runs(argv []string, dir string, env map[string]component.Template) string {
 	return strings.Join(words, " ")
 }
 
+// StartsPrograms says whether a line of a Reacher begins as those of Runs do.
+func StartsPrograms(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "runs ") })
+}
+
+// FileReader is a capability of a tool's Config: calls of the tool give models
+// what files below one folder hold.
+type FileReader interface {
+	// ReadsFiles is the folder, relative to the spec's or absolute. given says that
+	// the tool also reads files which the user gave the run (see Call.Files).
+	ReadsFiles() (root string, given bool)
+}
+
 // Connects is the lines of a Reacher that asks a host at an address, and that
 // may be led on to others.
 func Connects(address component.Template, others []string) []string {

@@ -27,6 +27,9 @@ type JSONQueryConfig struct {
 // Reaches implements engine.Reacher: nothing.
 func (*JSONQueryConfig) Reaches() []string { return nil }
 
+// ReadsFiles implements engine.FileReader.
+func (c *JSONQueryConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
+
 // JSONQuery selects from and summarises JSON and tables.
 var JSONQuery = component.New("json_query", "Selects values from JSON, JSON Lines and CSV by JSONPath, and adds them up exactly.",
 	func() JSONQueryConfig { return JSONQueryConfig{Exclude: folder.Hidden(), MaxBytes: 16 << 20} }, newJSONQuery)

@@ -24,6 +24,9 @@ type ReadFileConfig struct {
 // Reaches implements engine.Reacher: nothing.
 func (*ReadFileConfig) Reaches() []string { return nil }
 
+// ReadsFiles implements engine.FileReader.
+func (c *ReadFileConfig) ReadsFiles() (root string, given bool) { return c.Root, true }
+
 // ReadFile reads text files below a folder.
 var ReadFile = component.New("read_file", "Reads a text file below a folder, in parts when it is long.",
 	func() ReadFileConfig { return ReadFileConfig{Exclude: folder.Hidden(), MaxBytes: 48 << 10} }, newReadFile)

@@ -24,6 +24,9 @@ type SearchFilesConfig struct {
 // Reaches implements engine.Reacher: nothing.
 func (*SearchFilesConfig) Reaches() []string { return nil }
 
+// ReadsFiles implements engine.FileReader.
+func (c *SearchFilesConfig) ReadsFiles() (root string, given bool) { return c.Root, false }
+
 // SearchFiles finds lines in files.
 var SearchFiles = component.New("search_files", "Finds lines in the text files below a folder, by text or regular expression.",
 	func() SearchFilesConfig { return SearchFilesConfig{Exclude: folder.Hidden(), MaxResults: 200} }, newSearchFiles)

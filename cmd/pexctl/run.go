@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -84,6 +85,7 @@ func runSpec(c *cli.Context) error {
 	}
 	in.From = from
 	in.Aside = from != nil && len(from.Layers) == 0 // a replay of everything adds nothing to its conversation
+	warnUnreadable(c, p, filepath.Dir(spec.File))
 	s := &session{c: c, json: wantJSON, dir: homeDir(c, spec), program: p, input: in}
 	s.hints = func(res *engine.Result) []string {
 		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)

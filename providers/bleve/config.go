@@ -22,6 +22,9 @@ type Config struct {
 // Reaches implements engine.Reacher: nothing but the llm, which says it itself.
 func (*Config) Reaches() []string { return nil }
 
+// ReadsFiles implements engine.FileReader.
+func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
+
 // Asks implements engine.BoundedTool: vectors of the passages and of each query.
 // How much text the files hold, now and when they have changed, a spec does not say.
 func (c *Config) Asks() []engine.Ask {

@@ -29,6 +29,9 @@ type Config struct {
 // Reaches implements engine.Reacher: nothing.
 func (*Config) Reaches() []string { return nil }
 
+// ReadsFiles implements engine.FileReader.
+func (c *Config) ReadsFiles() (root string, given bool) { return c.Root, false }
+
 // Code runs programs in Starlark.
 var Code = component.New("code", "Runs a small program in Starlark, a dialect of Python, bounded in steps, time and memory; it reads files and writes none.",
 	func() Config {
