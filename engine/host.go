@@ -124,7 +124,9 @@ type Options struct {
 	Virtual      bool                       // virtual time: waits cost nothing, fresh runs give the same journal
 	Wall         func() time.Time           // nil = the machine's, 1970 in virtual time
 	Grace        time.Duration              // how long open effects may go on after ctx ended
+	By           Actor                      // who makes the decisions of this session; zero = the journal does not say
 	Cancel       <-chan struct{}            // closed by a decision to cancel
+	CancelledBy  func() Actor               // who made it; nil = By
 	Answers      map[string]json.RawMessage // to open questions, by path
 	Resolve      map[string]string          // writes in doubt, by path: done:<json>, redo, skip
 	More         *More                      // what the run is given more of; nil = nothing

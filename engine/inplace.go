@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/pexctl/pex/engine/kernel"
 )
 
 // inPlace asks whoever is there, while the call waits: one that writes is not
@@ -39,6 +41,9 @@ func (m *midcall) inPlace(ctx context.Context, q Question) (Decision, error) {
 	var d Decision
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return Decision{}, fmt.Errorf("%w: the answer cannot be read: %w", ErrNobody, err)
+	}
+	if err := kernel.RecordAnswer(m.ctx, m.tool.mask.raw(encoded(midAnswer{q, d}))); err != nil {
+		return Decision{}, fmt.Errorf("%w: the answer cannot be kept: %w", ErrNobody, err)
 	}
 	return d, nil
 }

@@ -66,7 +66,7 @@ func NewRecording(recs []journal.Record, o RecordingOptions) *Recording {
 			if e := r.entries[rec.Path]; e != nil {
 				e.why = rec.Body
 			}
-		case journal.Redo, journal.Cut, journal.Marker, journal.End, journal.Change:
+		case journal.Redo, journal.Cut, journal.Marker, journal.End, journal.Change, journal.Answer:
 		}
 	}
 	for _, e := range r.order {

@@ -114,6 +114,8 @@ type Result struct {
 	Spec                  SpecInfo        `json:"spec"`
 	Warnings              []string        `json:"warnings"`
 	Error                 string          `json:"error"`
+	// Decisions are what people decided, in the order of the journal.
+	Decisions []DecisionRecord `json:"decisions,omitempty"`
 	// FinalResponse is the model's message that gave the answer: its text is the
 	// answer, without the JSON that a planner wraps it in. Nil = no model wrote it.
 	FinalResponse *ConversationMessage `json:"final_response"`

@@ -74,6 +74,7 @@ type run struct {
 	reason     StopReason
 	err        string
 	open       []Question
+	decisions  []DecisionRecord // of the root
 	emit       *emitter
 	started    time.Time
 	elapsed    time.Duration
@@ -138,6 +139,10 @@ func (r *run) options() kernel.Options {
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: resolved(r.opts.Resolve), Cancel: r.opts.Cancel,
 		Wall: r.opts.Wall, Grace: r.opts.Grace, Changed: r.changed,
+		By: r.opts.By.journaled(), Decided: r.decided,
+	}
+	if by := r.opts.CancelledBy; by != nil {
+		ko.CancelledBy = func() json.RawMessage { return by().journaled() }
 	}
 	if r.opts.More != nil {
 		ko.Change = r.change

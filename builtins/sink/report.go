@@ -34,6 +34,7 @@ func (r *Report) String() string {
 	w := &writing{p: painter{pen: tty.Pen{Color: r.Color}}, columns: max(r.Columns, narrowest), running: r.Running}
 	r.head(w)
 	r.plan(w)
+	r.decisions(w)
 	r.answer(w)
 	r.questions(w)
 	for _, text := range r.Result.Warnings {
@@ -237,6 +238,54 @@ func (r *Report) answer(w *writing) {
 	}
 	w.line("\n%s", w.p.pen.Ink(tty.Bold, "Answer"))
 	w.block("  ", text, 0)
+}
+
+// decisions are what people decided: who, when, and about what.
+func (r *Report) decisions(w *writing) {
+	if len(r.Result.Decisions) == 0 {
+		return
+	}
+	w.line("\n%s", w.p.pen.Ink(tty.Bold, "Decisions"))
+	for i := range r.Result.Decisions {
+		w.decision(&r.Result.Decisions[i])
+	}
+}
+
+func (w *writing) decision(d *engine.DecisionRecord) {
+	what := d.Do
+	if d.Reason != "" {
+		what += ": " + d.Reason
+	}
+	if d.Text != "" {
+		what += ": " + d.Text
+	}
+	w.line("  %s  %s", w.p.pen.Ink(tty.Yellow, tty.Flat(what)), w.p.pen.Ink(tty.Dim, tty.Flat(decidedBy(d))))
+	if d.Path != "" {
+		w.line("    %s", tty.Flat(strings.TrimSpace(fmt.Sprintf("%s  %s %s", d.Path, d.Kind, d.Tool))))
+	}
+	if d.Tool == "" && len(d.Args) == 0 && d.Question != "" {
+		w.block("    ", d.Question, 0)
+	}
+	for _, part := range []struct {
+		name string
+		json []byte
+	}{{"", d.Args}, {"changed to ", d.Edit}, {"result ", d.Result}} {
+		if len(part.json) > 0 {
+			w.block("    ", part.name+string(part.json), 0)
+		}
+	}
+}
+
+// decidedBy is who made a decision, and when, as far as it is known.
+func decidedBy(d *engine.DecisionRecord) string {
+	text := "by an unknown person"
+	if d.By != nil {
+		text = "by " + d.By.String()
+	}
+	if !d.At.IsZero() {
+		text += ", " + d.At.Format(time.RFC3339)
+	}
+	return text
 }
 
 // questions are those that are open, each with the command that answers it.

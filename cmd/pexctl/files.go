@@ -33,3 +33,8 @@ func writeWhole(path string, mode os.FileMode, write func(io.Writer) error) (err
 	}
 	return os.Rename(f.Name(), path)
 }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil // what is in a folder that cannot be read is not there
+}

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -45,8 +44,12 @@ func cancelRun(c *cli.Context) error {
 	if ended(p.records) {
 		return usage("run %s has ended before: %s", run, p.look(c.Context, &engine.Follow{}).StopReason.Code)
 	}
-	if err := decideCancel(home, run); err != nil {
-		return err
+	who, err := json.Marshal(thisUser())
+	if err == nil {
+		err = home.RequestCancel(run, who)
+	}
+	if err != nil {
+		return infra(fmt.Errorf("cancel run %s: %w", run, err))
 	}
 	if err := awaitHolder(c, home, run); err != nil {
 		return err
@@ -55,7 +58,7 @@ func cancelRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(home.Folder(run), journal.CancelFile)); err != nil {
+	if err := home.CancelDone(run); err != nil {
 		fmt.Fprintln(c.App.ErrWriter, "pexctl:", err)
 	}
 	if wantJSON {
@@ -102,7 +105,9 @@ func carryOut(c *cli.Context, t target) (*engine.Result, error) {
 	}
 	asked := make(chan struct{})
 	close(asked)
-	res := engine.Run(c.Context, s.program, s.input, s.host, engine.Options{Journal: s.file, Cancel: asked, Version: buildVersion()})
+	res := engine.Run(c.Context, s.program, s.input, s.host, engine.Options{
+		Journal: s.file, By: thisUser(), Cancel: asked, Version: buildVersion(),
+	})
 	s.file.SetHead(headOf(s.input, res))
 	return res, s.close()
 }

@@ -67,7 +67,7 @@ func (s *session) run() error {
 	o.Journal, o.Stream, o.Grace, o.Version = s.journal, !c.Bool("no-stream"), grace, buildVersion()
 	o.Conversation = slices.Contains(c.StringSlice("include"), conversation)
 	cancel := s.watchCancel()
-	o.Cancel = cancel.asked
+	o.By, o.Cancel, o.CancelledBy = thisUser(), cancel.asked, cancel.by
 	res := engine.Run(ctx, s.program, s.input, s.host, o)
 	cancel.stop()
 	if r := s.options.Recorded; r != nil && s.input.From.Until == 0 && (res.Status == engine.Completed || res.Status == engine.Stopped) {

@@ -123,7 +123,7 @@ func (h *Home) strays(run string) []Finding {
 	if err != nil {
 		return nil // examine told
 	}
-	known := []string{fileName, headName, lockName, fileName + newSuffix, headName + newSuffix, CancelFile, LogFile}
+	known := []string{fileName, headName, lockName, fileName + newSuffix, headName + newSuffix, cancelName, cancelName + newSuffix, LogFile}
 	var out []Finding
 	for _, e := range entries {
 		name := e.Name()

@@ -31,8 +31,7 @@ const (
 
 // Files that commands leave in a run's folder, beside those of the journal.
 const (
-	CancelFile = "cancel" // the decision to cancel the run
-	LogFile    = "log"    // what a run without a terminal had to say
+	LogFile = "log" // what a run without a terminal had to say
 )
 
 // maxSyncs bounds the syncs under way at once, and so the threads they block.

@@ -197,6 +197,7 @@ func ReadPool(path, run string) ([]Record, error) {
 			return recs, fmt.Errorf("%s: run %s: %w", path, run, err)
 		}
 		rec.Body = append([]byte(nil), rec.Body...)
+		rec.By = append([]byte(nil), rec.By...)
 		recs, tail = append(recs, rec), next
 	}
 	if len(recs) == 0 {

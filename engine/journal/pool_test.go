@@ -79,7 +79,7 @@ func recordsOf(t testing.TB, run string) []journal.Record {
 // has one record fewer with each run behind it.
 func interleaved(t testing.TB, path string, runs ...string) map[string][]journal.Record {
 	t.Helper()
-	return shortly(t, path, 13, runs...)
+	return shortly(t, path, len(recordsOf(t, "")), runs...)
 }
 
 // shortly is interleaved with no more than n records of each run.

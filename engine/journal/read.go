@@ -116,6 +116,8 @@ func (r *Record) field(key, v []byte) (err error) {
 		var t time.Time
 		err = t.UnmarshalJSON(v)
 		r.Wall = t.UnixNano()
+	case "by":
+		r.By = v
 	case "path":
 		r.Path, err = unquote(v)
 	case "digest":

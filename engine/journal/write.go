@@ -14,7 +14,7 @@ import (
 const version = 1
 
 var (
-	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change", "doubt"}
+	kinds    = []string{"", "start", "intent", "result", "redo", "cut", "marker", "end", "change", "doubt", "answer"}
 	classes  = []string{"", "read", "idempotent", "write", "timer", "question"}
 	statuses = []string{"", "failed", "skipped"}
 )
@@ -46,6 +46,9 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 		b = time.Unix(0, r.Wall).UTC().AppendFormat(append(b, `,"wall":"`...), time.RFC3339Nano)
 		b = append(b, '"')
 	}
+	if len(r.By) > 0 {
+		b = append(append(b, `,"by":`...), r.By...)
+	}
 	b = quote(append(b, `,"path":`...), r.Path)
 	if r.Digest != ([32]byte{}) {
 		b = append(hex.AppendEncode(append(b, `,"digest":"`...), r.Digest[:]), '"')
@@ -57,7 +60,12 @@ func AppendLine(b []byte, r *Record, c Chain) ([]byte, Chain, error) {
 
 func writable(r *Record) bool {
 	return r.Kind != 0 && int(r.Kind) < len(kinds) && int(r.Class) < len(classes) && int(r.Status) < len(statuses) &&
-		r.At >= 0 && utf8.ValidString(r.Path) && (r.Encoded || utf8.Valid(r.Body))
+		r.At >= 0 && utf8.ValidString(r.Path) && oneLine(r.By) && (r.Encoded || utf8.Valid(r.Body))
+}
+
+// oneLine says whether b is nothing, or JSON without a line break.
+func oneLine(b []byte) bool {
+	return len(b) == 0 || json.Valid(b) && utf8.Valid(b) && !bytes.ContainsAny(b, "\r\n")
 }
 
 func body(b []byte, r *Record) []byte {

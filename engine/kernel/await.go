@@ -13,6 +13,9 @@ func (r *run) await() error {
 	for {
 		e := r.next()
 		if e == nil {
+			if err := r.note(false); err != nil {
+				return err
+			}
 			if happened, err := r.idle(); happened || err != nil {
 				return err
 			}
@@ -28,7 +31,7 @@ func (r *run) await() error {
 		case e.out.declined:
 			r.declined(e)
 		case e.out.doubt != nil:
-			r.doubted(e)
+			r.doubted(e, false)
 		default:
 			r.record(e, e.out)
 		}
@@ -121,7 +124,7 @@ func (r *run) declined(e *effect) {
 }
 
 // doubted leaves a write open whose outcome is unknown.
-func (r *run) doubted(e *effect) {
+func (r *run) doubted(e *effect, held bool) {
 	if r.o.Virtual {
 		r.now = max(r.now, e.due)
 	}
@@ -129,7 +132,7 @@ func (r *run) doubted(e *effect) {
 	e.out = outcome{}
 	r.working--
 	delete(r.o.Resolve, e.path) // a decision is about an attempt that is over
-	r.add(journal.Record{Kind: journal.Doubt, Path: e.path, Body: e.why, Encoded: true})
+	r.add(journal.Record{Kind: journal.Doubt, Path: e.path, Body: e.why, Encoded: true, Held: held})
 	failpoint.At(failpoint.ResultAfter)
 }
 
@@ -162,8 +165,11 @@ func (r *run) suspend() error {
 	return ErrSuspended
 }
 
-// hold journals the outcomes that are there.
+// hold journals the outcomes and answers that are there.
 func (r *run) hold() error {
+	if err := r.note(true); err != nil {
+		return err
+	}
 	for e := r.ended(); e != nil; e = r.ended() {
 		if e.out.fatal != nil {
 			return e.out.fatal
@@ -183,12 +189,13 @@ func (r *run) hold() error {
 
 func (r *run) keep(e *effect) {
 	if e.out.doubt != nil {
-		r.doubted(e)
+		r.doubted(e, true)
 		return
 	}
 	rec := e.result(e.out)
 	rec.Held = true
 	r.add(rec)
+	r.decision(&rec, e)
 	r.close(e)
 }
 

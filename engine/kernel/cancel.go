@@ -20,7 +20,13 @@ type KeyData struct {
 func (r *run) cancelNow() bool {
 	select {
 	case <-r.o.Cancel:
-		r.add(journal.Record{Kind: journal.Cut})
+		stamp := r.stamp()
+		if r.o.CancelledBy != nil {
+			stamp.by = r.o.CancelledBy()
+		}
+		rec := stamp.on(journal.Record{Kind: journal.Cut})
+		r.add(rec)
+		r.decision(&rec, nil)
 		r.cancelled()
 		return true
 	default:

@@ -20,6 +20,7 @@ func (r *run) reconsider() bool {
 	if rec.Kind == journal.Change && rec.Voids != 0 {
 		r.passed(rec)
 		r.pos++
+		r.decision(rec, nil)
 		r.changed(rec.Body)
 		return true
 	}
@@ -61,7 +62,9 @@ func (r *run) revocable() bool {
 func (r *run) change(voids uint64) {
 	body := r.o.Change()
 	r.o.Change, r.stats.Changed = nil, true
-	r.add(journal.Record{Kind: journal.Change, Voids: voids, Body: body})
+	rec := r.stamp().on(journal.Record{Kind: journal.Change, Voids: voids, Body: body})
+	r.add(rec)
+	r.decision(&rec, nil)
 	r.changed(body)
 }
 
@@ -91,7 +94,7 @@ func (r *run) keepAdopted() bool {
 		r.adopted = r.adopted[1:]
 		if e := r.recorded[rec.Path]; e != nil && !e.gone {
 			delete(r.recorded, rec.Path)
-			r.record(e, outcome{status: rec.Status, body: rec.Body, encoded: rec.Encoded, value: rec.Value})
+			r.record(e, outcome{status: rec.Status, body: rec.Body, encoded: rec.Encoded, value: rec.Value, stamp: stampOf(rec)})
 			return true
 		}
 	}

@@ -63,6 +63,7 @@ type outcome struct {
 	body     []byte
 	value    any
 	doubt    []byte // of a write: the encoded Failure of an unknown outcome
+	stamp           // of a decision
 	fatal    error  // ends the session
 }
 
@@ -70,6 +71,7 @@ type outcome struct {
 func (e *effect) result(out outcome) journal.Record {
 	return journal.Record{
 		Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Encoded: out.encoded, Value: out.value,
+		By: out.by, Wall: out.wall,
 	}
 }
 
@@ -147,6 +149,9 @@ func (r *run) start(e *effect, t *journal.Ticket) {
 	}
 	r.stats.Performed++
 	e.ctx, e.cancel = context.WithCancel(r.ctx)
+	if e.class == journal.Write {
+		e.ctx = context.WithValue(e.ctx, underWay{}, e)
+	}
 	go e.run.perform(e)
 }
 
@@ -204,6 +209,11 @@ func (r *run) report(e *effect) {
 	r.mu.Lock()
 	r.done = append(r.done, e)
 	r.mu.Unlock()
+	r.rouse()
+}
+
+// rouse has the scheduler look around.
+func (r *run) rouse() {
 	select {
 	case r.wake <- struct{}{}:
 	default:

@@ -120,7 +120,12 @@ func (r *run) reopen() (done bool, err error) {
 		e.doubt, e.why = false, nil
 		if e.class != journal.Timer {
 			e.attempt++
-			r.add(journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt})
+			rec := journal.Record{Kind: journal.Redo, Path: e.path, Attempt: e.attempt}
+			if r.o.Resolve[e.path] == "redo" {
+				rec = r.stamp().on(rec)
+			}
+			r.add(rec)
+			r.decision(&rec, e)
 			failpoint.At(failpoint.RecoverRedo)
 		}
 		r.queued = append(r.queued, e)
@@ -202,12 +207,12 @@ func (r *run) withdraw() bool {
 func (r *run) resolution(e *effect) outcome {
 	how := r.o.Resolve[e.path]
 	if body, ok := strings.CutPrefix(how, "done:"); ok {
-		return outcome{body: []byte(body)}
+		return outcome{body: []byte(body), stamp: r.stamp()}
 	}
 	if how == "skip" {
 		data, _ := journal.Encode(KeyData{e.key}) // a string always encodes
 		f := &journal.Failure{Code: FailureSkipped, Message: skippedMessage, Data: data}
-		return outcome{status: journal.Skipped, body: f.Encode(), encoded: true}
+		return outcome{status: journal.Skipped, body: f.Encode(), encoded: true, stamp: r.stamp()}
 	}
 	return outcomeUnknown()
 }
@@ -216,7 +221,7 @@ func (r *run) resolution(e *effect) outcome {
 func (r *run) answered() bool {
 	for _, e := range r.questions {
 		if a, ok := r.o.Answers[e.path]; ok {
-			r.record(e, outcome{body: a})
+			r.record(e, outcome{body: a, stamp: r.stamp()})
 			return true
 		}
 	}
@@ -230,7 +235,9 @@ func (r *run) record(e *effect, out outcome) {
 	}
 	e.out = out
 	failpoint.At(failpoint.ResultBefore)
-	r.add(e.result(out))
+	rec := e.result(out)
+	r.add(rec)
+	r.decision(&rec, e)
 	failpoint.At(failpoint.ResultAfter)
 	r.hand(e)
 }
@@ -264,5 +271,5 @@ func (q question) perform(ctx context.Context, _ string) outcome {
 	if err != nil || len(a) == 0 || !json.Valid(a) {
 		return outcome{declined: true}
 	}
-	return outcome{body: a}
+	return outcome{body: a, stamp: q.run.stamp()}
 }

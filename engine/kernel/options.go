@@ -21,6 +21,15 @@ type Options struct {
 	Answers map[string]json.RawMessage // to questions, by path
 	Resolve map[string]string          // writes in doubt, by path: done:<json>, redo or skip
 
+	// By says who makes the decisions of this session: a JSON object, which the
+	// journal keeps with each of them. Nil = it is not kept. CancelledBy is asked
+	// the same of the decision to cancel; nil = By.
+	By          json.RawMessage
+	CancelledBy func() json.RawMessage
+
+	// Decided, when it is not nil, is told each decision, live and re-run.
+	Decided func(Decided)
+
 	// Change, when it is not nil, is asked once for the body of a change record:
 	// where the code comes to a limit again at which it ended (see
 	// Scope.Reconsider), else where the journal ends. Changed is told each such
@@ -45,6 +54,13 @@ type Options struct {
 	// Ask asks a person in place, one question at a time, after everything that was
 	// emitted before it. Nil, an error or a nil answer leave the question open.
 	Ask func(ctx context.Context, path string, request []byte) (json.RawMessage, error)
+}
+
+// Decided is a decision of a person.
+type Decided struct {
+	Record  *journal.Record // that keeps it: a result, redo, cut, change or answer; good until the next one
+	Class   journal.Class   // of the effect that it is about; 0 = it is about the run
+	Request []byte          // of that effect, as its intent holds it
 }
 
 // Recorded answers effects from what another run recorded.

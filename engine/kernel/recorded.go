@@ -16,7 +16,7 @@ func (r *run) find(e *effect) (found bool, err error) {
 		return true, nil
 	}
 	e.given, e.rank = true, f.Result.Seq
-	e.out = outcome{status: f.Result.Status, body: f.Result.Body, encoded: f.Result.Encoded, value: f.Result.Value}
+	e.out = outcome{status: f.Result.Status, body: f.Result.Body, encoded: f.Result.Encoded, value: f.Result.Value, stamp: stampOf(f.Result)}
 	r.supplied.push(e)
 	return true, nil
 }

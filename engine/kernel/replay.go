@@ -42,7 +42,7 @@ func describe(rec *journal.Record) string {
 		return "a result of " + rec.Path
 	case journal.End:
 		return "the run's end"
-	case journal.Start, journal.Redo, journal.Cut, journal.Marker, journal.Change, journal.Doubt:
+	case journal.Start, journal.Redo, journal.Cut, journal.Marker, journal.Change, journal.Doubt, journal.Answer:
 	}
 	return fmt.Sprintf("record %d", rec.Seq)
 }
@@ -56,20 +56,21 @@ func (r *run) deliverRecorded() error {
 	case journal.Redo:
 		if e := r.recorded[rec.Path]; e != nil {
 			e.attempt, e.why = rec.Attempt, nil
+			r.decision(rec, e)
 		}
-	case journal.Doubt:
-		if e := r.recorded[rec.Path]; e != nil {
-			e.why = rec.Body
-		}
+	case journal.Doubt, journal.Answer:
+		r.noted(rec)
 	case journal.Marker:
 	case journal.Cut:
 		r.passed(rec)
 		r.pos++
+		r.decision(rec, nil)
 		r.cancelled()
 		return nil
 	case journal.Change:
 		r.passed(rec)
 		r.pos++
+		r.decision(rec, nil)
 		r.changed(rec.Body)
 		return nil
 	default:
@@ -81,26 +82,47 @@ func (r *run) deliverRecorded() error {
 }
 
 // deliverResults delivers one result, or the whole batch of those that came
-// while a session stopped.
+// while a session stopped, with what was noted between them.
 func (r *run) deliverResults() error {
 	for held := true; held && r.pos < len(r.replay); {
 		rec := &r.replay[r.pos]
-		e := r.recorded[rec.Path]
-		if rec.Kind != journal.Result || e == nil || e.gone {
-			return &Drift{Class: DriftOrder, Path: rec.Path, Message: fmt.Sprintf("the journal has %s, for which nobody waits", describe(rec))}
-		}
-		delete(r.recorded, rec.Path)
 		r.passed(rec)
 		r.pos++
-		r.stats.Replayed++
-		if r.o.Virtual {
-			r.now = max(r.now, e.due)
+		if rec.Kind == journal.Doubt || rec.Kind == journal.Answer {
+			r.noted(rec)
+		} else if err := r.deliverResult(rec); err != nil {
+			return err
 		}
-		e.out = outcome{status: rec.Status, body: rec.Body, value: rec.Value}
-		r.hand(e)
 		held = rec.Held && r.pos < len(r.replay) && r.replay[r.pos].Held
 	}
 	return nil
+}
+
+func (r *run) deliverResult(rec *journal.Record) error {
+	e := r.recorded[rec.Path]
+	if rec.Kind != journal.Result || e == nil || e.gone {
+		return &Drift{Class: DriftOrder, Path: rec.Path, Message: fmt.Sprintf("the journal has %s, for which nobody waits", describe(rec))}
+	}
+	delete(r.recorded, rec.Path)
+	r.stats.Replayed++
+	if r.o.Virtual {
+		r.now = max(r.now, e.due)
+	}
+	r.decision(rec, e)
+	e.out = outcome{status: rec.Status, body: rec.Body, value: rec.Value}
+	r.hand(e)
+	return nil
+}
+
+// noted takes in what the journal notes about an effect that stays open.
+func (r *run) noted(rec *journal.Record) {
+	switch e := r.recorded[rec.Path]; {
+	case e == nil:
+	case rec.Kind == journal.Doubt:
+		e.why = rec.Body
+	default:
+		r.decision(rec, e)
+	}
 }
 
 func (r *run) passed(rec *journal.Record) { r.now = max(r.now, time.Duration(rec.At)) }

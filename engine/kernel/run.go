@@ -63,6 +63,7 @@ type run struct {
 	head  int
 	mu    sync.Mutex
 	done  []*effect // ended effects, in the order of their end
+	notes []*note   // answers in the middle of effects, to be journaled
 	wake  chan struct{}
 }
 

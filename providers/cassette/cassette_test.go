@@ -56,6 +56,27 @@ func listed(t testing.TB, dir string) []string {
 	return names
 }
 
+func TestACassetteDoesNotSayWhoDecided(t *testing.T) {
+	recs := records("x")
+	recs = slices.Insert(recs, 3,
+		journal.Record{Kind: journal.Cut, Wall: 1, By: []byte(`{"user":"ann","host":"desk-4"}`)},
+		journal.Record{Kind: journal.Answer, Path: "a/tool", Wall: 1, By: []byte(`{"user":"ann","host":"desk-4"}`), Body: []byte(`{"decision":{"do":"approve"}}`)})
+	for i := range recs {
+		recs[i].Seq = uint64(i + 1)
+	}
+	var b bytes.Buffer
+	if err := cassette.Export(&b, recs, nil); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "ann") || strings.Contains(b.String(), "desk-4") {
+		t.Error(b.String())
+	}
+	got, err := cassette.Decode(b.Bytes())
+	if err != nil || len(got) != len(recs) {
+		t.Error(err, len(got))
+	}
+}
+
 func TestWhatLooksLikeAKeyRefusesARecording(t *testing.T) {
 	for _, old := range []string{"", "the cassette of yesterday\n"} {
 		dir := t.TempDir()
