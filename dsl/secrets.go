@@ -23,7 +23,11 @@ func (c *compiler) secrets(v *value, key string) {
 		}
 	case dict:
 		for _, e := range v.entries {
-			if e.key != "tests" && e.key != "evals" {
+			switch {
+			case e.key == "tests" || e.key == "evals":
+			case e.val.kind == list && secret.ListsNames(key):
+				c.secrets(e.val, key)
+			default:
 				c.secrets(e.val, e.key)
 			}
 		}

@@ -56,17 +56,37 @@ func InJSON(body []byte) (seen Sighting) {
 	if !json.Valid(body) {
 		return InRecord(string(body), "")
 	}
-	under := ""
-	tokens(body, func(_, _ int, s string, name bool) {
+	under, depth, end := "", 0, 0
+	names := -1 // how deep the object lies whose members list names; -1 = there is none around
+	tokens(body, func(from, to int, s string, name bool) {
+		depth += bytes.Count(body[end:from], []byte("{")) - bytes.Count(body[end:from], []byte("}"))
+		end = to
+		if depth < names {
+			names = -1
+		}
 		switch {
 		case seen.Looks != "":
+		case name && names < 0 && ListsNames(s) && opensObject(body[to:]):
+			under, names = "", depth+1
 		case name:
 			under, seen = s, Known(s)
+			if depth == names {
+				under = ""
+			}
 		default:
 			seen = InRecord(s, under)
 		}
 	})
 	return seen
+}
+
+// ListsNames says whether a key is a keyword of JSON Schema whose value lists
+// names of properties under names of properties.
+func ListsNames(key string) bool { return key == "dependentRequired" || key == "dependencies" }
+
+// opensObject says whether an object follows a name.
+func opensObject(b []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n:"), []byte("{"))
 }
 
 // tokens passes the strings and numbers of valid JSON, decoded, with their

@@ -94,6 +94,23 @@ func TestOrdinaryTextsAreNoKeys(t *testing.T) {
 	}
 }
 
+// A JSON Schema lists the names of headers; that is no header.
+func TestNamesInASchemaAreNoKeys(t *testing.T) {
+	const name = "x-request-signature-v2-sha256"
+	for body, want := range map[string]bool{
+		`{"properties":{"authorization":{"type":"string"}},"dependentRequired":{"authorization":["` + name + `"]}}`: false,
+		`{"dependencies":{"proxy-authorization":["` + name + `"],"x-api-key":{"required":["` + name + `"]}}}`:       false,
+		`{"dependentRequired":{"a":["b"]},"authorization":"` + name + `"}`:                                          true,
+		`{"x":[{"dependentRequired":{}},{"authorization":["` + name + `"]}]}`:                                       true,
+		`{"dependentRequired":"a","authorization":"` + name + `"}`:                                                  true,
+		`{"headers":{"authorization":["` + name + `"]}}`:                                                            true,
+	} {
+		if seen := secret.InJSON([]byte(body)); (seen.Looks != "") != want {
+			t.Errorf("%s: %+v", body, seen)
+		}
+	}
+}
+
 func TestLiteralsAreLookedAtMoreStrictly(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, key string
