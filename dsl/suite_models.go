@@ -34,14 +34,16 @@ func (b *suiter) models() {
 		c.decode(v, "judge", &k)
 		b.suite.Judge = &Judge{Rubric: k.Rubric}
 		if m := b.model(k.LLM.Name); m != nil {
-			b.suite.Judge.Model = *m
+			b.suite.Judge.Model, b.suite.Judge.KeyAt = *m, b.keyAt(m)
 		}
 		used = append(used, k.LLM.Name)
 	}
 	if v := b.keys.Embed; v != nil {
 		var k embedKeys
 		c.decode(v, "embed", &k)
-		b.suite.Embed = b.model(k.LLM.Name)
+		if b.suite.Embed = b.model(k.LLM.Name); b.suite.Embed != nil {
+			b.suite.EmbedKeyAt = b.keyAt(b.suite.Embed)
+		}
 		used = append(used, k.LLM.Name)
 	}
 	b.suite.Models = c.models
@@ -55,6 +57,17 @@ func (b *suiter) model(name string) *engine.ModelSpec {
 	}
 	m := b.c.models[i]
 	return &m
+}
+
+// keyAt is where the API key of an llm is named, or else its provider.
+func (b *suiter) keyAt(m *engine.ModelSpec) Position {
+	v := b.c.llmValues[m.Name]
+	for _, key := range []string{"api_key_env", "provider"} {
+		if at := v.get(key); at != nil {
+			return at.place.position()
+		}
+	}
+	return b.suite.Position
 }
 
 // unused warns about llms of the suite that nothing uses.

@@ -21,6 +21,7 @@ type Suite struct {
 	Checks          []Check
 	Judge           *Judge // nil = none
 	Embed           *engine.ModelSpec
+	EmbedKeyAt      Position // where the API key of Embed is named, or its provider
 	Gates           []Gate
 	Baseline        Baseline
 	MaxErrors       MaxErrors
@@ -59,6 +60,7 @@ type Dataset struct {
 type Judge struct {
 	Model  engine.ModelSpec
 	Rubric component.PromptRef
+	KeyAt  Position // where the API key of Model is named, or its provider
 }
 
 // Gate is a condition that the whole must meet: an expression over stats and

@@ -70,6 +70,9 @@ func evalSuite(c *cli.Context) error {
 	if c.Bool("dry-run") { // asks servers for their tools
 		return e.estimate()
 	}
+	if err := e.keys(c); err != nil {
+		return err
+	}
 	stop, code, err := e.run()
 	switch {
 	case errors.Is(err, batch.ErrOther):

@@ -61,6 +61,9 @@ func evalScore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := show(c, s.graderKeys()); err != nil {
+		return err
+	}
 	home := homeOf(c, s.Root)
 	from, err := s.earlier(home, c.String("id"), "id")
 	if err != nil {

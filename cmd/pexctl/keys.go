@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/batch"
 )
 
 // unsetKeys reports the llms of a run whose API key is in no variable, before
@@ -39,10 +42,15 @@ func unsetKeys() dsl.Analyzer {
 
 func reportUnset(p *dsl.Pass, m *engine.ModelSpec, at dsl.Place, path string, names []string) {
 	d := p.Error(diag.UnsetKey, at, "the environment variable %s is not set: %s has no API key", strings.Join(names, " or "), path)
-	d.Hint = "export " + names[0] + "=..., or name another variable in " + path + ".api_key_env"
+	d.Hint = unsetHint(m, path, names)
+}
+
+func unsetHint(m *engine.ModelSpec, path string, names []string) string {
+	hint := "export " + names[0] + "=..., or name another variable in " + path + ".api_key_env"
 	if m.APIKeyEnv != "" && m.BaseURL.Text != "" {
-		d.Hint += "; remove api_key_env if the server at base_url needs no key"
+		hint += "; remove api_key_env if the server at base_url needs no key"
 	}
+	return hint
 }
 
 // requiredKey lists the variables of which one must hold the key of an llm; none
@@ -75,6 +83,69 @@ func writtenAt(p *dsl.Pass, name string) (dsl.Value, string) {
 		return entry, "llms." + base
 	}
 	return tree.Get(strings.Split(base, ".")...), base
+}
+
+// keysOf reports the llms of a run that goes on whose API key is in no variable: at
+// their place in the spec, where its file still holds the program, else in the
+// program as the journal keeps it. set is what was overridden since.
+func keysOf(c *cli.Context, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) error {
+	found := diag.List(nil)
+	if origin.Spec != "" {
+		o := recompileOptions(origin, origin.Set...)
+		o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
+		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
+			o.Analyzers = []dsl.Analyzer{unsetKeys()}
+			_, _, found = dsl.Compile(shownPath(origin.Spec), o)
+			return show(c, only(found, diag.UnsetKey))
+		}
+	}
+	o := recompileOptions(origin, set...)
+	o.Analyzers = []dsl.Analyzer{unsetKeys()}
+	_, found = dsl.Recompile(kept, origin.Dir, o)
+	return show(c, only(found, diag.UnsetKey))
+}
+
+func only(found diag.List, code diag.Code) diag.List {
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code != code })
+}
+
+// keys reports the llms of the variants and of the graders whose API key is in no
+// variable.
+func (s *suite) keys(c *cli.Context) error {
+	o := specOptions(c)
+	o.Environ, o.Analyzers = nil, []dsl.Analyzer{unsetKeys()}
+	var found diag.List
+	for _, v := range s.Variants {
+		if !slices.ContainsFunc(s.variants, func(chosen batch.Variant) bool { return chosen.Name == v.Name }) {
+			continue
+		}
+		o.Set = v.Set
+		_, _, all := dsl.Compile(shownPath(v.Spec), o)
+		found = append(found, only(all, diag.UnsetKey)...)
+	}
+	return show(c, append(found, s.graderKeys()...).Sort())
+}
+
+// graderKeys is keys of the models that grade.
+func (s *suite) graderKeys() (found diag.List) {
+	report := func(role string, m *engine.ModelSpec, at dsl.Position) {
+		names := requiredKey(m)
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return environment(name) != "" }) {
+			return
+		}
+		found = append(found, diag.Diagnostic{
+			File: at.File, Line: at.Line, Column: at.Column, Code: diag.UnsetKey, Severity: diag.Error,
+			Message: fmt.Sprintf("the environment variable %s is not set: the llm of %s has no API key", strings.Join(names, " or "), role),
+			Hint:    unsetHint(m, m.Path, names),
+		})
+	}
+	if s.Judge != nil {
+		report("judge", &s.Judge.Model, s.Judge.KeyAt)
+	}
+	if s.Embed != nil {
+		report("embed", s.Embed, s.EmbedKeyAt)
+	}
+	return found
 }
 
 // liveModels says that a run sends requests to models.

@@ -144,9 +144,16 @@ func takenBy(p *engine.Program, given map[string]any) []byte {
 // unplug takes the models away that a strict replay never calls: what is
 // replayed touches no network.
 func unplug(host *engine.Host, from *engine.Source) {
-	if from.OnDrift != driftLive && (len(from.Layers) == 0 || slices.Contains(from.Layers, engine.LayerLLM)) {
+	if !callsModels(from) {
 		host.Models = map[string]engine.Model{}
 	}
+}
+
+// callsModels says that a run which a recording answers, or none, may call models.
+// A fork is live where its recording ends.
+func callsModels(from *engine.Source) bool {
+	return from == nil || from.Until != 0 || from.OnDrift == driftLive ||
+		len(from.Layers) > 0 && !slices.Contains(from.Layers, engine.LayerLLM)
 }
 
 // recordTo also writes the run's records to a cassette.

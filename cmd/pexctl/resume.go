@@ -105,6 +105,11 @@ func (s *session) prepare(p *past, res *engine.Result) (over bool, err error) {
 	if err := s.sameSpec(p); err != nil {
 		return false, err
 	}
+	if callsModels(s.input.From) {
+		if err := keysOf(s.c, p.program, p.start.Program, p.start.Input.Origin); err != nil {
+			return false, err
+		}
+	}
 	if err := s.raise(p, res, sets); err != nil {
 		return false, err
 	}

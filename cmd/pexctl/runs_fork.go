@@ -115,7 +115,7 @@ func (s *session) forkProgram(parent *past) error {
 	defer func() { origin.Prices = prices(s.c).Used() }()
 	if path := s.c.String("spec"); path != "" {
 		origin.Environ = overrides(os.Environ())
-		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: prices(s.c)})
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: prices(s.c), Analyzers: []dsl.Analyzer{unsetKeys()}})
 		if err := show(s.c, found); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (s *session) forkProgram(parent *past) error {
 		return err
 	}
 	s.program = p
-	return nil
+	return keysOf(s.c, p, parent.start.Program, &origin, append(engine.Raises(parent.records), sets...)...)
 }
 
 // forkPoint is what of the parent stands: all before the effect that --at
