@@ -46,7 +46,28 @@ func (v *Values) JSON(body []byte) (clean []byte, found bool) {
 // plainly says that a text holds nothing, whether it is JSON or not: no value as
 // it would be written there, and no escape that nobody needs.
 func (v *Values) plainly(body []byte) bool {
-	return !bytes.Contains(body, []byte(`\u`)) && !bytes.Contains(body, []byte(`\/`)) && len(v.hits(string(body))) == 0
+	if oddlyEscaped(body) {
+		return false
+	}
+	found, apart := scan(v, body)
+	if len(v.folders) > 0 || apart {
+		return len(v.hits(string(body))) == 0
+	}
+	return len(found) == 0
+}
+
+// oddlyEscaped says whether JSON may have an escape by which a value is written
+// in more than one way.
+func oddlyEscaped(body []byte) bool {
+	for {
+		i := bytes.IndexByte(body, '\\')
+		if i < 0 || i+1 == len(body) {
+			return false
+		}
+		if body = body[i+1:]; body[0] == 'u' || body[0] == '/' {
+			return true
+		}
+	}
 }
 
 // InJSON looks for a key, as InRecord does, in all strings of valid JSON; a

@@ -17,15 +17,16 @@ type needles struct {
 	begins  [256][]string       // the needles by their first byte
 }
 
-// newNeedles takes of needles with the same text the first.
-func newNeedles(all []needle) needles {
+// newNeedles takes of needles with the same text the first. None is shorter than
+// the window.
+func newNeedles(all []needle, window int) needles {
 	seen := map[string]bool{}
-	n := needles{window: 256}
+	n := needles{window: window}
 	for _, x := range all {
 		if !seen[x.text] {
 			seen[x.text] = true
 			n.all = append(n.all, x)
-			n.window, n.longest = min(n.window, len(x.text)), max(n.longest, len(x.text))
+			n.longest = max(n.longest, len(x.text))
 			n.begins[x.text[0]] = append(n.begins[x.text[0]], x.text)
 		}
 	}
@@ -47,14 +48,24 @@ func newNeedles(all []needle) needles {
 	return n
 }
 
+// longestWindow is the longest that skip can hold.
+const longestWindow = 256
+
+// shortest is the length of the shortest needle, and no more than a window.
+func shortest(all []needle) int {
+	n := longestWindow
+	for _, x := range all {
+		n = min(n, len(x.text))
+	}
+	return n
+}
+
 const pairs = 1 << 12
 
 func pair(a, b byte) uint16 { return (uint16(a)<<5 ^ uint16(b)) & (pairs - 1) }
 
 // in finds every place of every needle.
-func (n *needles) in(s string) (found []hit) { return find(n, s) }
-
-func find[T string | []byte](n *needles, s T) (found []hit) {
+func (n *needles) in(s string) (found []hit) {
 	if n.all == nil {
 		return nil
 	}
@@ -64,13 +75,19 @@ func find[T string | []byte](n *needles, s T) (found []hit) {
 			end += int(far)
 			continue
 		}
-		from := end - n.window + 1
-		for _, x := range n.ends[h] {
-			if len(s)-from >= len(x.text) && string(s[from:from+len(x.text)]) == x.text {
-				found = append(found, hit{from: from, to: from + len(x.text), name: x.name, mark: x.mark, secret: true})
-			}
-		}
+		found = at(n, s, end, h, found)
 		end++
+	}
+	return found
+}
+
+// at adds the needles whose window ends at a place, of the hash h.
+func at[T text](n *needles, s T, end int, h uint16, found []hit) []hit {
+	from := end - n.window + 1
+	for _, x := range n.ends[h] {
+		if len(s)-from >= len(x.text) && string(s[from:from+len(x.text)]) == x.text {
+			found = append(found, hit{from: from, to: from + len(x.text), name: x.name, mark: x.mark, secret: true})
+		}
 	}
 	return found
 }

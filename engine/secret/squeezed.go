@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Classes of bytes for squeezed: those that stay, those that programs put between
@@ -25,38 +24,30 @@ var class = [256]uint8{' ': isGap, '\t': isGap, '\n': isGap, '\r': isGap, '\\': 
 // places, where not nil, receives the index of each byte that is left, and of the
 // end.
 func squeezed(s string, places *[]int) string {
-	return string(squeeze(make([]byte, len(s)), s, places))
-}
-
-// buffers are for texts without gaps, which are long, and thrown away at once.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// squeeze is squeezed into a buffer at least as long as the text.
-func squeeze(out []byte, s string, places *[]int) []byte {
-	n := 0
+	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		k := class[c]
-		if k == mayBeGap {
+		switch class[s[i]] {
+		case isGap:
+			continue
+		case mayBeGap:
 			if length := gapAt(s[i:]); length > 0 {
 				i += length - 1
 				continue
 			}
 		}
-		if places != nil && k != isGap {
+		if places != nil {
 			*places = append(*places, i)
 		}
-		out[n] = c
-		n += 1 - int(k&isGap) // no branch: one in six bytes of prose is a gap
+		out = append(out, s[i])
 	}
 	if places != nil {
 		*places = append(*places, len(s))
 	}
-	return out[:n]
+	return string(out)
 }
 
 // gapAt is the length of the gap that begins with a backslash or an equals sign.
-func gapAt(s string) int {
+func gapAt[T text](s T) int {
 	switch {
 	case len(s) < 2:
 		return 0
@@ -121,20 +112,12 @@ func unicoded(value string) []string {
 
 // squeezedHits are the values in a text whose characters are apart.
 func (v *Values) squeezedHits(s string) []hit {
-	if v.wrapped.all == nil || len(s) < v.wrapped.window {
-		return nil
-	}
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	if len(*buffer) < len(s) {
-		*buffer = make([]byte, len(s))
-	}
-	bare := squeeze(*buffer, s, nil)
-	if len(bare) == len(s) || len(find(&v.wrapped, bare)) == 0 {
-		return nil
-	}
 	var places []int
-	found := v.wrapped.in(squeezed(s, &places))
+	bare := squeezed(s, &places)
+	if len(bare) == len(s) {
+		return nil
+	}
+	found := v.wrapped.in(bare)
 	for i := range found {
 		found[i].from, found[i].to = places[found[i].from], places[found[i].to-1]+1
 	}
@@ -143,14 +126,32 @@ func (v *Values) squeezedHits(s string) []hit {
 
 // openSqueezed is needles.open for values whose characters are apart.
 func (v *Values) openSqueezed(s string) int {
-	if v.wrapped.all == nil {
-		return len(s)
-	}
-	from := max(0, len(s)-2*v.wrapped.longest)
-	places := make([]int, 0, len(s)-from+1)
-	bare := squeezed(strings.TrimRight(s[from:], `=\`), &places) // what may begin a gap is one
-	if open := v.wrapped.open(bare); open < len(bare) {
-		return from + places[open]
+	whole := strings.TrimRight(s, `=\`) // what may begin a gap is one
+	for from := max(0, len(s)-2*v.wrapped.longest); from < len(whole); from++ {
+		begins := v.wrapped.begins[s[from]]
+		if len(begins) == 0 || inGap(whole, from) {
+			continue
+		}
+		for _, text := range begins {
+			if beginsWith(text, whole[from:]) {
+				return from
+			}
+		}
 	}
 	return len(s)
+}
+
+// beginsWith says whether a text goes on behind s, which has gaps.
+func beginsWith(text, s string) bool {
+	n := 0
+	for i := range len(s) {
+		if inGap(s, i) {
+			continue
+		}
+		if n == len(text) || s[i] != text[n] {
+			return false
+		}
+		n++
+	}
+	return n < len(text)
 }

@@ -15,6 +15,7 @@ import (
 type Values struct {
 	needles needles
 	wrapped needles // looked for in a text without white space
+	skip    []uint8 // the lesser of what both allow
 	folders []folder
 	short   []string
 }
@@ -36,7 +37,7 @@ func New(values map[string]string) *Values {
 		all = append(all, needlesOf(value, name, "[redacted "+name+"]", written)...)
 		apart = append(apart, needlesOf(value, name, "[redacted "+name+"]", wrapped)...)
 	}
-	v.needles, v.wrapped = newNeedles(all), newNeedles(apart)
+	v.look(all, apart)
 	return v
 }
 
@@ -49,7 +50,19 @@ func Unnamed(values []string) *Values {
 			apart = append(apart, needlesOf(value, "", "[redacted]", wrapped)...)
 		}
 	}
-	return &Values{needles: newNeedles(all), wrapped: newNeedles(apart)}
+	v := &Values{}
+	v.look(all, apart)
+	return v
+}
+
+// look makes v look for needles, and for others in texts without gaps.
+func (v *Values) look(all, apart []needle) {
+	window := min(shortest(all), shortest(apart))
+	v.needles, v.wrapped = newNeedles(all, window), newNeedles(apart, window)
+	v.skip = make([]uint8, len(v.needles.skip))
+	for i := range v.skip {
+		v.skip[i] = min(v.needles.skip[i], v.wrapped.skip[i])
+	}
 }
 
 // needlesOf is a value in all forms, and its parts.
@@ -121,10 +134,18 @@ func (v *Values) hits(s string) []hit {
 	if v == nil {
 		return nil
 	}
-	all := append(v.needles.in(s), v.squeezedHits(s)...)
+	all, apart := scan(v, s)
+	if apart {
+		all = append(all, v.squeezedHits(s)...)
+	}
 	for _, f := range v.folders {
 		all = append(all, f.in(s)...)
 	}
+	return merged(all)
+}
+
+// merged puts hits in order and makes one of those that touch.
+func merged(all []hit) []hit {
 	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	merged := all[:0]
 	for _, h := range all {
