@@ -68,6 +68,10 @@ func (in *inputs) declared(name string) *engine.Parameter {
 		in.fail("unknown parameter %s (it is a limit: --set limits.%[1]s=VALUE)", name)
 		return nil
 	}
+	if diag.Nearest(name, names) == "" {
+		in.fail("unknown parameter %s (%s; --set PATH=VALUE overrides a key of the spec)", name, meant(name, names))
+		return nil
+	}
 	in.fail("unknown parameter %s (%s)", name, meant(name, names))
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 func ExecutorMemoryOf(memoryID string) string { return memoryID + "/executor" }
 
 // identify names the conversation; ids of interactions are known once they are kept.
-func (r *run) identify(s *Scope) {
-	r.ids.memory = cmp.Or(r.input.MemoryID, s.ID("memory"))
+func (r *run) identify() {
+	r.ids.memory = r.input.Conversation()
 	r.ids.executorMemory = cmp.Or(r.input.ExecutorMemoryID, ExecutorMemoryOf(r.ids.memory))
 }
 

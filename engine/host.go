@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/secret"
 )
 
@@ -91,6 +93,10 @@ type Input struct {
 	Origin *Origin `json:"origin,omitempty"` // where the spec was found; nil = nobody will resume the run
 	From   *Source `json:"from,omitempty"`   // what answers effects of the run besides the world; nil = nothing
 }
+
+// Conversation returns the id of the conversation that the run belongs to:
+// MemoryID, or the id of the new conversation that the run starts.
+func (in Input) Conversation() string { return cmp.Or(in.MemoryID, kernel.ID(in.RunID, "", "memory")) }
 
 // Origin is where a spec was found: what a later session needs to find the
 // files, tools and memory that go with it.

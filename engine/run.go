@@ -180,7 +180,7 @@ func (r *run) main(s *Scope, start []byte) error {
 	r.state.Parameters = b.Input.Parameters
 	r.state.Question, _ = b.Input.Parameters["question"].(string)
 	r.started = s.k.Start().UTC()
-	r.identify(s)
+	r.identify()
 	s.event(Event{Type: RunStarted, Spec: r.specInfo(), Question: r.state.Question})
 	if err = r.readHistory(s); err == nil {
 		err = s.inTime(r.equipAndWalk)

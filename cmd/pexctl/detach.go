@@ -31,9 +31,10 @@ const detachTick = 10 * time.Millisecond
 
 // detached is a run in the background.
 type detached struct {
-	Run string `json:"run_id"`
-	PID int    `json:"pid"`
-	Log string `json:"log"`
+	Run    string `json:"run_id"`
+	Memory string `json:"memory_id"`
+	PID    int    `json:"pid"`
+	Log    string `json:"log"`
 }
 
 // detach starts the same command in the background, and waits until its run
@@ -55,7 +56,7 @@ func (s *session) detach() error {
 	if err := free(home, run); err != nil {
 		return err
 	}
-	d := detached{Run: run, Log: filepath.Join(home.Folder(run), logName)}
+	d := detached{Run: run, Memory: s.input.Conversation(), Log: filepath.Join(home.Folder(run), logName)}
 	if err := d.start(c, home); err != nil {
 		return err
 	}

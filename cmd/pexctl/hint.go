@@ -52,19 +52,33 @@ func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine
 // rendered is the command that shows a prompt worth a look, and what follows it;
 // "" = no node of the spec asks a model.
 func rendered(path string, p *engine.Program, then string) string {
+	id := promptedNode(p, "reflector", "planner")
+	if id == "" {
+		return ""
+	}
+	return fmt.Sprintf("pexctl render %s --node %s%s", path, quoted(id), then)
+}
+
+// promptedNode returns the first node of the graph that calls a model. Nodes of
+// the given roles come before all others; "" means that no node calls one.
+func promptedNode(p *engine.Program, roles ...string) string {
 	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
-	reflector, _ := p.NodeOf("reflector")
-	planner, _ := p.NodeOf("planner")
-	ids := []string{reflector, planner}
+	var ids []string
+	for _, role := range roles {
+		id, _ := p.NodeOf(role)
+		ids = append(ids, id)
+	}
 	for _, n := range p.Graph.Nodes {
 		ids = append(ids, n.ID)
 	}
-	for _, id := range ids {
-		if _, err := given.Call(v, id); err == nil {
-			return fmt.Sprintf("pexctl render %s --node %s%s", path, quoted(id), then)
-		}
+	i := slices.IndexFunc(ids, func(id string) bool {
+		_, err := given.Call(v, id)
+		return err == nil
+	})
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return ids[i]
 }
 
 // scriptedProvider plays replies that the spec holds.

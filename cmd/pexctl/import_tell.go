@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/diag"
 )
@@ -51,8 +52,22 @@ func tellImport(c *cli.Context, made *imported, wantJSON bool) error {
 	fmt.Fprint(w, made.Vet.String())
 	fmt.Fprintf(w, "%s: %s, %s\n", filepath.Join(made.Dir, "spec.yaml"), count(made.Vet.Errors(), "error"), count(made.Vet.Warnings(), "warning"))
 	dir := quoted(made.Dir)
-	fmt.Fprintf(w, "\nNext:\n  pexctl vet %s\n  pexctl render %[1]s --node planner   # the first prompt, nobody is asked\n  pexctl run %[1]s \"your question\"\n", dir)
+	fmt.Fprintf(w, "\nNext:\n  pexctl vet %s\n", dir)
+	if id := firstPrompt(c, made); id != "" {
+		fmt.Fprintf(w, "  pexctl render %s --node %s   # the first prompt; calls no model\n", dir, quoted(id))
+	}
+	fmt.Fprintf(w, "  pexctl run %s \"your question\"\n", dir)
 	return invalid(made.Vet)
+}
+
+// firstPrompt returns the first node of the imported spec that calls a model;
+// "" if none does by itself, or the spec does not compile yet.
+func firstPrompt(c *cli.Context, made *imported) string {
+	p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), specOptions(c))
+	if found.Failed() {
+		return ""
+	}
+	return promptedNode(p)
 }
 
 // tellNotes prints the notes of one fate: where in the source, and below it what

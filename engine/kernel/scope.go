@@ -46,8 +46,11 @@ func (s *Scope) Now() time.Duration { return s.b.run.now }
 func (s *Scope) Start() time.Time { return s.b.run.began }
 
 // ID is an id derived from run, path and name: the same on every re-run.
-func (s *Scope) ID(name string) string {
-	sum := sha256.Sum256([]byte(s.b.run.o.RunID + "\x00" + s.path + "\x00" + name))
+func (s *Scope) ID(name string) string { return ID(s.b.run.o.RunID, s.path, name) }
+
+// ID returns what Scope.ID returns for a name at an effect path of a run.
+func ID(run, path, name string) string {
+	sum := sha256.Sum256([]byte(run + "\x00" + path + "\x00" + name))
 	return hex.EncodeToString(sum[:16])
 }
 
