@@ -28,12 +28,13 @@ func MCPEverything(t testing.TB) string {
 	return "http://" + addr + "/mcp"
 }
 
-// Conformance runs scenarios of the protocol's conformance suite against a
-// client, and gives what the suite printed.
-func Conformance(t testing.TB, client, suite string) string {
+// Conformance runs the protocol's conformance suite against a client and returns
+// what the suite printed. scenarios are the suite's options that select them.
+func Conformance(t testing.TB, client string, scenarios ...string) string {
 	t.Helper()
 	node := mcpFile(t, "node", "bin", "node")
-	c := exec.CommandContext(t.Context(), node, mcpFile(t, "@modelcontextprotocol", "conformance", "dist", "index.js"), "client", "--command", client, "--suite", suite)
+	args := append([]string{mcpFile(t, "@modelcontextprotocol", "conformance", "dist", "index.js"), "client", "--command", client}, scenarios...)
+	c := exec.CommandContext(t.Context(), node, args...)
 	c.Dir = t.TempDir()
 	c.Env = append(os.Environ(), "PATH="+filepath.Dir(node)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := c.CombinedOutput()

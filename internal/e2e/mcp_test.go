@@ -136,13 +136,29 @@ func filesSpec(t *testing.T, program string) {
 	}
 }
 
-// TestE2EMCPConformance is the core of the protocol's own suite for clients.
+// TestE2EMCPConformance runs the protocol's own suite for clients: the core of all
+// revisions, and all that the current revision requires. The suite also runs
+// scenarios of optional extensions, which it does not score.
 func TestE2EMCPConformance(t *testing.T) {
-	said := e2e.Conformance(t, e2e.Built(t, "internal/e2e/mcpclient"), "core")
-	_, summary, _ := strings.Cut(said, "=== SUITE SUMMARY ===")
-	t.Log(summary)
-	if passed := strings.Count(summary, "✓"); passed != 18 || strings.Contains(summary, "✗") {
-		t.Errorf("%d scenarios passed, want 18\n%s", passed, said)
+	client := e2e.Built(t, "internal/e2e/mcpclient")
+	for _, test := range []struct {
+		name      string
+		scenarios []string
+		required  int
+	}{
+		{"core", []string{"--suite", "core"}, 18},
+		{"required by 2026-07-28", []string{"--requirements", "2026-07-28"}, 32},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			printed := e2e.Conformance(t, client, test.scenarios...)
+			_, summary, _ := strings.Cut(printed, "=== SUITE SUMMARY ===")
+			t.Log(summary)
+			scored, unscored, _ := strings.Cut(summary, "Not scored for ")
+			passed, failed := strings.Count(scored, "✓"), strings.Count(scored, "✗")-strings.Count(unscored, "✗")
+			if passed-strings.Count(unscored, "✓") != test.required || failed != 0 {
+				t.Errorf("%d scenarios passed and %d failed, want %d and 0\n%s", passed, failed, test.required, printed)
+			}
+		})
 	}
 }
 

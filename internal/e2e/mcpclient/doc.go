@@ -3,7 +3,7 @@
 //
 //	conformance client --command mcpclient --scenario X
 //	   --> mcpclient URL, with MCP_CONFORMANCE_SCENARIO and MCP_CONFORMANCE_CONTEXT
-//	   --> a toolset of that URL: List, the calls that the scenario wants, Close
+//	   --> a toolset of that URL: List, the calls of the scenario or one of each tool, Close
 //
 // It must not speak the protocol itself.
 package main

@@ -30,51 +30,96 @@ func main() {
 	}
 }
 
-// calls are the tools that a scenario wants called, with their arguments.
-var calls = map[string]map[string]string{
-	"initialize":                          {},
-	"tools_call":                          {"add_numbers": `{"a": 5, "b": 3}`},
-	"elicitation-sep1034-client-defaults": {"test_client_elicitation_defaults": `{}`},
-	"sse-retry":                           {"test_reconnection": `{}`},
-	"auth":                                {"test-tool": `{}`},
+// scenario is what the suite passes to a client besides the address: how to sign
+// in, and which calls to make.
+type scenario struct {
+	ClientID     string     `json:"client_id"`
+	ClientSecret string     `json:"client_secret"`
+	Calls        []toolCall `json:"toolCalls"`
 }
 
-// play does what a run would do: it lists the tools and calls some.
-func play(address, scenario, given string) (err error) {
+type toolCall struct {
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"arguments"`
+}
+
+// play does what a run would do: it lists the tools and makes the calls of the
+// scenario. A scenario that names none gets a call of every tool.
+func play(address, name, given string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	group, _, signsIn := strings.Cut(scenario, "/")
-	wanted, ok := calls[group]
-	if !ok {
-		return fmt.Errorf("there is no scenario %q", scenario)
+	var s scenario
+	if given != "" {
+		if err := json.Unmarshal([]byte(given), &s); err != nil {
+			return fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
+		}
 	}
-	tools, err := toolset(address, given, signsIn)
+	tools, err := toolset(address, s, strings.HasPrefix(name, "auth/"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	listing, err := tools.List(ctx, call("{}"))
+	listing, err := tools.List(ctx, call(json.RawMessage("{}")))
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
+	defs := map[string]engine.ToolDefinition{}
 	for _, def := range listing.Tools {
-		args, ok := wanted[def.Name]
+		defs[def.Name] = def
+	}
+	if s.Calls == nil {
+		if s.Calls, err = callsOf(listing.Tools); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.Calls {
+		def, ok := defs[c.Name]
 		if !ok {
-			continue
+			return fmt.Errorf("the server lists no tool %s", c.Name)
 		}
-		out, err := tools.Bind(def).Call(ctx, call(args))
+		out, err := tools.Bind(def).Call(ctx, call(c.Args))
 		if err != nil {
-			return fmt.Errorf("call %s: %w", def.Name, err)
+			return fmt.Errorf("call %s: %w", c.Name, err)
 		}
-		fmt.Println(def.Name, "gave", out.Text)
+		fmt.Println(c.Name, "returned", out.Text)
 	}
 	return nil
 }
 
+// callsOf is one call of each tool, with a value for every required parameter.
+// An object is the input schema of the first tool, as it was read: one scenario
+// compares it with the schema that it listed.
+func callsOf(defs []engine.ToolDefinition) ([]toolCall, error) {
+	if len(defs) == 0 {
+		return nil, nil
+	}
+	samples := map[string]any{"string": "text", "integer": 5, "number": 5, "boolean": true, "array": []any{}, "object": defs[0].Input}
+	var calls []toolCall
+	for _, def := range defs {
+		var schema struct {
+			Properties map[string]struct{ Type string }
+			Required   []string
+		}
+		if err := json.Unmarshal(def.Input, &schema); err != nil {
+			return nil, fmt.Errorf("input schema of %s: %w", def.Name, err)
+		}
+		args := map[string]any{}
+		for _, name := range schema.Required {
+			args[name] = samples[schema.Properties[name].Type]
+		}
+		raw, err := json.Marshal(args)
+		if err != nil {
+			return nil, fmt.Errorf("arguments of %s: %w", def.Name, err)
+		}
+		calls = append(calls, toolCall{def.Name, raw})
+	}
+	return calls, nil
+}
+
 // call is a call as the engine makes it, with a person who says yes to all.
-func call(args string) *engine.Call {
+func call(args json.RawMessage) *engine.Call {
 	return &engine.Call{
-		Args: json.RawMessage(args), Key: "r/step.s1/turn.1/tool.0", RunID: "r", Path: "step.s1/turn.1/tool.0", Progress: func(string) {},
+		Args: args, Key: "r/step.s1/turn.1/tool.0", RunID: "r", Path: "step.s1/turn.1/tool.0", Progress: func(string) {},
 		Ask: func(context.Context, engine.Question) (engine.Decision, error) {
 			return engine.Decision{Do: "approve"}, nil
 		},
@@ -82,31 +127,22 @@ func call(args string) *engine.Call {
 }
 
 // toolset is the tools at an address, by the product's own factory.
-func toolset(address, given string, signsIn bool) (engine.Toolset, error) {
+func toolset(address string, s scenario, signsIn bool) (engine.Toolset, error) {
 	config := mcp.MCP.Config().(*mcp.Config)
 	config.URL = component.Template{Text: address}
 	settings := engine.ToolSettings{
 		Name: "server", Dir: ".", Root: ".", UserAgent: "pexctl/conformance", Env: os.Getenv, Browse: signIn,
 	}
 	if signsIn {
-		var known struct {
-			ID     string `json:"client_id"`
-			Secret string `json:"client_secret"`
-		}
-		if given != "" {
-			if err := json.Unmarshal([]byte(given), &known); err != nil {
-				return nil, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
-			}
-		}
 		config.Auth = &mcp.Auth{
-			Type: "oauth", ClientID: known.ID, ClientMetadata: "https://conformance-test.local/client-metadata.json",
+			Type: "oauth", ClientID: s.ClientID, ClientMetadata: "https://conformance-test.local/client-metadata.json",
 		}
-		if known.Secret != "" {
+		if s.ClientSecret != "" {
 			config.Auth.ClientSecretEnv = "SECRET"
 		}
 		settings.Env = func(name string) string {
 			if name == "SECRET" {
-				return known.Secret
+				return s.ClientSecret
 			}
 			return os.Getenv(name)
 		}
