@@ -36,6 +36,7 @@ const (
 	called  = `(?s)^run completed\ncall srv__echo ok: .*`
 	failed  = `(?s)^run completed\ncall srv__echo error: .*`
 	expired = `(?s)^run completed\ncall srv__echo timeout: .*`
+	unknown = `(?s)^run interrupted\n.*asks needs_review: `
 	absent  = `(?s)^run completed\ncall srv__echo error: .*warning: tools\.srv: its tools are not there: .*`
 )
 
@@ -53,6 +54,7 @@ var rows = []row{
 	{mode: "exit_start", want: absent},
 	{mode: "crash_list", want: absent + "mcptest dies: list"},
 	{mode: "crash_call", want: failed + "mcptest dies: call"},
+	{mode: "crash_call", effect: "write", want: unknown},
 	{mode: "crash_answered", want: called + "last words"},
 	{mode: "half_line", want: failed + "mcptest dies: half a line"},
 	{mode: "closes_stdout", want: failed},

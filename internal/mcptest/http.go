@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,9 +31,11 @@ type Site struct {
 	away string        // the address of somebody whom nobody is to ask
 
 	mu       sync.Mutex
+	server   *httptest.Server
 	sessions int
-	asked    map[string]int // per method of the protocol, or per HTTP method where there is none
-	strays   []string       // requests at away
+	asked    map[string]int    // per method of the protocol, or per HTTP method where there is none
+	calls    []json.RawMessage // parameters of each tools/call
+	strays   []string          // requests at away
 }
 
 // HTTP starts a server that ends with the test.
@@ -44,15 +48,36 @@ func HTTP(t testing.TB, mode WebMode) *Site {
 		s.mu.Unlock()
 		s.serve(w, r)
 	}))
-	server := httptest.NewServer(http.HandlerFunc(s.serve))
-	s.URL, s.away = server.URL+"/mcp", stray.URL
+	s.server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.URL, s.away = s.server.URL+"/mcp", stray.URL
 	t.Cleanup(func() {
 		close(s.done)
+		s.mu.Lock()
+		server := s.server
+		s.mu.Unlock()
 		server.CloseClientConnections()
 		server.Close()
 		stray.Close()
 	})
 	return s
+}
+
+// restart breaks all connections, as a kill does, and listens again at the same
+// address with no memory of its sessions.
+func (s *Site) restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	addr := s.server.Listener.Addr().String()
+	_ = s.server.Config.Close() // what it says of connections that are broken already is no trouble of ours
+	again := httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	_ = again.Listener.Close()
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		panic(err) // the port was ours a moment ago
+	}
+	again.Listener = l
+	again.Start()
+	s.server = again
 }
 
 // Asked is how often a method of the protocol was asked for; "GET" and
@@ -61,6 +86,13 @@ func (s *Site) Asked(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked[method]
+}
+
+// Calls are the parameters of each tools/call, in order.
+func (s *Site) Calls() []json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
 }
 
 // Strays are the requests that went where nobody sent them but the server.
@@ -82,6 +114,9 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked[r.Method]++
 	s.asked[m.Method]++
+	if m.Method == "tools/call" {
+		s.calls = append(s.calls, m.Params)
+	}
 	s.mu.Unlock()
 	if s.mode.any != nil && s.mode.any(s, w, r) {
 		return

@@ -63,6 +63,14 @@ func WebModes() map[string]WebMode {
 			w.Header().Set("Content-Length", "5000")
 			_, _ = io.WriteString(w, result(m.ID, text("half"))[:20])
 		}},
+		"web_killed": {Doc: "is killed in the middle of its first call, and started again", call: func(s *Site, w http.ResponseWriter, _ *http.Request, m message) {
+			if s.Asked("tools/call") == 1 {
+				s.restart()
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, good(m))
+		}},
 	}
 	maps.Copy(all, streams())
 	maps.Copy(all, sessions())

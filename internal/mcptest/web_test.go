@@ -20,6 +20,7 @@ var webRows = []row{
 	{mode: "web_no_json", want: failed},
 	{mode: "web_50mb", want: failed},
 	{mode: "web_drop", want: failed},
+	{mode: "web_killed", want: failed},
 	{mode: "web_sse_good", want: called + "by an event"},
 	{mode: "web_sse_50mb", want: failed},
 	{mode: "web_sse_comments", limits: shortCall, want: expired},
