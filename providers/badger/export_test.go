@@ -1,6 +1,11 @@
 package badger
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
 
 // SplitKey is what stands in a key of a conversation, and KeyOf makes one.
 func SplitKey(raw []byte) (tenant, memoryID string, kind byte, rest string, ok bool) {
@@ -27,3 +32,38 @@ var (
 	DecodeRecord = decodeRecord
 	TryLock      = tryLock
 )
+
+// Put writes a key as it is, as a damaged or a later program would.
+func Put(ctx context.Context, s *Store, key, value []byte) error {
+	return s.with(ctx, func(db *lease) error {
+		if err := db.sentinel.write(s.dir); err != nil {
+			return err
+		}
+		return db.bulk([]entry{{key, value}})
+	})
+}
+
+// Keys returns all keys of a store, in order.
+func Keys(ctx context.Context, s *Store) (out []string, err error) {
+	err = s.with(ctx, func(db *lease) error {
+		return db.View(func(txn *badger.Txn) error {
+			it := txn.NewIterator(badger.IteratorOptions{})
+			defer it.Close()
+			for it.Rewind(); it.Valid(); it.Next() {
+				out = append(out, string(it.Item().Key()))
+			}
+			return nil
+		})
+	})
+	return out, err
+}
+
+// RewriteInMemory rewrites the value log of a database that has none.
+func RewriteInMemory(ctx context.Context) error {
+	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return new(Store).rewrite(ctx, &lease{DB: db})
+}

@@ -1,0 +1,125 @@
+package badger_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	dgraph "github.com/dgraph-io/badger/v4"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pexctl/pex/providers/badger"
+)
+
+// place is a sequence number as keys and values hold it.
+func place(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
+
+// unfinished leaves in a store what writes that were killed leave: interactions
+// and index entries behind the counter of their conversation. It returns the
+// keys that are there without them.
+func unfinished(t *testing.T, dir string) []string {
+	t.Helper()
+	s := tenant(dir, "")
+	for _, id := range []string{"c", "d"} {
+		must(t, s.Append(t.Context(), interaction(id, "0"), interaction(id, "1")))
+	}
+	must(t, s.UpdateSession(t.Context(), "c", setVariable("v", "1")))
+	want, err := badger.Keys(t.Context(), s)
+	must(t, err)
+	for _, id := range []string{"c", "d"} {
+		for n, name := range map[uint64]string{2: "2", 3: "3"} {
+			must(t, badger.Put(t.Context(), s, badger.KeyOf("", id, 's', place(n)), []byte("{}")))
+			must(t, badger.Put(t.Context(), s, badger.KeyOf("", id, 'i', name), []byte(place(n))))
+		}
+	}
+	return want
+}
+
+func TestGCDeletesWhatUnfinishedWritesLeft(t *testing.T) {
+	dir := t.TempDir()
+	want := unfinished(t, dir)
+	_, err := tenant(dir, "").GC(t.Context())
+	must(t, err)
+	got, err := badger.Keys(t.Context(), tenant(dir, ""))
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	held(t, dir, "c", 2)
+	held(t, dir, "d", 2)
+	intact(t, dir)
+}
+
+// An index entry that is no number cannot be judged, so nothing is deleted.
+func TestGCStopsAtADamagedIndex(t *testing.T) {
+	dir := t.TempDir()
+	unfinished(t, dir)
+	must(t, badger.Put(t.Context(), tenant(dir, ""), badger.KeyOf("", "d", 'i', "odd"), []byte("odd")))
+	before, err := badger.Keys(t.Context(), tenant(dir, ""))
+	must(t, err)
+	if _, err := tenant(dir, "").GC(t.Context()); err == nil || !strings.Contains(err.Error(), "3 bytes") {
+		t.Errorf("GC: %v, want the entry of 3 bytes", err)
+	}
+	after, err := badger.Keys(t.Context(), tenant(dir, ""))
+	must(t, err)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("keys (-before +after):\n%s", diff)
+	}
+}
+
+// untilOpen is a context that ends when a store is open.
+type untilOpen struct {
+	context.Context
+	dir string
+}
+
+func (c untilOpen) Err() error {
+	raw, err := os.ReadFile(filepath.Join(c.dir, "pex-store.json"))
+	if err != nil || !strings.Contains(string(raw), `"phase":"closed"`) {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestGCThatIsCancelledDeletesNothing(t *testing.T) {
+	dir := t.TempDir()
+	unfinished(t, dir)
+	before, err := badger.Keys(t.Context(), tenant(dir, ""))
+	must(t, err)
+	if _, err := tenant(dir, "").GC(untilOpen{t.Context(), dir}); !errors.Is(err, context.Canceled) {
+		t.Errorf("GC: %v, want %v", err, context.Canceled)
+	}
+	after, err := badger.Keys(t.Context(), tenant(dir, ""))
+	must(t, err)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("keys (-before +after):\n%s", diff)
+	}
+}
+
+func TestGCReportsWhyTheValueLogWasNotRewritten(t *testing.T) {
+	if err := badger.RewriteInMemory(t.Context()); !errors.Is(err, dgraph.ErrGCInMemoryMode) {
+		t.Errorf("got %v, want %v", err, dgraph.ErrGCInMemoryMode)
+	}
+}
+
+// A key of a kind that only a later version knows is not deleted with its
+// conversation.
+func TestRemoveLeavesKeysOfUnknownKinds(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 2)
+	s := tenant(dir, "")
+	later := string(badger.KeyOf("", "c", 'z', "later"))
+	must(t, badger.Put(t.Context(), s, []byte(later), []byte("kept")))
+	must(t, s.Remove(t.Context(), "c"))
+	held(t, dir, "c", 0)
+	keys, err := badger.Keys(t.Context(), s)
+	must(t, err)
+	if !slices.Contains(keys, later) {
+		t.Errorf("keys %q, want %q among them", keys, later)
+	}
+}
