@@ -57,8 +57,11 @@ func (f *files) below(rel string, most int) ([]Listed, error) {
 		switch {
 		case err != nil:
 			return err
-		case at != from && hiddenName(path.Base(at)) && e.IsDir():
-			return fs.SkipDir
+		case at != from && hiddenName(path.Base(at)):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case !e.Type().IsRegular():
 			return nil
 		case len(out) > most:

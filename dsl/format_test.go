@@ -190,6 +190,39 @@ llms:
     a: &a {provider: scripted}
     b: *a
 `},
+		{"comments behind a block keep one empty line between them", `
+kind: Agent
+planner:
+  llm: main
+  retry:
+    max_attempts: 2
+
+
+  # one
+
+
+  # two
+
+limits: {max_steps: 3}
+`, `
+kind: Agent
+planner:
+  llm: main
+  retry:
+    max_attempts: 2
+
+  # one
+
+  # two
+
+limits: {max_steps: 3}
+`},
+		{"blanks behind the last comment", "kind: Agent\nplanner:\n    retry:\n        max_attempts: 2\n    # last\n   \n", `kind: Agent
+planner:
+  retry:
+    max_attempts: 2
+  # last
+`},
 		{"line ends and trailing blanks", "kind: Agent   \r\nmetadata: {name: x}  \r\n\r\n", `kind: Agent
 metadata: {name: x}
 `},

@@ -23,7 +23,7 @@ func (c *compiler) guards() {
 		before := len(c.report.list)
 		c.decode(it, path, &k)
 		g := engine.Guard{Index: i, Name: k.Name, At: engine.GuardPlace(k.At), Do: engine.GuardAction(k.Do), Message: k.Message}
-		if first, twice := names[k.Name]; twice && k.Name != "" {
+		if first, twice := names[k.Name]; twice {
 			c.report.error(diag.DuplicateKey, it.get("name").place, "the guard %s is already defined at %s", k.Name, where(first))
 		} else if k.Name != "" {
 			names[k.Name] = it.get("name").place

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // Write replaces a file as a whole, or creates it with the folders above it:
@@ -78,7 +80,7 @@ func (t *Tree) fill(temp string, content []byte, perm fs.FileMode) error {
 		err = f.Chmod(perm)
 	}
 	if err == nil {
-		err = f.Sync()
+		err = regular.Sync(f)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -97,7 +99,7 @@ func (t *Tree) sync(dir string) error {
 		return fmt.Errorf("folder %s cannot be synced: %w", dir, reason(err))
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil {
+	if err := regular.Sync(f); err != nil {
 		return fmt.Errorf("folder %s cannot be synced: %w", dir, reason(err))
 	}
 	return nil
