@@ -68,7 +68,7 @@ func (c *cursor) written(i, at int) Cursor {
 		out.Is, out.Known = f, true
 	} else {
 		from, of := c.operand(i)
-		out.Is, out.Known, out.Path = of.member, of.member.Type != "", c.src[c.tokens[max(from, 0)].from:t.to]
+		out.Is, out.Known, out.Path = of.member, of.member.Type != "", c.src[c.tokens[from].from:t.to]
 	}
 	out.Choices, out.Owner = c.choices(i)
 	return out
@@ -79,7 +79,7 @@ func (c *cursor) key(i int, out *Cursor) {
 	from, of := c.operand(i - 2)
 	out.Owner, out.Choices = of.member, of.members()
 	if field := of.field(c.src[out.From:max(out.To, out.From)]); field.member.Type != "" && c.tokens[i].closed {
-		out.Is, out.Known, out.Path = field.member, true, c.src[c.tokens[max(from, 0)].from:c.tokens[i].to]
+		out.Is, out.Known, out.Path = field.member, true, c.src[c.tokens[from].from:c.tokens[i].to]
 		if c.symbol(i+1, "]") {
 			out.Path += "]"
 		}
@@ -167,7 +167,7 @@ type cursor struct {
 
 // symbol says whether a token is one of some signs.
 func (c *cursor) symbol(i int, signs ...string) bool {
-	return i >= 0 && i < len(c.tokens) && c.tokens[i].kind == isSign && slices.Contains(signs, c.src[c.tokens[i].from:c.tokens[i].to])
+	return i >= 0 && i < len(c.tokens) && slices.Contains(signs, c.src[c.tokens[i].from:c.tokens[i].to])
 }
 
 func (c *cursor) word(i int, word string) bool {

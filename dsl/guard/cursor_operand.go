@@ -49,7 +49,7 @@ func (c *cursor) ends(i int) bool {
 // indexed is a value behind whose index i is the bracket.
 func (c *cursor) indexed(i int) (from int, of typed) {
 	open := c.opener(i)
-	if open <= 0 || !c.ends(open-1) {
+	if !c.ends(open - 1) {
 		return max(open, 0), typed{}
 	}
 	from, whole := c.operand(open - 1)

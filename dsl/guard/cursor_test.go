@@ -50,6 +50,9 @@ func TestCursorKnowsWhatIsWritten(t *testing.T) {
 		{"lines", "run.tokens > 3 &&\n  step.att‸empts > 1", "attempts: step.attempts, a whole number"},
 		{"behind a text with letters of many bytes", "step.goal == 'Größe 😀' && step.i‸d != ''", "id: step.id, text"},
 		{"behind a quote that is escaped", `step.goal == 'it\'s' && step.i‸d != ''`, "id: step.id, text"},
+		{"behind a bracket that nothing opens", "].i‸d", "nothing"},
+		{"behind a parenthesis that nothing opens", ").i‸d", "nothing"},
+		{"in an index of nothing", "]['i‸d']", "text beside "},
 		{"behind quotes that never close", "step.goal == 'x && step.i‸d", "text beside goal"},
 	}
 	env := editorEnv(t, "after_step")

@@ -178,8 +178,8 @@ func total(list Range, each *Range) Range {
 	if !list.only(isList) || each == nil || !each.only(isNumber) {
 		return Anything().failing()
 	}
-	if !each.whole || list.most == endless || math.IsInf(each.lo, 0) || math.IsInf(each.hi, 0) {
-		return Range{kinds: isNumber, lo: math.Inf(-1), hi: math.Inf(1), whole: each.whole, nan: !each.whole}
+	if !each.whole {
+		return Range{kinds: isNumber, lo: math.Inf(-1), hi: math.Inf(1), nan: true}
 	}
 	lo, hi := corners("*", Whole(float64(list.least), float64(list.most)), *each)
 	return Whole(min(lo, hi), max(lo, hi)).tidy()

@@ -78,6 +78,7 @@ func TestOutlook(t *testing.T) {
 		{`run.steps_executed % 5 > 4`, guard.Never},
 		{`run.steps_executed % run.replans == 0`, guard.Unknown}, // by zero it fails
 		{`run.tokens - run.tokens == 0`, guard.Unknown},
+		{`abs(run.elapsed - run.elapsed) >= 0`, guard.Unknown}, // of infinities it is no number
 		{`any(plan.steps, .status == "running")`, guard.Never},
 		{`all(plan.steps, .attempts > 0)`, guard.Always},
 		{`any(plan.steps, .attempts > 0)`, guard.Always},
@@ -93,6 +94,7 @@ func TestOutlook(t *testing.T) {
 		{`plan.steps[0].attempts > 3`, guard.Never},
 		{`plan.steps[2].attempts > 3`, guard.Unknown}, // there may be no third
 		{`sum(plan.steps, .attempts) > 12`, guard.Never},
+		{`sum(plan.steps, run.tokens) >= 0`, guard.Unknown},
 		{`parameters.n in [1, 2]`, guard.Never},
 		{`parameters.n >= 3 && parameters.n <= 5`, guard.Always},
 		{`parameters.ratio > 1`, guard.Unknown}, // of nothing it fails
