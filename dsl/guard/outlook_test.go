@@ -95,6 +95,7 @@ func TestOutlook(t *testing.T) {
 		{`plan.steps[2].attempts > 3`, guard.Unknown}, // there may be no third
 		{`sum(plan.steps, .attempts) > 12`, guard.Never},
 		{`sum(plan.steps, run.tokens) >= 0`, guard.Unknown},
+		{`sum(plan.steps, run.cost) == 0.5`, guard.Unknown},
 		{`parameters.n in [1, 2]`, guard.Never},
 		{`parameters.n >= 3 && parameters.n <= 5`, guard.Always},
 		{`parameters.ratio > 1`, guard.Unknown}, // of nothing it fails

@@ -1,6 +1,9 @@
 package fold_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pexctl/pex/eval/fold"
@@ -24,6 +27,30 @@ func TestMissingTrialsAreThoseOfEachVariantAndRepeat(t *testing.T) {
 	} {
 		if got := foldRows(t, rows(), manifest(c.repeat, c.variants...), fold.Options{}).Missing; got != c.missing {
 			t.Errorf("repeat %d, variants %q: %d missing, want %d", c.repeat, c.variants, got, c.missing)
+		}
+	}
+}
+
+// Intervals are called rough below thirty independent cases or groups, and not
+// where there is none, or where each case is one trial: that interval is exact.
+func TestFewIndependentCasesAreWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		cases, groups, trials int // groups 0 = each case is its own
+		rough                 bool
+	}{{0, 0, 2, false}, {1, 0, 2, true}, {29, 0, 2, true}, {30, 0, 2, false}, {29, 0, 1, false}, {60, 29, 1, true}, {60, 30, 1, false}} {
+		var rows []*trial.Row
+		for i := range c.cases {
+			for n := range c.trials {
+				r := row(fmt.Sprint("case", i), "", n+1, (i+n)%3 > 0)
+				if c.groups > 0 {
+					r.Group = fmt.Sprint("group", i%c.groups)
+				}
+				rows = append(rows, r)
+			}
+		}
+		warnings := foldRows(t, numbered(rows), manifest(c.trials), fold.Options{}).Warnings
+		if got := slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "independent") }); got != c.rough {
+			t.Errorf("%d cases in %d groups, %d trials each: warned %v, want %v: %q", c.cases, c.groups, c.trials, got, c.rough, warnings)
 		}
 	}
 }

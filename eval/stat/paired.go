@@ -34,7 +34,7 @@ func Change(ds []Difference) Interval {
 	if !ok {
 		return score
 	}
-	return Interval{max(-1, min(score.Low, boot.Low)), min(1, max(score.High, boot.High))}
+	return Interval{min(score.Low, boot.Low), max(score.High, boot.High)}
 }
 
 // Sums are differences as SignFlip and Mean take them.

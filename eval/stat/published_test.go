@@ -49,6 +49,15 @@ func TestPairsAsFagerlandPublished(t *testing.T) {
 	near(t, "McNemar the other way", stat.McNemar(1, 7), 0.0703, 5e-5)
 }
 
+// The interval hardly changes with the counts, also where the likelihood's
+// equation has one solution that rounding could make none.
+func TestTangoIsContinuous(t *testing.T) {
+	for _, c := range []struct{ down, n float64 }{{4.753049234040367, 30}, {25.24695076595947, 30}, {42.07825127659907, 50}, {69.80087884552862, 75}} {
+		want := stat.Tango(0, c.down+1e-6, c.n)
+		interval(t, stat.Tango(0, c.down, c.n), want.Low, want.High, 1e-5)
+	}
+}
+
 func TestMcNemarOfNoChange(t *testing.T) {
 	near(t, "none", stat.McNemar(0, 0), 1, 0)
 	near(t, "as many both ways", stat.McNemar(5, 5), 1, 0)

@@ -74,6 +74,8 @@ func TestChangeOfLittle(t *testing.T) {
 		{"no weight", make([]stat.Difference, 5), -1, 1, 2},
 		{"twenty pairs without a change", differences(make([]float64, 20)...), -0.2, 0.2, 0.3},
 		{"all worse", differences(slices.Repeat([]float64{-1}, 20)...), -1, -0.6, 0.1},
+		{"all worse but one", differences(append(slices.Repeat([]float64{-1}, 19), 1)...), -1, -0.3, 0.1},
+		{"all better but one", differences(append(slices.Repeat([]float64{1}, 19), -1)...), 0.3, 1, 0.1},
 		{"one of a hundred a little better", differences(append(make([]float64, 99), 0.2)...), -0.02, 0.03, 0.005},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,6 +133,27 @@ func TestBootstrapOfManyClusters(t *testing.T) {
 			}
 			interval(t, got, m-half, m+half, half/10)
 		})
+	}
+}
+
+// Of more clusters than are drawn, as few neighbours are joined as the bound
+// allows: pairs whose sums are equal leave nothing to differ.
+func TestBootstrapJoinsAsFewNeighboursAsItMust(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	value := 0.0
+	mirrored := func(i int) float64 {
+		if i%2 == 0 {
+			value = r.Float64()
+		} else {
+			value = 1 - value
+		}
+		return value
+	}
+	for n, pairs := range map[int]bool{1000: false, 1500: true, 2000: true, 2500: false} {
+		got, ok := stat.Bootstrap(many(n, mirrored))
+		if !ok || (got.High-got.Low < 1e-9) != pairs {
+			t.Errorf("%d clusters: [%g, %g] %v, want pairs joined: %v", n, got.Low, got.High, ok, pairs)
+		}
 	}
 }
 

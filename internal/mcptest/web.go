@@ -63,14 +63,6 @@ func WebModes() map[string]WebMode {
 			w.Header().Set("Content-Length", "5000")
 			_, _ = io.WriteString(w, result(m.ID, text("half"))[:20])
 		}},
-		"web_killed": {Doc: "is killed in the middle of its first call, and started again", call: func(s *Site, w http.ResponseWriter, _ *http.Request, m message) {
-			if s.Asked("tools/call") == 1 {
-				s.restart()
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, good(m))
-		}},
 	}
 	maps.Copy(all, streams())
 	maps.Copy(all, sessions())
@@ -160,6 +152,14 @@ func sessions() map[string]WebMode {
 			}
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, result(m.ID, text("in a new session")))
+		}},
+		"web_killed": {Doc: "is killed in the middle of its first call, and started again", call: func(s *Site, w http.ResponseWriter, _ *http.Request, m message) {
+			if s.Asked("tools/call") == 1 {
+				s.restart()
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, good(m))
 		}},
 		"web_session_ever_lost": {Doc: "forgets every session", call: func(_ *Site, w http.ResponseWriter, _ *http.Request, _ message) {
 			http.Error(w, "session not found", http.StatusNotFound)
