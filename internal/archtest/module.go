@@ -25,6 +25,7 @@ type Module struct {
 	Path     string
 	Packages []*Package // sorted by folder
 	fset     *token.FileSet
+	exports  map[string]string // see exported
 }
 
 // Package is one folder with Go files, whatever their build constraints are.

@@ -6,18 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/types"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
 // typesOf type-checks a package of the module outside tests, with the export
 // data that the go command keeps of what it imports.
 func (m *Module) typesOf(p *Package) (*types.Info, error) {
-	exports, err := m.exports(p.Folder)
+	exports, err := m.exported()
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +32,9 @@ func (m *Module) typesOf(p *Package) (*types.Info, error) {
 	}
 	var files []*ast.File
 	for _, f := range p.Files {
-		if !f.Test && !f.Tagged {
+		if builds, err := build.Default.MatchFile(filepath.Join(m.Dir, p.Folder), f.Name); err != nil {
+			return nil, err
+		} else if builds && !f.Test {
 			files = append(files, f.AST)
 		}
 	}
@@ -42,9 +46,13 @@ func (m *Module) typesOf(p *Package) (*types.Info, error) {
 	return info, nil
 }
 
-// exports maps the packages that a folder depends on to their export data.
-func (m *Module) exports(folder string) (map[string]string, error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./"+folder)
+// exported maps the packages of the module, and those that they depend on, to
+// their export data. The go command is asked once.
+func (m *Module) exported() (map[string]string, error) {
+	if m.exports != nil {
+		return m.exports, nil
+	}
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./...")
 	cmd.Dir = m.Dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -56,6 +64,7 @@ func (m *Module) exports(folder string) (map[string]string, error) {
 	for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
 		var one struct{ ImportPath, Export string }
 		if err := dec.Decode(&one); errors.Is(err, io.EOF) {
+			m.exports = out
 			return out, nil
 		} else if err != nil {
 			return nil, err
