@@ -5,7 +5,6 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/journal"
 )
 
 // pricesHere is where the app's metadata has the *dsl.Prices of its command.
@@ -53,20 +52,4 @@ func begunWith(c *cli.Context, of map[string]engine.Cost) {
 	if len(of) > 0 && !c.IsSet("prices") {
 		goByPrices(c, of, prices(c))
 	}
-}
-
-// recordedPrices are those that a recorded run began with.
-func recordedPrices(dir string, from *engine.Source) map[string]engine.Cost {
-	if from == nil {
-		return nil
-	}
-	var recs []journal.Record
-	if home, err := journal.OpenHome(dir, journal.Exit); err == nil {
-		recs, _ = sourceRecords(home, from)
-	}
-	start, err := engine.ReadStart(recs)
-	if err != nil || start.Input.Origin == nil {
-		return nil
-	}
-	return start.Input.Origin.Prices
 }

@@ -35,9 +35,16 @@ func replayFlags() []cli.Flag {
 	}
 }
 
-// sourceOf is the recording that a run was asked to replay, or nil; a RUN is one
-// of the home dir.
-func sourceOf(c *cli.Context, dir string) (*engine.Source, error) {
+// source is a recording that a run replays.
+type source struct {
+	engine.Source
+	records []journal.Record
+	start   engine.Start // zero = the records have none
+}
+
+// sourceOf reads the recording that a run was asked to replay, or is nil; a RUN
+// is one of the home of the spec.
+func sourceOf(c *cli.Context) (*source, error) {
 	what, from := c.String("replay"), c.String("from")
 	how, err := onDrift(c)
 	if err != nil {
@@ -58,19 +65,53 @@ func sourceOf(c *cli.Context, dir string) (*engine.Source, error) {
 	if !ok {
 		return nil, usage("--replay %s: there are llm, tools and all", what)
 	}
-	src := &engine.Source{Layers: layers, OnDrift: how}
-	if !strings.ContainsAny(from, `/\`) && !exists(from) {
-		home, err := journal.OpenHome(dir, journal.Exit)
-		if err != nil {
-			return nil, infra(err)
+	s := &source{Source: engine.Source{Layers: layers, OnDrift: how}}
+	if err := s.read(c, from); err != nil {
+		return nil, err
+	}
+	s.start, _ = engine.ReadStart(s.records) // a recording may be a part of a run
+	return s, nil
+}
+
+// read finds the recording of a name, and reads it.
+func (s *source) read(c *cli.Context, from string) (err error) {
+	if strings.ContainsAny(from, `/\`) || exists(from) {
+		if s.File, err = filepath.Abs(from); err != nil {
+			return usage("--from: %w", err)
 		}
-		src.Run, err = runNamed(c, dir, home, from)
-		return src, err
+		s.records, err = sourceRecords(nil, &s.Source)
+		return err
 	}
-	if src.File, err = filepath.Abs(from); err != nil {
-		return nil, usage("--from: %w", err)
+	dir, err := homeOfSpec(c, c.Args().First())
+	if err != nil {
+		return err
 	}
-	return src, nil
+	home, err := journal.OpenHome(dir, journal.Exit)
+	if err != nil {
+		return infra(err)
+	}
+	if s.Run, err = runNamed(c, dir, home, from); err != nil {
+		return err
+	}
+	s.records, err = sourceRecords(home, &s.Source)
+	return err
+}
+
+// prices are those that the recorded run began with.
+func (s *source) prices() map[string]engine.Cost {
+	if s == nil || s.start.Input.Origin == nil {
+		return nil
+	}
+	return s.start.Input.Origin.Prices
+}
+
+// parameters are what the recorded run was given, of what the program takes: a
+// replay need not be given the question again.
+func (s *source) parameters(p *engine.Program) []byte {
+	if s == nil {
+		return nil
+	}
+	return takenBy(p, s.start.Input.Parameters)
 }
 
 // recording is what answers effects of a run besides the world, or nil.
@@ -83,13 +124,20 @@ func (s *session) recording(home *journal.Home) (*engine.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.recordingOf(recs), nil
+}
+
+// recordingOf is the records of the run's source as they answer effects.
+func (s *session) recordingOf(recs []journal.Record) *engine.Recording {
+	from := s.input.From
 	o := engine.RecordingOptions{Until: from.Until, Layers: from.Layers, Live: from.OnDrift == driftLive}
 	if from.File != "" {
 		o.Secrets = secretsOf(s.program, s.host)
 	}
-	return engine.NewRecording(recs, o), nil
+	return engine.NewRecording(recs, o)
 }
 
+// sourceRecords reads a source; home is needed for a run.
 func sourceRecords(home *journal.Home, from *engine.Source) ([]journal.Record, error) {
 	if from.File != "" {
 		recs, err := cassette.Load(from.File)
@@ -106,24 +154,6 @@ func sourceRecords(home *journal.Home, from *engine.Source) ([]journal.Record, e
 		return nil, unread(home, filepath.Dir(filepath.Dir(home.Folder(from.Run))), from.Run, err)
 	}
 	return recs, nil
-}
-
-// recordedParameters is what a recorded run was given, of what the program
-// takes: a replay need not be told the question again. What cannot be read is
-// told by whoever replays it.
-func recordedParameters(dir string, from *engine.Source, p *engine.Program) []byte {
-	if from == nil {
-		return nil
-	}
-	var recs []journal.Record
-	if home, err := journal.OpenHome(dir, journal.Exit); err == nil {
-		recs, _ = sourceRecords(home, from)
-	}
-	start, err := engine.ReadStart(recs)
-	if err != nil {
-		return nil
-	}
-	return takenBy(p, start.Input.Parameters)
 }
 
 // takenBy is what a program takes of the parameters that another was given.

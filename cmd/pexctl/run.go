@@ -55,38 +55,38 @@ func runSpec(c *cli.Context) error {
 	if liveModels(c) {
 		analyzers = append(analyzers, unsetKeys())
 	}
-	p, spec, err := compileWith(c, analyzers)
-	if err != nil {
-		return err
-	}
 	if err := checkParts(c); err != nil {
 		return err
 	}
 	if err := checkQuestion(c); err != nil {
 		return err
 	}
-	from, err := sourceOf(c, homeDir(c, spec))
+	from, err := sourceOf(c)
 	if err != nil {
 		return err
 	}
-	if begun := recordedPrices(homeDir(c, spec), from); len(begun) > 0 {
-		begunWith(c, begun)
-		p, spec, _ = dsl.Compile(spec.Path(), optionsFor(c, c.Args().First())) // which found nothing wrong
-	}
-	if err := trusted(c, spec, homeDir(c, spec)); err != nil {
+	begunWith(c, from.prices())
+	p, spec, err := compileWith(c, analyzers)
+	if err != nil {
 		return err
 	}
-	in, err := input(c, p, recordedParameters(homeDir(c, spec), from, p))
+	dir := homeDir(c, spec)
+	if err := trusted(c, spec, dir); err != nil {
+		return err
+	}
+	in, err := input(c, p, from.parameters(p))
 	if err != nil {
 		return err
 	}
 	if in.Origin, err = originOf(c, spec); err != nil {
 		return err
 	}
-	in.From = from
-	in.Aside = from != nil && len(from.Layers) == 0 // a replay of everything adds nothing to its conversation
+	if from != nil {
+		in.From = &from.Source
+		in.Aside = len(from.Layers) == 0 // a replay of everything adds nothing to its conversation
+	}
 	warnUnreadable(c, p, filepath.Dir(spec.File))
-	s := &session{c: c, json: wantJSON, dir: homeDir(c, spec), program: p, input: in}
+	s := &session{c: c, json: wantJSON, dir: dir, program: p, input: in}
 	s.hints = func(res *engine.Result) []string {
 		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)
 	}
@@ -100,18 +100,17 @@ func runSpec(c *cli.Context) error {
 	if err := s.create(); err != nil {
 		return err
 	}
-	if err := s.replayed(); err != nil {
+	if err := s.replayed(from); err != nil {
 		return errors.Join(err, s.close(), s.home.Remove(in.RunID))
 	}
 	return s.run()
 }
 
-// replayed connects the recording that answers the run, and the one it makes.
-func (s *session) replayed() (err error) {
-	if s.input.From != nil {
-		if s.options.Recorded, err = s.recording(s.home); err != nil {
-			return err
-		}
+// replayed connects the recording that answers the run, nil = none, and the one
+// it makes.
+func (s *session) replayed(from *source) error {
+	if from != nil {
+		s.options.Recorded = s.recordingOf(from.records)
 		unplug(&s.host, s.input.From)
 	}
 	return s.recordTo(s.c.String("record"))
