@@ -221,6 +221,16 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			engine.ToolOutput{Text: "204 No Content"},
 		},
 		{
+			"a key of the author's", func(c *tool.HTTPConfig) {
+				c.Method, c.URL = "DELETE", template(t, base+"/empty")
+				c.Headers = map[string]component.Template{"Idempotency-Key": template(t, "order-7")}
+			},
+			args{},
+			engine.WriteEffect,
+			asked{Method: "DELETE", Path: "/empty", Query: map[string][]string{}},
+			engine.ToolOutput{Text: "204 No Content"},
+		},
+		{
 			"a write that is sent on", func(c *tool.HTTPConfig) { c.Method, c.URL = "POST", template(t, base+"/moved") },
 			args{},
 			engine.WriteEffect,
@@ -254,8 +264,12 @@ func TestHTTPAsksAsItsAuthorWroteIt(t *testing.T) {
 			if diff := cmp.Diff(&tt.out, out); diff != "" {
 				t.Error(diff)
 			}
-			if wrote := tt.effect == engine.WriteEffect; (header.Get("Idempotency-Key") == "run-1/step.s1") != wrote {
-				t.Errorf("key %q", header.Get("Idempotency-Key"))
+			key := map[engine.Effect]string{engine.WriteEffect: "run-1/step.s1"}[tt.effect]
+			if tt.name == "a key of the author's" {
+				key = "order-7"
+			}
+			if got := header.Get("Idempotency-Key"); got != key {
+				t.Errorf("key %q, want %q", got, key)
 			}
 			if tt.name == "a search" && (header.Get("Authorization") != "Bearer s3cret" || len(header.Values("X-None")) > 0) {
 				t.Errorf("headers %v", header)

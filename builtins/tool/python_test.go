@@ -99,6 +99,33 @@ func TestPythonErrorsSayWhere(t *testing.T) {
 	}
 }
 
+// What an interpreter says before the program begins is told too, and a program
+// that could use the network is told as one.
+func TestPythonTellsWhatItsInterpreterSays(t *testing.T) {
+	const uncut = "\n[this machine does not permit to cut the program off from the network]"
+	tests := []struct{ name, script, text, err string }{
+		{"cut off", "echo cut off >&2; echo 42 > .pex-result", "42\n", ""},
+		{"not cut off", "echo network >&2; echo 42 > .pex-result", "42\n" + uncut, ""},
+		{"it does not start", "echo the library libpython is missing >&2; echo install it >&2; exit 127", "", "the library libpython is missing\ninstall it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			interpreter := filepath.Join(t.TempDir(), "python")
+			if err := os.WriteFile(interpreter, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			python := pythonTool(t, func(c *tool.PythonConfig) { c.Interpreter = interpreter })
+			if tt.err != "" {
+				fails(t, python, map[string]any{"source": "result = 42"}, tt.err)
+				return
+			}
+			if got := text(t, python, map[string]any{"source": "result = 42"}); got != tt.text {
+				t.Errorf("gave %q", got)
+			}
+		})
+	}
+}
+
 // The result is written by the tool's own code, which goes through no link.
 func TestPythonResultIsNotWrittenThroughALink(t *testing.T) {
 	python := pythonTool(t, nil)
