@@ -52,7 +52,7 @@ func (m *Module) exported() (map[string]string, error) {
 	if m.exports != nil {
 		return m.exports, nil
 	}
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./...")
+	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export", "./...")
 	cmd.Dir = m.Dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
