@@ -107,8 +107,8 @@ func unknownFlag(cmd *cli.Command, name string) error {
 		return usage("unknown flag --%s; the command comes first: pexctl %s %s", name, cmd.HelpName, strings.Join(names(cmd.Subcommands), "|"))
 	}
 	meant := ""
-	if near := nearest(name, append(known, "help")); near != "" {
-		meant = "; did you mean --" + near + "?"
+	if s := flagMeant(cmd, name, known); s != "" {
+		meant = "; did you mean " + s + "?"
 	}
 	dashes := "--"
 	if len(name) == 1 {

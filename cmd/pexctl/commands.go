@@ -87,6 +87,9 @@ func visible(commands []*cli.Command) []*cli.Command {
 // unknownCommand refuses a name that is none of the commands below path.
 func unknownCommand(path []string, name string, commands []*cli.Command) error {
 	known, whole := names(commands), strings.Join(append(path, name), " ")
+	if here := commandSynonyms[whole]; here != "" {
+		return usage("unknown command %q; did you mean %s?", whole, here)
+	}
 	if near := nearest(name, known); near != "" {
 		return usage("unknown command %q; did you mean %s?", whole, strings.Join(append(path, near), " "))
 	}
