@@ -2,8 +2,10 @@ package journal_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pexctl/pex/engine/journal"
 )
@@ -61,6 +63,44 @@ func BenchmarkCommit(b *testing.B) {
 				seq++
 				appended(b, f, journal.Record{Seq: seq, Kind: journal.Result, Path: "step.s1/turn.1/model", Body: body})
 			}
+		})
+	}
+}
+
+// BenchmarkWitness is one tick of 1 kB in two files by turns, of which one keeps
+// its extent in the lock file: x is what a commit costs with it, by medians.
+func BenchmarkWitness(b *testing.B) {
+	for _, d := range []journal.Durability{journal.Sync, journal.Async} {
+		b.Run(string(d), func(b *testing.B) {
+			h := home(b, b.TempDir(), d)
+			body := []byte(`"` + strings.Repeat("x", 900) + `"`)
+			var files [2]*journal.File
+			var took [2][]time.Duration
+			for i := range files {
+				f, err := h.Create(fmt.Sprint("r", i))
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer f.Close()
+				files[i] = f
+			}
+			files[0].WithoutWitness()
+			seq := uint64(0)
+			for b.Loop() {
+				seq++
+				for k := range files {
+					i := (int(seq) + k) % len(files)
+					began := time.Now()
+					appended(b, files[i], journal.Record{Seq: seq, Kind: journal.Result, Path: "step.s1/turn.1/model", Body: body})
+					took[i] = append(took[i], time.Since(began))
+				}
+			}
+			for i := range took {
+				slices.Sort(took[i])
+			}
+			median := func(i int) float64 { return float64(took[i][len(took[i])/2]) }
+			b.ReportMetric(median(1)/median(0), "x")
+			b.ReportMetric(median(0), "ns/commit")
 		})
 	}
 }

@@ -28,3 +28,6 @@ func WithoutLinks() (restore func()) {
 
 // Take locks a file that is open.
 var Take = take
+
+// WithoutWitness has a file that is open keep no extent in its lock file.
+func (f *File) WithoutWitness() { f.reaches = nil }

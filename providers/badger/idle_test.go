@@ -5,6 +5,7 @@ package badger_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -176,6 +177,42 @@ func BenchmarkNotes(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkWitness is a write of 2 kB to two open stores by turns, of which one
+// counts its writes in a file: x is what a write costs with it, by medians.
+func BenchmarkWitness(b *testing.B) {
+	var stores [2]*badger.Store
+	var took [2][]time.Duration
+	write := func(i, id int) {
+		in := interaction("c", fmt.Sprint(id))
+		in.Answer = strings.Repeat("x", 2000)
+		if err := stores[i].Append(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range stores {
+		stores[i] = badger.Open(b.TempDir(), badger.Options{Idle: time.Hour})
+		defer stores[i].Close()
+		write(i, 0)
+	}
+	if err := badger.WithoutWitness(stores[0]); err != nil {
+		b.Fatal(err)
+	}
+	for id := 1; b.Loop(); id++ {
+		for k := range stores {
+			i := (id + k) % len(stores)
+			began := time.Now()
+			write(i, id)
+			took[i] = append(took[i], time.Since(began))
+		}
+	}
+	for i := range took {
+		slices.Sort(took[i])
+	}
+	median := func(i int) float64 { return float64(took[i][len(took[i])/2]) }
+	b.ReportMetric(median(1)/median(0), "x")
+	b.ReportMetric(median(0), "ns/write")
 }
 
 // BenchmarkHandOver is the wait for a store that rests open elsewhere.
