@@ -182,10 +182,12 @@ type Reply struct {
 	Calls      []ToolCall    `json:"calls,omitempty"`
 	Stop       StopKind      `json:"stop"`
 	Usage      Tokens        `json:"usage"`
-	Estimated  bool          `json:"estimated,omitempty"` // Usage was not reported: characters / 4
-	Model      string        `json:"model,omitempty"`     // the model that answered, as the provider names it
-	ID         string        `json:"id,omitempty"`        // the provider's id of the reply
-	Attempts   int           `json:"attempts,omitempty"`  // requests made, when more than one
+	Estimated  bool          `json:"estimated,omitempty"`   // Usage was not reported: characters / 4
+	Uncounted  bool          `json:"uncounted,omitempty"`   // a server answered and did not report Usage
+	Sent       int           `json:"sent_tokens,omitempty"` // an estimate of the request's messages, where the server counted less than half of it: it may have cut them; else 0
+	Model      string        `json:"model,omitempty"`       // the model that answered, as the provider names it
+	ID         string        `json:"id,omitempty"`          // the provider's id of the reply
+	Attempts   int           `json:"attempts,omitempty"`    // requests made, when more than one
 	Latency    time.Duration `json:"latency,omitempty"`
 	FirstToken time.Duration `json:"first_token,omitempty"` // streams: time to the first delta
 }

@@ -106,6 +106,7 @@ func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, e
 	if r.settle(held, reservation{tokens: reply.Usage.Total(), cost: cost}) && req.Metered {
 		s.Record(Warned{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
 	}
+	s.checkReply(m.spec.Name, c.Role, reply)
 	r.spoken.replied(s, c, reply)
 	s.Record(ModelCalled{Model: m.spec.Name, Tokens: reply.Usage, Cost: cost})
 	if r.emit.on() {

@@ -64,12 +64,13 @@ type run struct {
 	wrote      bool
 	uncertain  uncertain // of the root
 	missed     *Miss
-	unanswered *ModelError // what ended it
-	failed     string      // where the spec defines the llm of the last call that failed
-	unkept     bool        // the journal could not be appended to
-	granted    bool        // of the root: a call has vectors made that it was granted
-	outdated   bool        // another version's prompts were met
-	closing    bool        // the finalizer runs: effects are allowed, the reserve is open
+	unanswered *ModelError     // what ended it
+	failed     string          // where the spec defines the llm of the last call that failed
+	unkept     bool            // the journal could not be appended to
+	granted    bool            // of the root: a call has vectors made that it was granted
+	outdated   bool            // another version's prompts were met
+	warned     map[string]bool // of the root: see warnOnce
+	closing    bool            // the finalizer runs: effects are allowed, the reserve is open
 	walk       *kernel.Scope
 	reason     StopReason
 	err        string

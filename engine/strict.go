@@ -15,3 +15,10 @@ import (
 type SchemaHolder interface {
 	Unheld(s ModelSettings, schema json.RawMessage) component.Faults
 }
+
+// SchemaEnforcer is a capability of a provider's Config: the value of
+// options.structured_output with which the server enforces a schema, "" = it has
+// that value, or the provider has none.
+type SchemaEnforcer interface {
+	EnforcingOutput() string
+}

@@ -66,6 +66,9 @@ func (f *finalizer) Run(s *engine.Scope) error {
 			s.Record(engine.Answered{Answer: a})
 			return nil
 		}
+		if out := v.Program.Output; out != nil && !out.Schema.IsZero() && (n == 2 || n == 1 && left == 0) {
+			warnUnenforced(s, "finalizer", f.cfg.LLM.Name)
+		}
 		if left == 0 {
 			return engine.Fail(engine.StopOutputInvalid, "output.repair.max_attempts", "the finalizer's answer was not usable: %s\nThe answer was:\n%s", wrong, r.Text)
 		}

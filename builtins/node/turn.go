@@ -61,6 +61,9 @@ func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) 
 		if r.Stop == engine.MaxTokens {
 			why.text += " (" + cutOff(s.View(), llm, r) + ")"
 		}
+		if n == 2 || n == 1 && *left == 0 {
+			warnUnenforced(s, role, llm)
+		}
 		if *left == 0 {
 			return outcome{}, unusable(role, why, r.Text)
 		}

@@ -52,3 +52,13 @@ func (c *Config) Check(s engine.ModelSettings) component.Faults {
 func address(base string) (*url.URL, component.Faults) {
 	return call.Bare(strings.TrimSuffix(strings.TrimRight(cmp.Or(base, defaultBaseURL), "/"), "/v1"), "https://host, and /v1/messages is added to it")
 }
+
+var _ engine.SchemaEnforcer = (*Config)(nil)
+
+// EnforcingOutput implements engine.SchemaEnforcer.
+func (c *Config) EnforcingOutput() string {
+	if c.StructuredOutput == nativeSchema {
+		return ""
+	}
+	return nativeSchema
+}

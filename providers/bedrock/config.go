@@ -97,3 +97,13 @@ func recent(id string) bool {
 	minor, _ := strconv.Atoi(n[2]) // or none: 0
 	return major > 4 || major == 4 && minor >= 5
 }
+
+var _ engine.SchemaEnforcer = (*Config)(nil)
+
+// EnforcingOutput implements engine.SchemaEnforcer.
+func (c *Config) EnforcingOutput() string {
+	if c.StructuredOutput == formNone || c.StructuredOutput == formInstruction {
+		return formAuto
+	}
+	return ""
+}

@@ -47,7 +47,7 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 	if err != nil {
 		return nil, err
 	}
-	out.Latency = time.Since(started)
+	out.Latency, out.Uncounted, out.Sent = time.Since(started), uncounted(out), uncountedInput(req, out)
 	if attempts > 1 {
 		out.Attempts = attempts
 	}

@@ -2,6 +2,7 @@ package call_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -284,4 +285,42 @@ func TestWaitsAreReported(t *testing.T) {
 			t.Errorf("at an open breaker, after %s: %+v", time.Since(begin), waits)
 		}
 	})
+}
+
+func TestRepliesSayWhatTheServerDidNotCount(t *testing.T) {
+	long := strings.Repeat("The 27 invoices of March are late. ", 400)
+	prompt := func(text string) engine.Request {
+		return engine.Request{
+			Messages: []engine.Message{{Role: engine.User, Text: engine.Text{text}}},
+			Tools:    []engine.ToolDef{{Name: "x", Input: json.RawMessage(`{"d":"` + long + `"}`)}},
+		}
+	}
+	tests := []struct {
+		name      string
+		req       engine.Request
+		reply     engine.Reply
+		uncounted bool
+		sent      int
+	}{
+		{"all counted", prompt(long), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 3000}}, false, 0},
+		{"nothing counted", prompt(long), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 9}, Estimated: true}, true, 0},
+		{"blocked", prompt(long), engine.Reply{Stop: engine.ContentFiltered, Estimated: true}, false, 0},
+		{"cut by the server", prompt(long), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1024}}, false, 3500},
+		{"short", prompt("hi"), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 1}}, false, 0},
+		{"long tokens", prompt(strings.Repeat("=", 9000) + strings.Repeat(" \n", 9000)), engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 200}}, false, 0},
+	}
+	var s site
+	s.status.Store(200)
+	c := s.caller(t, 1)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := c.Reply(t.Context(), &tt.req, func(context.Context) (*engine.Reply, error) {
+				r := tt.reply
+				return &r, nil
+			})
+			if err != nil || got.Uncounted != tt.uncounted || got.Sent != tt.sent {
+				t.Errorf("uncounted %v, sent %d: %v", got.Uncounted, got.Sent, err)
+			}
+		})
+	}
 }

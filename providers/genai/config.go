@@ -39,3 +39,13 @@ func (c *Config) Check(s engine.ModelSettings) component.Faults {
 	}
 	return append(out, call.CheckHeaders(c.Headers)...)
 }
+
+var _ engine.SchemaEnforcer = (*Config)(nil)
+
+// EnforcingOutput implements engine.SchemaEnforcer.
+func (c *Config) EnforcingOutput() string {
+	if c.StructuredOutput == "json_schema" {
+		return ""
+	}
+	return "json_schema"
+}

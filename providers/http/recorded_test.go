@@ -89,7 +89,7 @@ func TestRecordedReplies(t *testing.T) {
 		reasoning string
 	}{
 		{"chat_reasoning.json", engine.Reply{ID: "chatcmpl-1", Model: "deepseek-reasoner", Text: moss, Stop: engine.EndTurn, Usage: thirty}, "Green or brown?"},
-		{"chat_parts.json", engine.Reply{ID: "chatcmpl-2", Model: "m", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 8, Output: 4}, Estimated: true}, ""},
+		{"chat_parts.json", engine.Reply{ID: "chatcmpl-2", Model: "m", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 8, Output: 4}, Estimated: true, Uncounted: true}, ""},
 		{"chat_tools.json", engine.Reply{ID: "chatcmpl-3", Model: "m", Stop: engine.ToolUse, Usage: engine.Tokens{Input: 88, Output: 42}, Calls: calltest.Calls("call_a", "find", `{"q":"moss"}`, "call_b", "find", `{"q":"fern"}`)}, ""},
 		{"converse_text.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: engine.Tokens{Input: 2119, Output: 41, Cached: 2000, CacheWrite: 100}}, "I need the finder."},
 		{"converse_thinking_tools.json", engine.Reply{
@@ -110,10 +110,10 @@ func TestRecordedReplies(t *testing.T) {
 		}, ""},
 		{"gemini_blocked.json", engine.Reply{ID: "r-3", Model: "gemini-2.5-flash", Text: "the prompt was blocked: PROHIBITED_CONTENT", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 19}}, ""},
 		{"gemini_safety.json", engine.Reply{ID: "r-4", Model: "gemini-2.5-flash", Text: "Take the", Stop: engine.ContentFiltered, Usage: engine.Tokens{Input: 19, Output: 2}}, ""},
-		{"text_tgi.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
-		{"text_opensearch.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
-		{"text_string.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
-		{"text_blocks.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true}, ""},
+		{"text_tgi.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true, Uncounted: true}, ""},
+		{"text_opensearch.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true, Uncounted: true}, ""},
+		{"text_string.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true, Uncounted: true}, ""},
+		{"text_blocks.json", engine.Reply{ID: "q-1", Text: moss, Stop: engine.EndTurn, Usage: estimate, Estimated: true, Uncounted: true}, ""},
 	} {
 		t.Run(r.file, func(t *testing.T) {
 			base, asked := serving(t, 200, "application/json", calltest.Recorded(t, "recorded/"+r.file))

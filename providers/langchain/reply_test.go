@@ -65,8 +65,8 @@ func TestReplies(t *testing.T) {
 		{"maritaca", "maritaca", `{"answer":"x","model":"s","usage":{"prompt_tokens":5,"completion_tokens":9}}`, 0, reply(engine.EndTurn, 5, 9, "", "s")},
 		{"maritaca at the limit", "maritaca", `{"answer":"x","usage":{"prompt_tokens":5,"completion_tokens":9}}`, 9, reply(engine.MaxTokens, 5, 9)},
 		{"bytes that are no text", "maritaca", "{\"answer\":\"x\xff\",\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":9}}", 0, engine.Reply{Text: "x\uFFFD", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 5, Output: 9}}},
-		{"nothing said, nothing counted", "ernie", `{"result":"","usage":{"prompt_tokens":0,"completion_tokens":0}}`, 0, engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 3}, Estimated: true}},
-		{"counts that are none", "maritaca", `{"answer":"x","usage":{"prompt_tokens":-5,"completion_tokens":9}}`, 0, engine.Reply{Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 3, Output: 1}, Estimated: true}},
+		{"nothing said, nothing counted", "ernie", `{"result":"","usage":{"prompt_tokens":0,"completion_tokens":0}}`, 0, engine.Reply{Stop: engine.EndTurn, Usage: engine.Tokens{Input: 3}, Estimated: true, Uncounted: true}},
+		{"counts that are none", "maritaca", `{"answer":"x","usage":{"prompt_tokens":-5,"completion_tokens":9}}`, 0, engine.Reply{Text: "x", Stop: engine.EndTurn, Usage: engine.Tokens{Input: 3, Output: 1}, Estimated: true, Uncounted: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

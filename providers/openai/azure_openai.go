@@ -75,3 +75,13 @@ func azureHint(c *AzureConfig) func(*engine.ModelError, string) string {
 		return ""
 	}
 }
+
+var _ engine.SchemaEnforcer = (*AzureConfig)(nil)
+
+// EnforcingOutput implements engine.SchemaEnforcer.
+func (c *AzureConfig) EnforcingOutput() string {
+	if c.StructuredOutput == "json_schema" {
+		return ""
+	}
+	return "json_schema"
+}

@@ -41,3 +41,13 @@ func (c *Config) Check(s engine.ModelSettings) component.Faults {
 func address(base string) (*url.URL, component.Faults) {
 	return call.Bare(cmp.Or(base, defaultBaseURL), "https://host/v1")
 }
+
+var _ engine.SchemaEnforcer = (*Config)(nil)
+
+// EnforcingOutput implements engine.SchemaEnforcer.
+func (c *Config) EnforcingOutput() string {
+	if c.StructuredOutput == "json_schema" {
+		return ""
+	}
+	return "json_schema"
+}

@@ -125,3 +125,13 @@ func nineCharacters(id string) string {
 	text := new(big.Int).SetBytes(sum[:]).Text(62)
 	return text[len(text)-9:]
 }
+
+var _ engine.SchemaEnforcer = (*MistralConfig)(nil)
+
+// EnforcingOutput implements engine.SchemaEnforcer.
+func (c *MistralConfig) EnforcingOutput() string {
+	if c.StructuredOutput == "json_schema" {
+		return ""
+	}
+	return "json_schema"
+}

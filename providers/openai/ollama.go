@@ -75,3 +75,13 @@ func ollamaHint(host string) func(*engine.ModelError, string) string {
 		return ""
 	}
 }
+
+var _ engine.SchemaEnforcer = (*OllamaConfig)(nil)
+
+// EnforcingOutput implements engine.SchemaEnforcer.
+func (c *OllamaConfig) EnforcingOutput() string {
+	if c.StructuredOutput == "json_schema" {
+		return ""
+	}
+	return "json_schema"
+}
