@@ -79,13 +79,17 @@ func TestPagesNameWhatExists(t *testing.T) {
 	}
 }
 
-// checkedPages are README.md, SECURITY.md and the pages in docs and specs, as
-// slash paths from the root. Decision records describe their own time, and
-// golden files what a model wrote.
+// checkedPages returns README.md, SECURITY.md and the pages in docs, specs and
+// new projects, as slash paths from the root. Decision records describe their
+// own time, and golden files hold what a model wrote.
 func checkedPages(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, path := range pages(t, filepath.Join(top, "README.md"), filepath.Join(top, "SECURITY.md"), filepath.Join(top, "docs"), filepath.Join(top, "specs")) {
+	roots := []string{"README.md", "SECURITY.md", "docs", "specs", "builtins/starter/templates"}
+	for i, root := range roots {
+		roots[i] = filepath.Join(top, filepath.FromSlash(root))
+	}
+	for _, path := range pages(t, roots...) {
 		name, err := filepath.Rel(top, path)
 		if err != nil {
 			t.Fatal(err)

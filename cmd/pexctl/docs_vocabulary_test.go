@@ -170,7 +170,7 @@ func (v vocabulary) problem(m mention) string {
 
 var (
 	dottedKey   = regexp.MustCompile(`^[a-z_]+(\[\])?(\.[a-z_<>]+(\[\])?)+$`)
-	foreignName = regexp.MustCompile(`^[\w.]+\.(json|jsonl|yaml|lock|log|mod|sh|toml|ts|tsv|ai|co|com|net)$`) // a reader's file, or a host
+	foreignName = regexp.MustCompile(`^[\w.]+\.(csv|json|jsonl|md|yaml|lock|log|mod|sh|toml|ts|tsv|ai|co|com|net)$`) // a reader's file, or a host
 	keyValue    = regexp.MustCompile(`^[a-z_]+: `)
 	placeholder = regexp.MustCompile(`<[a-z]+>`)
 	shellWord   = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s|;&<>()"'])+|[|;&<>()]`)
@@ -192,7 +192,7 @@ func (v vocabulary) commandProblem(line string) string {
 		words = words[:end]
 	}
 	name := words
-	if end := slices.IndexFunc(words, func(s string) bool { return strings.ToUpper(s) == s }); end >= 0 {
+	if end := slices.IndexFunc(words, func(s string) bool { return strings.ToUpper(s) == s || s[0] == '%' }); end >= 0 {
 		name = words[:end] // pexctl runs COMMAND
 	}
 	if len(name) == 0 || slices.Contains([]string{"--version", "--help", "help"}, name[0]) {
@@ -201,6 +201,9 @@ func (v vocabulary) commandProblem(line string) string {
 	c, err := find(v.app, name)
 	if err != nil {
 		return err.Error()
+	}
+	if c.Command == nil {
+		return "a command comes before flags"
 	}
 	for _, word := range words {
 		name, _, _ := strings.Cut(strings.Trim(word, "[]"), "=")

@@ -177,7 +177,7 @@ func (m *importer) fits() error {
 		m.remind(m.from, "type", Changed, "the second form of a conversational agent: it is imported as one; a question is text here, files go along by pexctl run --file")
 		return nil
 	case chatUI:
-		m.remind(m.from, "type", Changed, "a conversational agent for pages: it is imported as one; pexctl serve has a page and an event stream of its own")
+		m.remind(m.from, "type", Changed, "a conversational agent for web pages: it is imported as one; pexctl run --events writes events as JSON lines, not as AG-UI events")
 		return nil
 	case "flow", "conversational_flow":
 		return fmt.Errorf("%s: a %s agent has no plan: it runs its tools one after another; "+
