@@ -250,3 +250,27 @@ func (e *ModelError) Retryable() bool {
 		return false
 	}
 }
+
+// KeyVariables are the environment variables that hold the credentials of a
+// model whose spec names no api_key_env.
+type KeyVariables struct {
+	Names    []string // of the API key; the first that is set counts
+	Others   []string // of other credentials that the provider takes instead
+	Required bool     // the provider's own server refuses requests without a key
+}
+
+// Keyed is a capability of a model's Config: it says where the key is. A Config
+// without it takes no key but that of api_key_env.
+type Keyed interface{ KeyVariables() KeyVariables }
+
+// Offline is a capability of a model's Config: its model answers from files, and
+// needs neither a network nor a key.
+type Offline interface{ AnswersOffline() }
+
+// KeyVariablesOf are those that a model's Config declares.
+func KeyVariablesOf(config any) KeyVariables {
+	if c, ok := config.(Keyed); ok {
+		return c.KeyVariables()
+	}
+	return KeyVariables{}
+}

@@ -98,6 +98,15 @@ type ModelSpec struct {
 	Cost         *Cost // nil = not known, which is not free
 }
 
+// Offline says whether the llm needs neither a network nor a key.
+func (m *ModelSpec) Offline() bool {
+	_, ok := m.Config.(Offline)
+	return ok
+}
+
+// KeyVariables are those of the llm's provider.
+func (m *ModelSpec) KeyVariables() KeyVariables { return KeyVariablesOf(m.Config) }
+
 // ToolSpec is one tool of the spec.
 type ToolSpec struct {
 	Name           string

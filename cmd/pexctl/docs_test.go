@@ -22,6 +22,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/engine"
 )
 
 const top = "../.."
@@ -57,15 +58,18 @@ func TestComponentsPageSaysWhereKeysAreLookedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, provider := range slices.Sorted(maps.Keys(defaultKeyEnv)) {
-		kind, _, _ := strings.Cut(provider, "/")
-		_, part, _ := strings.Cut(string(page), "### `provider: "+kind+"`")
+	keyed := 0
+	for _, f := range catalog().Models {
+		_, part, _ := strings.Cut(string(page), "### `provider: "+f.Type+"`")
 		part, _, _ = strings.Cut(part, "\n### ")
-		for _, name := range defaultKeyEnv[provider] {
-			if !strings.Contains(part, name) {
-				t.Errorf("%s: nothing is said of %s", provider, name)
+		for _, name := range engine.KeyVariablesOf(f.Config()).Names {
+			if keyed++; !strings.Contains(part, name) {
+				t.Errorf("%s: nothing is said of %s", f.Type, name)
 			}
 		}
+	}
+	if keyed < 11 {
+		t.Errorf("%d key variables are known, 11 were", keyed)
 	}
 }
 

@@ -163,7 +163,7 @@ func afterFailure(path, home string, p *engine.Program, res *engine.Result) []st
 // same call later on.
 func afterProvider(path, home string, p *engine.Program, res *engine.Result) (lines []string) {
 	used := func(m *engine.ModelSpec) bool { return strings.Contains(res.StopReason.Message, "llm "+m.Name+":") }
-	i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return used(&m) && !slices.Contains(alone, m.Provider) })
+	i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return used(&m) && !m.Offline() })
 	if i >= 0 {
 		lines = append(lines, fmt.Sprintf("next: what is wrong with it: pexctl models ping %s --llm %s", path, quoted(p.Models[i].Name)))
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/providers/badger"
-	"github.com/pexctl/pex/providers/langchain"
 )
 
 // hostSettings is where a program's host is built for.
@@ -54,7 +53,7 @@ func newHost(p *engine.Program, s hostSettings) (h engine.Host, err error) {
 	h = engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.env, Secrets: hidden(p, s.env), Repair: node.RepairArguments}
 	defer func() { err = concealed(err, h.Secrets) }()
 	for i := range p.Models {
-		if s.offline && !slices.Contains(alone, p.Models[i].Provider) {
+		if s.offline && !p.Models[i].Offline() {
 			continue
 		}
 		m, err := newModel(&p.Models[i], s)
@@ -122,7 +121,7 @@ func newModel(spec *engine.ModelSpec, s hostSettings) (engine.Model, error) {
 		RateLimit: spec.RateLimit, UserAgent: "pexctl/" + buildVersion(), Dir: s.dir, Root: s.root, Allow: slices.Clone(s.allow), Env: s.env,
 		Certificates: certificates(s.env),
 	}
-	names := keyEnv(spec)
+	names := spec.KeyVariables().Names
 	if spec.APIKeyEnv != "" {
 		names = []string{spec.APIKeyEnv}
 	}
@@ -177,33 +176,6 @@ func memoryDir(p *engine.Program, s hostSettings) (string, error) {
 	}
 	return "", fmt.Errorf("memory.path: %s leads out of the project %s; --allow-path opens a folder outside it", p.Memory.Path, s.root)
 }
-
-// defaultKeyEnv is where a provider's key is looked for when the spec names no
-// api_key_env: the variables that the provider's own tools use, the first first.
-var defaultKeyEnv = map[string][]string{
-	"openai":       {"OPENAI_API_KEY"},
-	"azure_openai": {"AZURE_OPENAI_API_KEY"},
-	"anthropic":    {"ANTHROPIC_API_KEY"},
-	"bedrock":      {"AWS_BEARER_TOKEN_BEDROCK"},
-	"googleai":     {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-	"mistral":      {"MISTRAL_API_KEY"},
-
-	"langchain/cloudflare":  {"CLOUDFLARE_API_TOKEN"},
-	"langchain/ernie":       {"ERNIE_ACCESS_TOKEN"},
-	"langchain/huggingface": {"HF_TOKEN"},
-	"langchain/maritaca":    {"MARITACA_API_KEY"},
-}
-
-// keyEnv is where the key of an llm is looked for that names no api_key_env.
-func keyEnv(spec *engine.ModelSpec) []string {
-	if c, ok := spec.Config.(*langchain.Config); ok {
-		return defaultKeyEnv[spec.Provider+"/"+c.Backend]
-	}
-	return defaultKeyEnv[spec.Provider]
-}
-
-// alone are the providers that need nobody: neither a network nor a key.
-var alone = []string{scriptedProvider, "cassette"}
 
 func newTool(spec *engine.ToolSpec, s hostSettings) (engine.HostTool, error) {
 	f, ok := s.catalog.Tools.Find(spec.Type)

@@ -57,16 +57,16 @@ func unsetHint(m *engine.ModelSpec, path string, names []string) string {
 // = it works without: the author names no variable, and its server is not the
 // provider's own or takes other credentials.
 func requiredKey(m *engine.ModelSpec) []string {
-	if slices.Contains(alone, m.Provider) {
+	if m.Offline() {
 		return nil
 	}
 	if m.APIKeyEnv != "" {
 		return []string{m.APIKeyEnv}
 	}
-	if m.BaseURL.Text != "" || !slices.Contains([]string{"openai", "anthropic", "googleai", "mistral"}, m.Provider) {
-		return nil
+	if known := m.KeyVariables(); known.Required && m.BaseURL.Text == "" {
+		return known.Names
 	}
-	return keyEnv(m)
+	return nil
 }
 
 // writtenAt is where a spec has an llm: its entry under llms, or the keys of the

@@ -134,12 +134,10 @@ type llmKey struct {
 }
 
 func keyOf(m *engine.ModelSpec) llmKey {
-	k := llmKey{Env: append([]string{}, keyEnv(m)...)}
-	switch {
-	case m.APIKeyEnv != "":
+	known := m.KeyVariables()
+	k := llmKey{Env: slices.Concat([]string{}, known.Names, known.Others)}
+	if m.APIKeyEnv != "" {
 		k.Env = []string{m.APIKeyEnv}
-	case m.Provider == "bedrock":
-		k.Env = append(k.Env, "AWS_ACCESS_KEY_ID")
 	}
 	for _, name := range k.Env {
 		if environment(name) != "" {

@@ -41,7 +41,8 @@ type listedModel struct {
 	Limits   listedLimits  `json:"limits"`
 	Params   engine.Params `json:"params"`
 
-	known bool // the price is not the spec's own
+	known   bool // the price is not the spec's own
+	offline bool
 }
 
 // listedLimits bound the calls of an llm; zero is left out.
@@ -107,7 +108,7 @@ func listedOf(p *placedModel) listedModel {
 	m := p.spec
 	out := listedModel{
 		Name: m.Name, Agent: p.agent, Path: pathOf(m), Provider: m.Provider, Model: m.Params.Model, Key: keyOf(m),
-		UsedBy: append([]string{}, p.use.by...), Fallback: append([]string{}, m.Fallback...),
+		offline: m.Offline(), UsedBy: append([]string{}, p.use.by...), Fallback: append([]string{}, m.Fallback...),
 		BaseURL: addressOf(m), Params: m.Params, Cost: m.Cost,
 		Limits: listedLimits{
 			m.RateLimit.RequestsPerMinute, m.RateLimit.TokensPerMinute, m.RateLimit.MaxConcurrent,
@@ -139,7 +140,7 @@ func (m listedModel) priceText() string {
 		return usd(m.Cost.Input) + ", " + usd(m.Cost.Output) + " (table)"
 	case m.Cost != nil:
 		return usd(m.Cost.Input) + ", " + usd(m.Cost.Output)
-	case slices.Contains(alone, m.Provider):
+	case m.offline:
 		return "-"
 	}
 	return "unknown"

@@ -211,7 +211,7 @@ func (p *ping) run(ctx context.Context) {
 }
 
 func (p *ping) ask(ctx context.Context, a *pinged) {
-	if slices.Contains(alone, a.spec.Provider) {
+	if a.spec.Offline() {
 		a.note = a.spec.Provider + ": needs nobody"
 		return
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 
@@ -49,7 +48,7 @@ func variablesOf(p *engine.Program, env func(string) string, take func(name, val
 			values[name] = value
 		}
 	}
-	for _, name := range slices.Concat(append(slices.Collect(maps.Values(defaultKeyEnv)), ambientSecrets)...) {
+	for _, name := range slices.Concat(keyVariables(), ambientSecrets) {
 		see(name, true)
 	}
 	for _, name := range proxies {
@@ -61,6 +60,14 @@ func variablesOf(p *engine.Program, env func(string) string, take func(name, val
 	_ = json.Unmarshal(p.Source, &source) // the compiler wrote it
 	variablesIn(source, "", see)
 	return values
+}
+
+// keyVariables are the variables in which the providers look for a key.
+func keyVariables() (names []string) {
+	for _, f := range catalog().Models {
+		names = append(names, engine.KeyVariablesOf(f.Config()).Names...)
+	}
+	return names
 }
 
 // variablesIn passes on the variables that a resolved spec names, of agents within

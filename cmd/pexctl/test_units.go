@@ -84,7 +84,7 @@ func llmOptions(spec *dsl.Spec, p *engine.Program) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for i := range p.Models {
 		m := &p.Models[i]
-		if v := spec.LLM(m.Name).Get("options"); len(v.Entries()) > 0 && m.Provider != "scripted" && m.Provider != "cassette" {
+		if v := spec.LLM(m.Name).Get("options"); len(v.Entries()) > 0 && !m.Offline() {
 			out[m.Name] = v.JSON()
 		}
 	}

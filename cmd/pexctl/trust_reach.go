@@ -45,7 +45,7 @@ func reachedBy(t *engine.ToolSpec) []string {
 
 // reachedByModel is where an llm is, and the variables that may hold its key.
 func reachedByModel(m *engine.ModelSpec) (lines, keys []string) {
-	if slices.Contains(alone, m.Provider) {
+	if m.Offline() {
 		return nil, nil
 	}
 	line := fmt.Sprintf("sends prompts to %s of %s", m.Params.Model, m.Provider)
@@ -62,7 +62,7 @@ func reachedByModel(m *engine.ModelSpec) (lines, keys []string) {
 	if m.APIKeyEnv != "" {
 		return lines, nil // it stands in the entry
 	}
-	return lines, keyEnv(m)
+	return lines, m.KeyVariables().Names
 }
 
 // usedVariables names the variables of the environment that an entry names, and

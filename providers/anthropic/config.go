@@ -30,6 +30,11 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
+// KeyVariables says where the key is found.
+func (*Config) KeyVariables() engine.KeyVariables {
+	return engine.KeyVariables{Names: []string{"ANTHROPIC_API_KEY"}, Required: true}
+}
+
 var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
 
 // Check implements component.Checker.

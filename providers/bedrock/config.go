@@ -53,6 +53,11 @@ type Config struct {
 	Extra            map[string]any `yaml:"extra" doc:"Fields of the model's own (additionalModelRequestFields), such as top_k; they replace ours of the same name."`
 }
 
+// KeyVariables says where the key is found.
+func (*Config) KeyVariables() engine.KeyVariables {
+	return engine.KeyVariables{Names: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Others: []string{"AWS_ACCESS_KEY_ID"}}
+}
+
 var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
 
 // Check implements component.Checker.

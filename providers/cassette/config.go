@@ -21,6 +21,9 @@ type Config struct {
 	Repeat bool   `yaml:"repeat" doc:"A request that is asked more often than it was recorded gets its last reply again; else that fails. Each run begins anew."`
 }
 
+// AnswersOffline marks the provider as one without a network and a key.
+func (*Config) AnswersOffline() {}
+
 // Build makes a model that answers from a recording; it is an engine.RunModel
 // and an engine.SequencedModel. The file is read at the first call.
 func Build(c *Config, s engine.ModelSettings) (engine.Model, error) {

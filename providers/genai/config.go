@@ -25,6 +25,11 @@ type Config struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body, such as generationConfig: {topK: 5}; they replace fields of the same name, and go into objects of the same name."`
 }
 
+// KeyVariables says where the key is found.
+func (*Config) KeyVariables() engine.KeyVariables {
+	return engine.KeyVariables{Names: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Required: true}
+}
+
 var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
 
 // Check implements component.Checker.

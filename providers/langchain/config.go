@@ -28,6 +28,17 @@ type Config struct {
 	ExtraBody         map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
+// KeyVariables says where the key of the backend is found, or, where none is
+// chosen, the key of any.
+func (c *Config) KeyVariables() (known engine.KeyVariables) {
+	for _, b := range backends {
+		if b.key != "" && (c.Backend == b.name || c.Backend == "") {
+			known.Names = append(known.Names, b.key)
+		}
+	}
+	return known
+}
+
 var _ component.Checker[engine.ModelSettings] = (*Config)(nil)
 
 // Check implements component.Checker.

@@ -33,6 +33,11 @@ type AzureConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name."`
 }
 
+// KeyVariables says where the key is found.
+func (*AzureConfig) KeyVariables() engine.KeyVariables {
+	return engine.KeyVariables{Names: []string{"AZURE_OPENAI_API_KEY"}}
+}
+
 // azureLimits is the first version that knows max_completion_tokens,
 // stream_options and parallel_tool_calls.
 const azureLimits = "2024-09-01"

@@ -35,6 +35,11 @@ type MistralConfig struct {
 	ExtraBody        map[string]any                `yaml:"extra_body" doc:"Fields to put into each request body; they replace fields of the same name. The platform refuses fields that it does not know."`
 }
 
+// KeyVariables says where the key is found.
+func (*MistralConfig) KeyVariables() engine.KeyVariables {
+	return engine.KeyVariables{Names: []string{"MISTRAL_API_KEY"}, Required: true}
+}
+
 const mistralBaseURL = "https://api.mistral.ai/v1"
 
 var _ component.Checker[engine.ModelSettings] = (*MistralConfig)(nil)

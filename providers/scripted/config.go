@@ -21,6 +21,9 @@ type Config struct {
 	File    string  `yaml:"file" file:"replies" doc:"A YAML or JSON file with a list of replies, taken after the inline ones. The compiler reads it."`
 }
 
+// AnswersOffline marks the provider as one without a network and a key.
+func (*Config) AnswersOffline() {}
+
 // Reply is one reply of a script.
 type Reply struct {
 	Role       string             `yaml:"role" enum:"planner|executor|reflector|finalizer|judge|summarizer" doc:"Who must ask; none = anyone."`

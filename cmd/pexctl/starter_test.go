@@ -1,0 +1,26 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/pexctl/pex/builtins/starter"
+	"github.com/pexctl/pex/engine"
+)
+
+// A project begins with the variable in which its provider looks for the key.
+func TestProjectsBeginWithTheKeyOfTheirProvider(t *testing.T) {
+	for _, p := range starter.Providers() {
+		f, ok := catalog().Models.Find(p.Name)
+		if !ok {
+			t.Errorf("there is no provider %s", p.Name)
+			continue
+		}
+		want := ""
+		if names := engine.KeyVariablesOf(f.Config()).Names; len(names) > 0 {
+			want = names[0]
+		}
+		if p.Key != want {
+			t.Errorf("%s: the project names %q, the provider reads %q", p.Name, p.Key, want)
+		}
+	}
+}
