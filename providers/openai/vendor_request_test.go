@@ -163,6 +163,42 @@ func TestKeysOfVendorsStandWhereTheyBelong(t *testing.T) {
 	}
 }
 
+// A server that wants a key is not asked without one; one that does not is.
+func TestAServerThatWantsAKeyIsNotAskedWithoutOne(t *testing.T) {
+	for _, v := range []struct {
+		name  string
+		build func(base, key string) (engine.Model, error)
+		wants bool
+	}{
+		{"azure", func(base, key string) (engine.Model, error) {
+			c := azureDefaults()
+			return openai.NewAzure(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: key}, calltest.NoWaits)
+		}, true},
+		{"ollama", func(base, key string) (engine.Model, error) {
+			c := ollamaDefaults()
+			return openai.NewOllama(&c, engine.ModelSettings{Model: "m", BaseURL: base, APIKey: key}, calltest.NoWaits)
+		}, false},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			base, asked := refusing(t, http.StatusBadRequest, `{"error": {"message": "no"}}`)
+			for _, key := range []string{"sk-1234", ""} {
+				*asked = 0
+				m := built(t)(v.build(base, key))
+				_, err := m.Generate(t.Context(), question, nil)
+				_, _, also := m.(engine.Embedder).Embed(t.Context(), []string{"x"})
+				if want := v.wants && key == ""; want && (*asked != 0 || !noKeySaid(err) || !noKeySaid(also)) || !want && *asked != 2 {
+					t.Errorf("key %q: asked %d times: %v, %v", key, *asked, err, also)
+				}
+			}
+		})
+	}
+}
+
+func noKeySaid(err error) bool {
+	e, ok := errors.AsType[*engine.ModelError](err)
+	return ok && e.Kind == engine.AuthError && strings.Contains(e.Message, "no API key")
+}
+
 func TestAddressesOfVendors(t *testing.T) {
 	azure := func(version, deployment string) func(base string) (engine.Model, error) {
 		return func(base string) (engine.Model, error) {
