@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -147,5 +148,63 @@ func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
 				t.Errorf("warnings %q", res.Warnings)
 			}
 		})
+	}
+}
+
+// Earlier versions ended a run where the history could not be read, and kept the
+// stop code in the journal.
+func TestAJournalKeepsTheStopCodeOfAStoreInTrouble(t *testing.T) {
+	for code, want := range map[string]engine.StopCode{
+		"store_full": engine.StopStoreFull, "store_corrupt": engine.StopStoreCorrupt, "error": engine.StopInternal,
+	} {
+		j := &journal.Memory{}
+		run := func() *engine.Result {
+			store := &enginetest.Store{Err: &engine.RefusedError{Err: errors.New("not this one")}, Fails: 1}
+			in := engine.Input{RunID: "r", MemoryID: "m", Parameters: map[string]any{"question": "q"}}
+			return engine.Run(t.Context(), remembering(endsWith("s1 ok one")), in, engine.Host{Memory: store}, engine.Options{Journal: j})
+		}
+		run()
+		changed := 0
+		for i, r := range j.Records {
+			if r.Kind == journal.Result && r.Status == journal.Failed {
+				f := journal.DecodeFailure(r.Body)
+				f.Code = code
+				j.Records[i].Body, j.Records[i].Encoded = f.Encode(), true
+				changed++
+			}
+		}
+		if res := run(); changed != 1 || res.StopReason.Code != want {
+			t.Errorf("%s, in %d records: %+v", code, changed, res.StopReason)
+		}
+	}
+}
+
+// short is a journal that takes so many records.
+type short struct {
+	journal.Memory
+	room int
+	err  error
+}
+
+func (s *short) Append(recs []journal.Record) (*journal.Ticket, error) {
+	if s.room -= len(recs); s.room < 0 {
+		return nil, s.err
+	}
+	return s.Memory.Append(recs)
+}
+
+func TestAJournalThatCannotBeWrittenNamesTheTrouble(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want engine.StopCode
+	}{
+		{fmt.Errorf("append: %w", journal.ErrFull), engine.StopStoreFull},
+		{fmt.Errorf("append: %w", journal.ErrCorrupt), engine.StopStoreCorrupt},
+		{errors.New("input/output error"), engine.StopStoreUnavailable},
+	} {
+		res := engine.Run(t.Context(), program(map[string]does{"a": note("a")}), question(), engine.Host{}, engine.Options{Journal: &short{err: tt.err}})
+		if res.StopReason.Code != tt.want || !strings.Contains(res.StopReason.Message, tt.err.Error()) {
+			t.Errorf("%v: %s, %+v", tt.err, res.Status, res.StopReason)
+		}
 	}
 }

@@ -224,3 +224,21 @@ func TestACallEndsAfterTheTimeoutOfItsTool(t *testing.T) {
 		})
 	}
 }
+
+// A retry policy holds for tools that read or are idempotent; a write is made
+// once, also where its failure is definite.
+func TestAWriteIsAttemptedOnce(t *testing.T) {
+	for effect, want := range map[engine.Effect]int{engine.ReadEffect: 3, engine.IdempotentEffect: 3, engine.WriteEffect: 1, "": 1} {
+		calls := 0
+		tool := named("x", fake{effect, func(context.Context, *engine.Call) (*engine.ToolOutput, error) {
+			calls++
+			return nil, errors.New("no such account")
+		}})
+		tool.Spec.Retry = engine.RetryPolicy{MaxAttempts: 3, InitialDelay: time.Nanosecond}
+		var recs []engine.ToolRecord
+		session(t, program(map[string]does{"a": called("x", 1, false, &recs)}), engine.Host{Tools: []engine.HostTool{tool}}, &journal.Memory{}, engine.Options{})
+		if calls != want || recs[0].Status != engine.CallError {
+			t.Errorf("effect %q: %d attempts, %s: %s", effect, calls, recs[0].Status, recs[0].Text())
+		}
+	}
+}

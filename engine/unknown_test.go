@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -224,6 +225,64 @@ func TestARepeatedCallKeepsItsKey(t *testing.T) {
 	}
 }
 
+// TestKeysOfCallsSideBySide: of identical calls in rounds, those of a round side
+// by side and ended one after another, which got the key of which.
+func TestKeysOfCallsSideBySide(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rounds []string // u = unknown, o = ok
+		keys   string   // as in TestARepeatedCallKeepsItsKey
+	}{
+		{"the first of two in doubt is repeated", []string{"uu", "o"}, "aba"},
+		{"one that succeeded settles the other that was made with its key", []string{"u", "ou", "o"}, "aaad"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				all := strings.Join(c.rounds, "")
+				keys := make([]string, len(all))
+				pay := named("pay", fake{engine.WriteEffect, func(_ context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+					i, err := strconv.Atoi(call.Path[strings.LastIndexByte(call.Path, '.')+1:])
+					if err != nil {
+						return nil, err
+					}
+					keys[i] = call.Key
+					time.Sleep(time.Duration(i+1) * time.Second)
+					if all[i] == 'u' {
+						return nil, engine.UnknownOutcome(errReset)
+					}
+					return &engine.ToolOutput{Text: "fine"}, nil
+				}})
+				pay.Spec.OnUnknown = engine.ContinueUnknown
+				node := func(s *engine.Scope) error {
+					at := 0
+					for _, round := range c.rounds {
+						first := at
+						at += len(round)
+						if err := s.Parallel(len(round), func(int) string { return "" }, func(i int, s *engine.Scope) error {
+							_, _, err := s.Tool(fmt.Sprint("tool.", first+i), engine.Invocation{Tool: "pay"})
+							return err
+						}); err != nil {
+							return err
+						}
+					}
+					return nil
+				}
+				h := engine.Host{Tools: []engine.HostTool{pay}}
+				if res := session(t, program(map[string]does{"a": node}), h, &journal.Memory{}, engine.Options{}); res.Status != engine.Completed {
+					t.Fatalf("%+v", res.StopReason)
+				}
+				var got strings.Builder
+				for _, k := range keys {
+					got.WriteByte('a' + byte(slices.Index(keys, k)))
+				}
+				if got.String() != c.keys {
+					t.Errorf("%s, not %s: %q", got.String(), c.keys, keys)
+				}
+			})
+		})
+	}
+}
+
 // TestASkippedWriteKeepsItsKey: a person left it as it is, so nobody knows, and
 // the model calls again.
 func TestASkippedWriteKeepsItsKey(t *testing.T) {
@@ -364,5 +423,110 @@ func TestAForkKeepsTheKeyOfAnUnknownWrite(t *testing.T) {
 	res := fork(j, engine.Options{Resolve: map[string]string{"tool.0": "redo"}})
 	if res.Status != engine.Completed || len(keys) != 2 || keys[0] != "r/tool.0" || keys[1] != keys[0] {
 		t.Errorf("%+v %q", res.StopReason, keys)
+	}
+}
+
+// TestAForkKeepsTheKeyOfARepeatedWrite: the write that a killed run left open
+// repeated an earlier one, with the key of that one.
+func TestAForkKeepsTheKeyOfARepeatedWrite(t *testing.T) {
+	var keys []string
+	pay := named("pay", fake{engine.WriteEffect, func(_ context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+		if keys = append(keys, call.Key); len(keys) == 1 {
+			return nil, engine.UnknownOutcome(errReset)
+		}
+		return &engine.ToolOutput{Text: "fine"}, nil
+	}})
+	pay.Spec.OnUnknown = engine.ContinueUnknown
+	p := program(map[string]does{"a": func(s *engine.Scope) error {
+		for i := range 2 {
+			if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "pay"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	h := engine.Host{Tools: []engine.HostTool{pay}}
+	parent := &journal.Memory{Paranoid: true}
+	session(t, p, h, parent, engine.Options{})
+	begun := slices.IndexFunc(parent.Records, func(r journal.Record) bool { return r.Kind == journal.Intent && r.Path == "tool.1" })
+	j := &journal.Memory{Paranoid: true}
+	fork := func(o engine.Options) *engine.Result {
+		o.Journal = j
+		o.Recorded = engine.NewRecording(parent.Records[:begun+1], engine.RecordingOptions{Until: 1 << 32})
+		return engine.Run(t.Context(), p, engine.Input{RunID: "fork", Parameters: map[string]any{"question": "q"}}, h, o)
+	}
+	if res := fork(engine.Options{}); res.StopReason.Code != engine.StopNeedsReview || len(keys) != 2 {
+		t.Fatalf("%+v %q", res.StopReason, keys)
+	}
+	res := fork(engine.Options{Resolve: map[string]string{"tool.1": "redo"}})
+	if want := []string{"r/tool.0", "r/tool.0", "r/tool.0"}; res.Status != engine.Completed || !slices.Equal(keys, want) {
+		t.Errorf("%+v %q", res.StopReason, keys)
+	}
+}
+
+// TestKeysOfRepeatedCallsOfAgents: the calls of an agent's runs within a run are
+// known to each other, but not to those of another program, whose tool may do
+// something else.
+func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
+	var keys []string
+	pay := named("pay", fake{engine.WriteEffect, func(_ context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+		keys = append(keys, call.Key)
+		return nil, engine.UnknownOutcome(errReset)
+	}})
+	pay.Spec.OnUnknown = engine.ContinueUnknown
+	calls := func(s *engine.Scope) error {
+		_, _, err := s.Tool(fmt.Sprint("tool.", len(keys)), engine.Invocation{Tool: "pay"})
+		return err
+	}
+	inner := program(map[string]does{"a": calls})
+	inner.Name, inner.Digest = "inner", "sha256:inner"
+	p := program(map[string]does{"a": func(s *engine.Scope) error {
+		if err := calls(s); err != nil {
+			return err
+		}
+		for _, name := range []string{"first", "second"} {
+			if _, err := s.Agent(name, inner, nil); err != nil {
+				return err
+			}
+		}
+		return calls(s)
+	}})
+	h := engine.Host{Tools: []engine.HostTool{pay}}
+	h.Nested = func(*engine.Program, map[string]any) (engine.Host, error) {
+		return engine.Host{Tools: []engine.HostTool{pay}}, nil
+	}
+	res := session(t, p, h, &journal.Memory{}, engine.Options{})
+	if want := []string{"r/tool.0", "r/first/tool.1", "r/first/tool.1", "r/tool.0"}; res.Status != engine.Completed || !slices.Equal(keys, want) {
+		t.Errorf("%+v %q", res.StopReason, keys)
+	}
+}
+
+// TestAnAttemptInDoubtKeepsTheKey: a later attempt that is refused says nothing
+// of the one before it.
+func TestAnAttemptInDoubtKeepsTheKey(t *testing.T) {
+	for first, want := range map[error]string{engine.UnknownOutcome(errReset): "r/tool.0", errors.New("busy"): "r/tool.1"} {
+		var keys []string
+		put := named("put", fake{engine.IdempotentEffect, func(_ context.Context, call *engine.Call) (*engine.ToolOutput, error) {
+			switch keys = append(keys, call.Key); len(keys) {
+			case 1:
+				return nil, first
+			case 2:
+				return nil, errors.New("no such account")
+			}
+			return &engine.ToolOutput{Text: "fine"}, nil
+		}})
+		put.Spec.Retry = engine.RetryPolicy{MaxAttempts: 2, InitialDelay: time.Nanosecond}
+		p := program(map[string]does{"a": func(s *engine.Scope) error {
+			for i := range 2 {
+				if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "put"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}})
+		res := session(t, p, engine.Host{Tools: []engine.HostTool{put}}, &journal.Memory{}, engine.Options{})
+		if res.Status != engine.Completed || !slices.Equal(keys, []string{"r/tool.0", "r/tool.0", want}) {
+			t.Errorf("after %v: %+v %q", first, res.StopReason, keys)
+		}
 	}
 }
