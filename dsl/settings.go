@@ -24,7 +24,7 @@ func textsOf(set []setting) []string {
 // settings reads overrides: a mapping of paths, or a list of "path=yaml".
 func (c *compiler) settings(v *value, path string) (out []setting) {
 	switch {
-	case v == nil || v.kind == null:
+	case v == nil:
 	case v.kind == dict:
 		for _, e := range v.entries {
 			out = append(out, setting{e.key + "=" + string(e.val.appendJSON(nil)), e.place})

@@ -134,7 +134,7 @@ func decided(recs []journal.Record, path string) string {
 		}
 	}
 	if slices.ContainsFunc(journal.Standing(recs), func(r journal.Record) bool { return r.Path == path && r.Class == journal.Question }) {
-		return fmt.Sprintf("%s was asked, and nobody answered in time", path)
+		return fmt.Sprintf("%s was asked and never answered", path)
 	}
 	return fmt.Sprintf("no question was asked at %s", path)
 }
