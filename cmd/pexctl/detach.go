@@ -153,7 +153,7 @@ func (d *detached) failed(c *cli.Context, home *journal.Home, log *os.File, code
 	}
 	fmt.Fprint(c.App.ErrWriter, fitFor(c.App.ErrWriter, string(text)))
 	if err := home.Remove(d.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return infra(err)
+		return infra(fmt.Errorf("remove the folder of run %s: %w", d.Run, err))
 	}
 	if code <= exitOK {
 		return infra(fmt.Errorf("run %s ended before it began", d.Run))
