@@ -234,8 +234,26 @@ func (f *files) neighbours(rel string) string {
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(most)
-	if near := diag.Nearest(filepath.Base(rel), names); near != "" && near != filepath.Base(rel) {
+	if near := nearestFile(filepath.Base(rel), names); near != "" && near != filepath.Base(rel) {
 		return "did you mean " + near + "?"
 	}
 	return ""
+}
+
+// nearestFile returns the file that a misspelt name most likely stands for; "" =
+// none is near. An extension that both have makes no name nearer.
+func nearestFile(name string, files []string) string {
+	ext := strings.TrimPrefix(filepath.Ext(name), ".")
+	var stems, others []string
+	for _, f := range files {
+		if stem, ok := strings.CutSuffix(f, ext); ok {
+			stems = append(stems, stem) // with the dot
+		} else {
+			others = append(others, f)
+		}
+	}
+	if near := diag.Nearest(strings.TrimSuffix(name, ext), stems); near != "" {
+		return near + ext
+	}
+	return diag.Nearest(name, others)
 }

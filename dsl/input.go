@@ -25,14 +25,16 @@ func Inputs(p *engine.Program, question string, flags []string, file []byte) (ma
 			in.values[p.Parameters[i].Name] = d
 		}
 	}
-	in.file(file)
+	readable := in.file(file)
 	for _, f := range flags {
 		in.flag(f)
 	}
 	if question != "" {
 		in.set("question", question, question)
 	}
-	in.check()
+	if readable { // otherwise the file may hold what is required
+		in.check()
+	}
 	if len(in.errs) > 0 {
 		return nil, errors.Join(in.errs...)
 	}
@@ -76,20 +78,22 @@ func (in *inputs) declared(name string) *engine.Parameter {
 	return nil
 }
 
-func (in *inputs) file(b []byte) {
+// file takes the parameters of a JSON object; false means that it is none.
+func (in *inputs) file(b []byte) bool {
 	if len(b) == 0 {
-		return
+		return true
 	}
 	v, err := fromJSON(&source{name: "parameters", text: b, kind: resolved})
 	if err != nil || v.kind != dict {
 		in.fail("the parameters are not one JSON object: %w", orNotObject(err))
-		return
+		return false
 	}
 	for _, e := range v.entries {
 		if in.declared(e.key) != nil {
 			in.take(e.key, e.val)
 		}
 	}
+	return true
 }
 
 func orNotObject(err error) error {

@@ -21,6 +21,7 @@ var notOurs = map[string]map[string]string{
 	},
 	"docs/costs.md": {
 		"-latest":             "the end of a model's name",
+		"num_ctx":             "a setting of Ollama",
 		"retires: 2026-12-31": "a key of a Prices file, which has no table in the reference",
 	},
 	"docs/extending.md": {
