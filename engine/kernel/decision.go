@@ -14,25 +14,39 @@ type stamp struct {
 }
 
 // stamp is that of a decision made now, in this session.
-func (r *run) stamp() stamp { return stamp{r.o.By, r.o.Wall().UnixNano()} }
+func (r *run) stamp() *stamp { return &stamp{r.o.By, r.o.Wall().UnixNano()} }
 
-func stampOf(rec *journal.Record) stamp { return stamp{rec.By, rec.Wall} }
+// stampOf is that of a recorded decision, nil where the record has none.
+func stampOf(rec *journal.Record) *stamp {
+	if rec.By == nil && rec.Wall == 0 {
+		return nil
+	}
+	return &stamp{rec.By, rec.Wall}
+}
 
-func (s stamp) on(rec journal.Record) journal.Record {
-	rec.By, rec.Wall = s.by, s.wall
+// on puts the stamp on a record; nil leaves it as it is.
+func (s *stamp) on(rec journal.Record) journal.Record {
+	if s != nil {
+		rec.By, rec.Wall = s.by, s.wall
+	}
 	return rec
 }
 
 // decision tells of a record if it is a decision: about an effect, or, where e
 // is nil, about the run.
 func (r *run) decision(rec *journal.Record, e *effect) {
-	switch {
-	case r.o.Decided == nil:
-	case e == nil:
-		r.o.Decided(Decided{Record: rec})
-	case e.class == journal.Question, rec.By != nil, rec.Status == journal.Skipped, rec.Kind == journal.Answer:
-		r.o.Decided(Decided{rec, e.class, e.request})
+	if r.o.Decided != nil && (e == nil || e.class == journal.Question || rec.By != nil || rec.Status == journal.Skipped || rec.Kind == journal.Answer) {
+		r.announce(*rec, e)
 	}
+}
+
+// announce is apart, so that records which are no decisions stay off the heap.
+func (r *run) announce(rec journal.Record, e *effect) {
+	d := Decided{Record: &rec}
+	if e != nil {
+		d.Class, d.Request = e.class, e.request
+	}
+	r.o.Decided(d)
 }
 
 // underWay is the key of a write in the context of its Perform.

@@ -63,16 +63,15 @@ type outcome struct {
 	body     []byte
 	value    any
 	doubt    []byte // of a write: the encoded Failure of an unknown outcome
-	stamp           // of a decision
+	stamp    *stamp // of a decision; nil = it is none
 	fatal    error  // ends the session
 }
 
 // result is the record of an effect's outcome.
 func (e *effect) result(out outcome) journal.Record {
-	return journal.Record{
+	return out.stamp.on(journal.Record{
 		Kind: journal.Result, Path: e.path, Status: out.status, Body: out.body, Encoded: out.encoded, Value: out.value,
-		By: out.by, Wall: out.wall,
-	}
+	})
 }
 
 // effects is a list in issue order.
