@@ -197,9 +197,12 @@ func (s *Scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effe
 		call.Key = at.key(key)
 		masked := mask{s.r.host.Secrets}
 		to, rest := masked.deltas(stream)
-		ctx = WithRetryNotice(WithRetries(ctx, s.r.retries), func(e RetryEvent) {
-			send(Event{Type: ModelRetrying, Model: m.spec.Name, Role: req.Role}.retrying(e, masked))
-		})
+		ctx = WithRetries(ctx, s.r.retries)
+		if s.r.emit.on() {
+			ctx = WithRetryNotice(ctx, func(e RetryEvent) {
+				send(Event{Type: ModelRetrying, Model: m.spec.Name, Role: req.Role}.retrying(e, masked))
+			})
+		}
 		reply, err := model.Generate(ctx, &call, to)
 		rest()
 		if err != nil {

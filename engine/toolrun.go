@@ -112,7 +112,7 @@ func (c *toolRun) effect(name string, said []exchange, allowed int) kernel.Effec
 	call := Call{
 		Args: c.rec.Args, RunID: s.r.input.RunID, Path: joinPath(s.Path(), name), Context: c.u.Context,
 		Session: s.r.session(), Files: s.r.root().input.given(),
-		Lookup: s.r.lookup(c.rec.Args), Progress: func(text string) { send(Event{Type: ToolProgress, Text: t.mask.text(text)}) },
+		Lookup: s.r.lookup(c.rec.Args), Progress: c.progress(send),
 		Kept: func(d ToolDefinition) ToolDefinition { return t.mask.definition(d.Visible()) },
 	}
 	var shown <-chan struct{}
@@ -216,9 +216,21 @@ func triesOf(f *journal.Failure) tries {
 	return t
 }
 
+// progress passes on what the tool says while it runs.
+func (c *toolRun) progress(send func(Event)) func(string) {
+	if !c.s.r.emit.on() {
+		return func(string) {}
+	}
+	masked := c.tool.mask
+	return func(text string) { send(Event{Type: ToolProgress, Text: masked.text(text)}) }
+}
+
 // sender sends events of the call while it is under way.
 func (c *toolRun) sender() func(Event) {
 	send, tool := c.s.transients(c.name), c.rec.Tool
+	if !c.s.r.emit.on() {
+		return send
+	}
 	return func(ev Event) {
 		ev.Tool = tool
 		send(ev)
