@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/remote"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/regular"
 )
 
 // A spec at an address is kept in the home, in a folder named after its bytes,
@@ -61,7 +62,7 @@ func keepFetched(home string, body []byte) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, "spec.yaml")
-	if known, err := os.ReadFile(file); err == nil && sha256.Sum256(known) == sum {
+	if known, err := regular.ReadFile(file); err == nil && sha256.Sum256(known) == sum {
 		return file, nil
 	}
 	ignored(home)
