@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
 
@@ -48,7 +49,7 @@ func try(dir string) (*os.File, error) {
 		return nil, err
 	}
 	name := filepath.Join(dir, lockName)
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := regular.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

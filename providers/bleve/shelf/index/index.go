@@ -2,7 +2,9 @@ package index
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +13,8 @@ import (
 	"github.com/blevesearch/bleve/v2/document"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	"github.com/blevesearch/bleve/v2/mapping"
+
+	"github.com/pexctl/pex/engine/regular"
 )
 
 const (
@@ -48,7 +52,21 @@ type Index struct {
 // somebody else has it open.
 func Open(folder string, m *mapping.IndexMappingImpl) (*Index, error) {
 	return begin(folder, m, func(settings map[string]any) (bleve.Index, error) {
+		if err := openable(folder); err != nil {
+			return nil, err
+		}
 		return bleve.OpenUsing(folder, settings)
+	})
+}
+
+// openable says whether an index has only files and folders: bleve would wait for
+// the other end of a named pipe.
+func openable(folder string) error {
+	return filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && !e.Type().IsRegular() {
+			err = fmt.Errorf("%w: %s is %w", ErrBroken, path, regular.ErrType)
+		}
+		return err
 	})
 }
 
