@@ -79,6 +79,27 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// Wherever a file ends, the process goes on: bolt maps as much as there was.
+func TestFilesThatEndEarly(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "x")
+	kept(t, whole)
+	x := must(index.Open(whole, must(index.Mapping("en"))(t)))(t)
+	for i := range 20 { // moves the parts of bolt's file
+		put(t, x, []string{string(rune('d' + i)), "ship"})
+	}
+	closed(t, x)
+	for at := range 16 {
+		dir := filepath.Join(t.TempDir(), "x")
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		harm(t, filepath.Join(dir, "store/root.bolt"), func(b []byte) []byte { return b[:len(b)*at/16] })
+		if _, err := use(t, dir); err != nil && !errors.Is(err, index.ErrBroken) {
+			t.Errorf("at %d/16: %v", at, err)
+		}
+	}
+}
+
 // Whatever byte is another one, the process goes on.
 func TestFlippedBytes(t *testing.T) {
 	for at := range 24 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -61,6 +62,7 @@ func (x *Index) die() { x.once.Do(func() { close(x.dead) }) }
 func (x *Index) do(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
+		debug.SetPanicOnFault(true) // a file that is shorter than what is mapped of it
 		defer func() {
 			if r := recover(); r != nil {
 				done <- fmt.Errorf("%w: %v", ErrBroken, r)
@@ -101,6 +103,7 @@ func (x *Index) Abandon() {
 	}
 	go func() {
 		// What is broken may panic once more; nobody needs it.
+		debug.SetPanicOnFault(true)
 		defer func() { _ = recover() }()
 		_ = inside.Close()
 	}()
