@@ -30,6 +30,45 @@ planner: {llm: m}
 executor: {llm: m}
 `
 
+// askSpec is an agent whose only write waits for a person.
+const askSpec = `apiVersion: pex/v1
+kind: Agent
+metadata: {name: asks}
+llms:
+  m:
+    provider: scripted
+    options:
+      replies:
+        - {role: planner, text: '{"steps": ["Book it"]}'}
+        - {role: executor, when: call == 1, tool_calls: [{name: book, arguments: {}}]}
+        - {role: executor, when: prompt contains "booked", text: it is booked}
+        - {role: reflector, when: prompt contains "it is booked", text: '{"result": "It is booked."}'}
+planner: {llm: m}
+executor: {llm: m}
+memory: {backend: none}
+tools:
+  book: {type: command, effect: write, approval: always, argv: [sh, -c, 'echo "write $PEX_IDEMPOTENCY_KEY book" >> ledger; echo booked']}
+`
+
+// searchSpec is an agent that searches documents, whose index is in the home.
+const searchSpec = `apiVersion: pex/v1
+kind: Agent
+metadata: {name: finder}
+llms:
+  m:
+    provider: scripted
+    options:
+      replies:
+        - {role: planner, text: '{"steps": ["Look it up"]}'}
+        - {role: executor, when: call == 1, tool_calls: [{name: find, arguments: {query: opens Mondays}}]}
+        - {role: executor, when: prompt contains "opens at 10", text: we open at 10}
+        - {role: reflector, when: prompt contains "we open at 10", text: '{"result": "We open at 10."}'}
+planner: {llm: m}
+executor: {llm: m}
+memory: {backend: none}
+tools: {find: {type: retrieve, root: docs}}
+`
+
 const homeTrust = `{"version": 1, "trusted": [{"digest": "sha256:0000000000000000000000000000000000000000000000000000000000000000", "files": ["a.yaml"]}]}
 `
 
@@ -38,8 +77,9 @@ var homeDamages = append([]string{
 	"flip 25", "flip 75", "flip 95", "cut line", "garbage", "fifo", "folder", "device", "dangling",
 }, damages...)
 
-// Every file of a home with a run that ended, one that was killed, a
-// conversation, an evaluation and trusted digests, damaged in every way: no
+// Every file of a home with a run that ended, one that was killed, one that waits
+// for a person, a conversation, an evaluation, an index and trusted digests,
+// damaged in every way: no
 // command hangs or panics, and none shows something else than the truth and
 // says that all is well.
 func TestAnyDamageToAHomeIsNamedOrDoesNoHarm(t *testing.T) {
@@ -52,6 +92,17 @@ func TestAnyDamageToAHomeIsNamedOrDoesNoHarm(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.home, "trust.json"), []byte(homeTrust), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	w.write("asks.yaml", []byte(askSpec))
+	if code := w.finish(w.command(fate{}, "run", "asks.yaml", "go", "--run-id", "asks"), fate{}); code != waits {
+		t.Fatalf("the run that asks ended %d", code)
+	}
+	w.write("search.yaml", []byte(searchSpec))
+	if err := os.Mkdir(filepath.Join(w.dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.write("docs/hours.md", []byte("# Hours\n\nThe shop opens at 10 on Mondays.\n"))
+	w.ok("run", "search.yaml", "go", "--run-id", "finds")
+	w.ok("runs", "rm", "finds", "--yes")
 	s := w.begin(fate{})
 	w.until(s, func() bool { return strings.Count(string(w.read(filepath.Join(w.dir, "ledger"))), " r/") > 5 })
 	_ = s.Process.Kill()
@@ -102,15 +153,56 @@ func (w *world) cell(what string, truth map[string]string, want *result) (named 
 		return s.stdout.String(), code
 	}
 	use("store", "check")
-	if list, code := use("runs", "ls"); code == done && (!strings.Contains(list, `"ended"`) || !strings.Contains(list, `"r"`)) {
-		w.t.Errorf("%s: runs ls leaves a run out: %s", what, list)
+	if list, code := use("runs", "ls"); code == done {
+		for _, id := range []string{"ended", "r", "asks"} {
+			if !strings.Contains(list, fmt.Sprintf("%q", id)) {
+				w.t.Errorf("%s: runs ls leaves %s out: %s", what, id, list)
+			}
+		}
+	}
+	if got, code := use("run", "search.yaml", "go", "--run-id", "again"); code == done && !strings.Contains(got, `"response": "We open at 10."`) {
+		w.t.Errorf("%s: the search gave something else: %s", what, got)
 	}
 	for _, show := range homeShows {
 		if got, code := use(strings.Fields(show)...); code == done && got != truth[show] {
 			w.t.Errorf("%s: %s shows something else than it was", what, show)
 		}
 	}
-	return w.comesToItsEnd(what, want) || named
+	asked, ended := w.isApproved(what), w.comesToItsEnd(what, want)
+	return named || asked || ended
+}
+
+// isApproved resumes the run that waits for a person and approves: its write is
+// made once, or a command says why not.
+func (w *world) isApproved(what string) (named bool) {
+	w.t.Helper()
+	args := []string{"resume", "asks"}
+	for range 3 {
+		s := w.command(fate{}, args...)
+		switch code := w.finish(s, fate{}); code {
+		case done:
+			if got := w.result(s); got.Response != "It is booked." {
+				w.t.Errorf("%s: the approved run ended otherwise: %s", what, got.Response)
+			}
+			for key, times := range w.ledger() {
+				if strings.HasPrefix(key, "write asks/") && times != 1 {
+					w.t.Errorf("%s: %s was performed %d times", what, key, times)
+				}
+			}
+			return false
+		case waits:
+			for _, q := range w.result(s).Interrupts {
+				args = append(args, "--answer", q.Path+"=approve")
+			}
+		case infra:
+			return true
+		default:
+			w.t.Errorf("%s: resume of the run that asks ended %d: %s", what, code, s.stderr.String())
+			return false
+		}
+	}
+	w.t.Errorf("%s: the run asks without end", what)
+	return false
 }
 
 // comesToItsEnd resumes the killed run: it comes to its end with each write made

@@ -155,7 +155,7 @@ const (
 )
 
 // longest is how long any session may take before it counts as hung.
-const longest = 60 * time.Second
+const longest = 30 * time.Second
 
 // finish runs a session to the end that fate has for it. It gives the exit code.
 func (w *world) finish(s *session, f fate) int {
