@@ -164,6 +164,24 @@ func TestTheFirstTrialOfABudgetRunsAlone(t *testing.T) {
 	}
 }
 
+// Trials that failed before they spent anything do not say what one takes: in
+// the next session the first one runs alone again, so a budget smaller than a
+// trial is overshot by that one only.
+func TestFailuresThatCostNothingSayNothingOfABudget(t *testing.T) {
+	dir, m := t.TempDir(), &oracle{}
+	p := plan(dir, 8, m, capitals)
+	inputs := p.Variants[0].Inputs
+	p.Variants[0].Inputs = func(dataset.Case) (map[string]any, error) { return nil, errors.New("no such column") }
+	p.Limits.MaxCost = 0.005 // USD; a trial takes 0.01
+	if stop := run(t, p); stop.Error == 0 || stop.Tokens != 0 {
+		t.Fatalf("first session: %+v", stop)
+	}
+	p.Variants[0].Inputs = inputs
+	if stop := run(t, p); stop.Why != batch.Budget || stop.Tokens != 10 || m.total() != 2 {
+		t.Fatalf("second session: %+v, %d calls, want one trial", stop, m.total())
+	}
+}
+
 func TestADeadJudgeStopsIt(t *testing.T) {
 	for _, row := range []struct {
 		name   string

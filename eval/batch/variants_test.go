@@ -1,10 +1,12 @@
 package batch_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -166,6 +168,42 @@ func TestRescoreGradesWhatWasAnswered(t *testing.T) {
 	}
 	if _, err := batch.ReadRows(half); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal("half a file is left:", err)
+	}
+}
+
+// Rows that are written while they are read belong to the next reading: one that
+// replaces an earlier row would come twice.
+func TestRowsThatComeWhileReadingAreLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	run(t, plan(dir, 3, &oracle{}, capitals))
+	whole, err := os.ReadFile(filepath.Join(dir, "rows.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	if err := os.WriteFile(path, bytes.Join(lines[:2], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := batch.ReadRows(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{2, 3} {
+		n := 0
+		for _, err := range all() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; n == 1 {
+				if err := os.WriteFile(path, whole, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n != want {
+			t.Errorf("%d rows, want %d", n, want)
+		}
 	}
 }
 
