@@ -54,6 +54,7 @@ func TestTheOutcomeOfACall(t *testing.T) {
 		{"a tool that reads", engine.ReadEffect, review, unknown, engine.CallError},
 		{"a tool that reads, too late", engine.ReadEffect, review, hang, engine.CallTimedOut},
 		{"an idempotent tool", engine.IdempotentEffect, review, unknown, engine.CallError},
+		{"an idempotent tool, and the run continues", engine.IdempotentEffect, goOn, unknown, engine.CallError},
 		{"a tool that does not say what it does", "", review, unknown, ""},
 	}
 	for _, c := range cases {
