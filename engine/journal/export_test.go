@@ -31,3 +31,6 @@ var Take = take
 
 // WithoutWitness has a file that is open keep no extent in its lock file.
 func (f *File) WithoutWitness() { f.reaches = nil }
+
+// SealHead adds to a head the sum over all before it.
+var SealHead = sealHead

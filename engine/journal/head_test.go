@@ -108,7 +108,8 @@ func TestTheHeadNamesWhatTheJournalLost(t *testing.T) {
 		"torn":       {func(p string, b []byte) error { return os.WriteFile(p, b[:len(b)-9], 0o600) }, "ends with record 4, seq 5 to 5 are missing"},
 		"all lines":  {func(p string, _ []byte) error { return os.WriteFile(p, nil, 0o600) }, "ends with record 0, seq 1 to 5 are missing"},
 		"the file":   {func(p string, _ []byte) error { return os.Remove(p) }, "the file is gone, 5 records were written"},
-		"its past":   {func(p string, _ []byte) error { return os.WriteFile(p, another(), 0o600) }, "record 5 is not the one that was written"},
+		"its past":   {func(p string, _ []byte) error { return os.WriteFile(p, another(200), 0o600) }, "record 5 is not the one that was written"},
+		"shorter":    {func(p string, _ []byte) error { return os.WriteFile(p, another(0), 0o600) }, "record 5 does not end at byte"},
 		"first line": {func(p string, b []byte) error { b[3] ^= 1; return os.WriteFile(p, b, 0o600) }, "line 1 (byte 0)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +135,58 @@ func TestTheHeadNamesWhatTheJournalLost(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A killed session leaves the head of the one before it, and how far it went
+// itself: where the journal lost just that, the head does not stand for the run.
+func TestTheHeadBeforeAKilledSessionIsStale(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	h := home(t, from, journal.Sync)
+	closedRun(t, h, "r")
+	f, err := h.Open("r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	appended(t, f, journal.Record{Seq: 6, Kind: journal.Marker})
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, f)
+	h = home(t, to, journal.Sync)
+	head, err := h.Head("r")
+	if err != nil || !head.Stale || head.Seq != 5 {
+		t.Fatal("killed:", head, err)
+	}
+	if err := os.Truncate(filepath.Join(h.Folder("r"), "journal.jsonl"), head.Bytes); err != nil {
+		t.Fatal(err)
+	}
+	if head, err := h.Head("r"); err != nil || !head.Stale {
+		t.Fatal("killed, and its record lost:", head, err)
+	}
+}
+
+func TestARunWithAHeadOfALaterVersionIsLeftAlone(t *testing.T) {
+	h := home(t, t.TempDir(), journal.Exit)
+	closedRun(t, h, "r")
+	path := filepath.Join(h.Folder("r"), "run.json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := bytes.Replace(b[:bytes.LastIndex(b, []byte(`,"sum":`))], []byte(`"v":1,`), []byte(`"v":2,`), 1)
+	if err := os.WriteFile(path, journal.SealHead(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, head := h.Head("r")
+	_, open := h.Open("r")
+	for how, err := range map[string]error{"head": head, "open": open} {
+		if !errors.Is(err, journal.ErrNewer) || errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), "use a later pexctl") {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+	if ids, err := h.List(); err != nil || len(ids) != 1 {
+		t.Errorf("listed: %q, %v", ids, err)
 	}
 }
 
@@ -174,12 +227,12 @@ func TestADiskThatCannotTakeTheHeadIsNamed(t *testing.T) {
 
 func lastLine(b []byte) int { return bytes.LastIndexByte(b[:len(b)-1], '\n') + 1 }
 
-// another is a journal of the same length in records.
-func another() []byte {
+// another is a journal of the same length in records, whose paths are so long.
+func another(long int) []byte {
 	var b []byte
 	var c journal.Chain
 	for i := range 5 {
-		b, c, _ = journal.AppendLine(b, &journal.Record{Seq: uint64(i + 1), Kind: journal.Marker, Path: strings.Repeat("x", 200)}, c)
+		b, c, _ = journal.AppendLine(b, &journal.Record{Seq: uint64(i + 1), Kind: journal.Marker, Path: strings.Repeat("x", long)}, c)
 	}
 	return b
 }

@@ -23,7 +23,7 @@ func TestRepairKeepsWhatStandsBeforeTheDamage(t *testing.T) {
 		"line 4 missing":      {func(b []byte) []byte { return append(b[:place(b, 3):place(b, 3)], b[place(b, 4):]...) }, 3, 5, true, true},
 		"last line gone":      {func(b []byte) []byte { return b[:place(b, 4)] }, 4, 5, false, false},
 		"torn within line 3":  {func(b []byte) []byte { return b[:place(b, 2)+30] }, 2, 5, true, true},
-		"something else's":    {func([]byte) []byte { return another() }, 5, 0, false, false},
+		"something else's":    {func([]byte) []byte { return another(200) }, 5, 0, false, false},
 		"garbage at the end":  {func(b []byte) []byte { return append(b, "garbage\n"...) }, 5, 0, true, true},
 		"a line behind twice": {func(b []byte) []byte { return append(b, b[place(b, 4):]...) }, 5, 0, true, true},
 	} {
