@@ -263,7 +263,7 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	progress := newEvalProgress(e.c, e.Name)
 	defer progress.Close()
 	ctx, stop := onSignal(e.c.Context, func() {
-		progress.Note("suspending: what is under way may end; once more to stop at once")
+		progress.Note("suspending after the calls in flight (Ctrl-C again to stop now)")
 	})
 	defer stop()
 	ignored(e.home)

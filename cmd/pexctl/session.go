@@ -57,7 +57,7 @@ func (s *session) run() error {
 	}
 	s.host.Sinks, s.host.People = watch.sinks, watch.people
 	ctx, stop := onSignal(c.Context, func() {
-		watch.note("suspending: what is under way may end; once more to stop at once. pexctl resume " + s.input.RunID + homeArgument(c, s.dir) + " goes on")
+		watch.note("suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + s.input.RunID + homeArgument(c, s.dir))
 	})
 	defer stop()
 	if m, ok := s.host.Memory.(*badger.Store); ok && !c.Bool("quiet") {
