@@ -214,7 +214,7 @@ func (k *priceKeys) holds(llm priced) bool {
 }
 
 func (k *priceKeys) cost(llm priced) engine.Cost {
-	c := engine.Cost{Input: k.Input, Output: k.Output, CachedInput: k.CachedInput, CacheWrite: k.CacheWrite}
+	c := engine.Cost{Input: k.Input, Output: k.Output, CachedInput: k.CachedInput, CacheWrite: k.CacheWrite, MaxOutput: k.MaxOutput}
 	long := llm.cacheTTL == "1h"
 	if long && k.CacheWrite1h != 0 {
 		c.CacheWrite = k.CacheWrite1h

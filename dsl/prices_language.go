@@ -23,6 +23,7 @@ type priceKeys struct {
 	CachedInput  float64         `yaml:"cached_input" min:"0" doc:"USD per million input tokens from the cache; the input price by default."`
 	CacheWrite   float64         `yaml:"cache_write" min:"0" doc:"USD per million input tokens that go into the cache; the input price by default."`
 	CacheWrite1h float64         `yaml:"cache_write_1h" min:"0" doc:"The same for llms with cache_ttl: 1h among their options."`
+	MaxOutput    int             `yaml:"max_output" min:"1" doc:"The most output tokens of one reply. Under a budget a call without max_output_tokens is bounded to it, or to a share of what is left, instead of 4096."`
 	Retires      string          `yaml:"retires" doc:"The day from which the vendor serves these models no more, once it is announced: 2026-12-31. vet warns of llms that use them."`
 	Above        *priceAboveKeys `yaml:"above" doc:"Prices of a whole request whose input is longer."`
 }

@@ -49,13 +49,13 @@ kind: Prices
 sources: [{provider: openai, as_of: 2026-01-31}]
 prices:
   - {provider: openai, models: ["gpt-x-20[0-9][0-9]"], input: 1, output: 2}
-  - {provider: openai, models: ["gpt-x*"], input: 3, output: 4, cached_input: 0.3, cache_write: 5, cache_write_1h: 6, above: {tokens: 1000, input: 7, output: 8, cache_write_1h: 9}}
+  - {provider: openai, models: ["gpt-x*"], input: 3, output: 4, cached_input: 0.3, cache_write: 5, cache_write_1h: 6, max_output: 100, above: {tokens: 1000, input: 7, output: 8, cache_write_1h: 9}}
   - {provider: openai, models: [gpt-y], base_url: "http://mine/v1", input: 10, output: 11}
   - {provider: openai, models: [gpt-z], base_url: "*", input: 0, output: 0}
 `
 
 func TestPricesFitTheLLM(t *testing.T) {
-	whole := engine.Cost{Input: 3, Output: 4, CachedInput: 0.3, CacheWrite: 5, Above: &engine.CostAbove{Tokens: 1000, Input: 7, Output: 8}}
+	whole := engine.Cost{Input: 3, Output: 4, CachedInput: 0.3, CacheWrite: 5, MaxOutput: 100, Above: &engine.CostAbove{Tokens: 1000, Input: 7, Output: 8}}
 	tests := []struct {
 		name, llm string
 		want      *engine.Cost

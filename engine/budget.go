@@ -5,9 +5,9 @@ import "fmt"
 // minOutput is the least room for an answer that a call is worth making for, in tokens.
 const minOutput = 64
 
-// unboundedOutput is the output a call without max_output_tokens is reserved
-// (and bounded) to, in tokens (DESIGN section 6).
-const unboundedOutput = 4096
+// outputShares is in how many parts the rest of a budget is divided for the output
+// of a call without max_output_tokens, so that calls can run side by side.
+const outputShares = 4
 
 // budget is the tokens and dollars of a run. Each call reserves its worst case
 // before it is made and settles what it used after; so limits hold also while
@@ -49,28 +49,37 @@ func (b *budget) on() bool { return b.maxTokens > 0 || b.maxCost > 0 }
 // open gives the reserve free, for the finalizer.
 func (b *budget) open() { b.reserveTokens, b.reserveCost = 0, 0 }
 
-// room is the output tokens a call with that much input can be given at most.
-// What the spec wants stands, except for the last answer: a shorter one is
-// better than none.
-func (b *budget) room(input, wanted int, last bool, price *Cost) int {
-	out := wanted
-	if out == 0 {
-		out = unboundedOutput
-	}
+// room is the output tokens a call with that much input can be given at most, and
+// the limit that bounds them, "" = none does. What the spec wants stands, except
+// for the last answer: a shorter one is better than none. Where the spec wants no
+// number, a call gets at most a share of what is left, but DefaultOutput if that is more.
+func (b *budget) room(input, wanted int, last bool, price *Cost) (out int, by string) {
 	if wanted != 0 && !last {
-		return out
+		return wanted, ""
+	}
+	if out = wanted; wanted == 0 {
+		out = price.MostOutput()
+	}
+	bound := func(left, free float64, key string) {
+		if !last {
+			left = min(left, max(DefaultOutput, free/outputShares))
+		}
+		if left < float64(out) {
+			out, by = int(left), key
+		}
 	}
 	if b.maxTokens > 0 {
-		out = min(out, b.maxTokens-b.tokens-b.reserveTokens-input)
+		left := b.maxTokens - b.tokens - b.reserveTokens - input
+		bound(float64(left), float64(left-b.heldTokens), "limits.max_tokens")
 	}
 	if b.maxCost > 0 && price != nil {
 		in, each := price.dearest(input)
 		left := (b.maxCost-b.cost-b.reserveCost)*1e6 - float64(input)*in
-		if each > 0 && left < float64(out)*each {
-			out = int(left / each)
+		if each > 0 {
+			bound(left/each, (left-b.heldCost*1e6)/each, "limits.max_cost")
 		}
 	}
-	return out
+	return out, by
 }
 
 // worst is the reservation of a call: request bytes / 2 as input tokens, and
@@ -112,13 +121,15 @@ func (r *run) budgeted() bool {
 }
 
 // room is what the narrowest of the budgets leaves a call for its output.
-func (r *run) room(input, wanted int, price *Cost) int {
+func (r *run) room(input, wanted int, price *Cost) (out int, by string) {
 	last := r.closing
-	out := r.consumed.room(input, wanted, last, price)
+	out, by = r.consumed.room(input, wanted, last, price)
 	for r = r.parent; r != nil; r = r.parent {
-		out = min(out, r.consumed.room(input, wanted, last, price))
+		if n, key := r.consumed.room(input, wanted, last, price); n < out {
+			out, by = n, key
+		}
 	}
-	return out
+	return out, by
 }
 
 func (r *run) settle(w, used reservation) (over bool) {

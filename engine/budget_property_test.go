@@ -277,7 +277,7 @@ func (w *budgetWorld) limits(some bool) engine.Limits {
 // dearer than none, and more for long requests.
 func (w *budgetWorld) price() *engine.Cost {
 	usd := func() float64 { return pick(w.rnd, 0, 0.05, 1, 3.3, 15) * w.rnd.Float64() }
-	c := &engine.Cost{Input: usd(), Output: 5 * usd(), CachedInput: usd(), CacheWrite: 2 * usd()}
+	c := &engine.Cost{Input: usd(), Output: 5 * usd(), CachedInput: usd(), CacheWrite: 2 * usd(), MaxOutput: pick(w.rnd, 0, 0, 2000, 5000, 100_000)}
 	if w.rnd.IntN(3) == 0 {
 		c.Above = &engine.CostAbove{Tokens: w.rnd.IntN(3000), Input: usd(), Output: 5 * usd(), CachedInput: usd(), CacheWrite: usd()}
 	}

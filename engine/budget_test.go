@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,35 @@ func TestCallsAreAllowedWhatIsReserved(t *testing.T) {
 			spends(tt.limits, m, tt.params, nil, asks(1, 1))
 			if len(m.allowed) != 1 || m.allowed[0] != tt.want {
 				t.Errorf("allowed %v, want %d", m.allowed, tt.want)
+			}
+		})
+	}
+}
+
+func TestAModelOfKnownLengthIsAllowedAShareOfWhatIsLeft(t *testing.T) {
+	price := func(most int) *engine.Cost { return &engine.Cost{Output: 10, MaxOutput: most} }
+	tests := []struct {
+		name     string
+		limits   engine.Limits
+		price    *engine.Cost
+		branches int
+		want     []int
+	}{
+		{"the model's own bound", engine.Limits{MaxCost: 10}, price(128_000), 1, []int{128_000}},
+		{"a shorter one", engine.Limits{MaxCost: 10}, price(2000), 1, []int{2000}},
+		{"a quarter of the money", engine.Limits{MaxCost: 1}, price(128_000), 1, []int{20_000}},
+		{"of the tokens", engine.Limits{MaxTokens: 102_212}, price(128_000), 1, []int{25_000}},
+		{"of what others leave", engine.Limits{MaxCost: 1}, price(128_000), 3, []int{20_000, 15_000, 11_250}},
+		{"no less than 4096", engine.Limits{MaxCost: 0.125}, price(128_000), 2, []int{4096, 4096}},
+		{"all that is left", engine.Limits{MaxCost: 0.0125}, price(128_000), 1, []int{1000}},
+		{"4096 where its length is not known", engine.Limits{MaxCost: 10}, price(0), 1, []int{4096}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &meter{delay: time.Second}
+			spends(tt.limits, m, engine.Params{}, tt.price, asks(tt.branches, 1))
+			if !slices.Equal(m.allowed, tt.want) {
+				t.Errorf("allowed %v, want %v", m.allowed, tt.want)
 			}
 		})
 	}

@@ -144,6 +144,7 @@ type Request struct {
 	Params        Params       `json:"params"`
 	Fallback      bool         `json:"-"` // another llm is asked should this one give no answer
 	Bounded       bool         `json:"-"` // Params.MaxOutputTokens is what a budget leaves, not what the spec says
+	BoundBy       string       `json:"-"` // Bounded: the limit that leaves no more; "" = the model's own bound, or DefaultOutput
 	Metered       bool         `json:"-"` // a budget pays for one attempt: what may be billed (ModelError.Billable) is not repeated by the model
 	Made          int          `json:"-"` // attempts of this call that were made before: they count as attempts of its llm's retry policy
 }
@@ -189,7 +190,15 @@ type Reply struct {
 	ID         string        `json:"id,omitempty"`          // the provider's id of the reply
 	Attempts   int           `json:"attempts,omitempty"`    // requests made, when more than one
 	Latency    time.Duration `json:"latency,omitempty"`
+	Bound      *OutputBound  `json:"-"`                     // of a reply that was cut off there; nil = no budget bounded it
 	FirstToken time.Duration `json:"first_token,omitempty"` // streams: time to the first delta
+}
+
+// OutputBound is how many output tokens a budget allowed a reply, and by which
+// limit; "" = by the model's own bound, or DefaultOutput.
+type OutputBound struct {
+	Tokens int
+	Limit  string
 }
 
 // Delta is a piece of a streamed reply, for people to watch; nodes never see it.

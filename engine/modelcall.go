@@ -106,6 +106,9 @@ func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, e
 	if r.settle(held, reservation{tokens: reply.Usage.Total(), cost: cost}) && req.Metered {
 		s.Record(Warned{Text: fmt.Sprintf("llm %s used %d tokens where at most %d were expected", m.spec.Name, reply.Usage.Total(), held.tokens)})
 	}
+	if req.Bounded && reply.Stop == MaxTokens {
+		reply.Bound = &OutputBound{req.Params.MaxOutputTokens, req.BoundBy}
+	}
 	s.checkReply(m.spec.Name, c.Role, reply)
 	r.spoken.replied(s, c, reply)
 	s.Record(ModelCalled{Model: m.spec.Name, Tokens: reply.Usage, Cost: cost})
@@ -117,6 +120,32 @@ func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, e
 		})
 	}
 	return reply, nil
+}
+
+// checkReply warns of what a reply shows of its server.
+func (s *Scope) checkReply(llm, role string, r *Reply) {
+	if r.Uncounted {
+		s.warnOnce("uncounted", llm, fmt.Sprintf("llm %s (%s): the server reports no token usage, so tokens and cost are estimated, and limits.max_tokens and "+
+			"limits.max_cost are only as exact as that (characters / 4); --no-stream helps where a server counts whole replies only", llm, role))
+	}
+	if r.Sent > 0 {
+		s.warnOnce("cut", llm, fmt.Sprintf("llm %s (%s): the server counted %d input tokens of a prompt of about %d, so it may have cut the prompt to its context window; "+
+			"raise that window at the server (num_ctx of Ollama), or shorten the prompt", llm, role, r.Usage.Input, r.Sent))
+	}
+}
+
+// warnOnce records a warning about an llm once in a whole tree of runs.
+func (s *Scope) warnOnce(kind, llm, text string) {
+	root := s.r.root()
+	key := kind + " " + s.r.program.Name + " " + llm
+	if root.warned[key] {
+		return
+	}
+	if root.warned == nil {
+		root.warned = map[string]bool{}
+	}
+	root.warned[key] = true
+	s.Record(Warned{Text: text})
 }
 
 func replyText(s string) Text {
@@ -141,7 +170,8 @@ func (s *Scope) reserve(req *Request, price *Cost) (reservation, error) {
 		least = min(least, wanted)
 	}
 	w, err := s.hold(func() reservation {
-		out = max(s.r.room(input, wanted, price), least)
+		out, req.BoundBy = s.r.room(input, wanted, price)
+		out = max(out, least)
 		return worst(input, out, price)
 	})
 	req.Params.MaxOutputTokens, req.Bounded = out, out != wanted

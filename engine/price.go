@@ -7,6 +7,20 @@ type Cost struct {
 	CachedInput float64    `json:"cached_input,omitempty"` // of what the provider's cache gave; 0 = Input's price
 	CacheWrite  float64    `json:"cache_write,omitempty"`  // of what went into it; 0 = Input's price
 	Above       *CostAbove `json:"above,omitempty"`        // nil = long requests cost the same
+	MaxOutput   int        `json:"max_output,omitempty"`   // most tokens of one reply, which bounds what it costs; 0 = not known
+}
+
+// DefaultOutput is the output tokens that a call is bounded to under a budget
+// whose llm has no max_output_tokens, and whose model's own bound is not known.
+const DefaultOutput = 4096
+
+// MostOutput is the most output tokens that a call without max_output_tokens gets
+// under a budget: those of the model, or DefaultOutput where they are not known.
+func (c *Cost) MostOutput() int {
+	if c == nil || c.MaxOutput == 0 {
+		return DefaultOutput
+	}
+	return c.MaxOutput
 }
 
 // CostAbove is the price of a whole request whose input has more than so many

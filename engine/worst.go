@@ -60,10 +60,6 @@ const MaxVisits = maxVisits
 // between two of them.
 const MaxParts = maxAsked + 1
 
-// DefaultOutput is the output tokens that a call is bounded to under a budget
-// whose llm has no max_output_tokens.
-const DefaultOutput = unboundedOutput
-
 // MaxRepeats is how many attempts a run may repeat that makes so many calls of
 // models, with the agents within it.
 func MaxRepeats(calls int) int { return firstRepeats + calls/callsPerRepeat }

@@ -17,8 +17,15 @@ func cutOff(v engine.View, llm string, r *engine.Reply) string {
 	if i < 0 {
 		return text
 	}
-	if most := v.Program.Models[i].Params.MaxOutputTokens; most > 0 {
+	m := &v.Program.Models[i]
+	if r.Bound != nil && r.Bound.Limit != "" {
+		return fmt.Sprintf("%s: %s left room for %d tokens; raise it, or set %s", text, r.Bound.Limit, r.Bound.Tokens, key)
+	}
+	if most := m.Params.MaxOutputTokens; most > 0 {
 		return fmt.Sprintf("%s: %s is %d", text, key, most)
+	}
+	if m.Cost != nil && r.Bound != nil && r.Bound.Tokens == m.Cost.MaxOutput {
+		return fmt.Sprintf("%s: %s writes at most %d tokens in one reply", text, m.Params.Model, r.Bound.Tokens)
 	}
 	for _, limit := range []struct {
 		key string

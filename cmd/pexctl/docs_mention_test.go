@@ -23,6 +23,8 @@ var notOurs = map[string]map[string]string{
 		"-latest":             "the end of a model's name",
 		"num_ctx":             "a setting of Ollama",
 		"retires: 2026-12-31": "a key of a Prices file, which has no table in the reference",
+		"max_output: 64000":   "likewise",
+		"max_output":          "likewise",
 	},
 	"docs/extending.md": {
 		"builtins/tool/word_count.go": "a file to be written",

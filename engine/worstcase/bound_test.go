@@ -176,6 +176,10 @@ func TestUnderABudgetEveryCallHasABoundOfOutput(t *testing.T) {
 	if got := worstcase.Bound(p, hundred).Total.Output; got != (worstcase.Count{Most: 2 * engine.DefaultOutput}) {
 		t.Errorf("output %+v", got)
 	}
+	p.Models[0].Cost = &engine.Cost{Input: 1, Output: 2, MaxOutput: 9000}
+	if got := worstcase.Bound(p, hundred).Total.Output; got != (worstcase.Count{Most: 2 * 9000}) {
+		t.Errorf("output %+v of a model of known length", got)
+	}
 }
 
 // TestVectorsAreNoCalls: nothing says what they are made of, so only limits, and a

@@ -105,7 +105,7 @@ func (r *run) output(m *engine.ModelSpec) Count {
 	case m.Params.MaxOutputTokens > 0:
 		return most(m.Params.MaxOutputTokens)
 	case r.budgeted:
-		return most(engine.DefaultOutput)
+		return most(m.Cost.MostOutput())
 	}
 	return never[int](fmt.Sprintf("the llm %s has no max_output_tokens, and neither limits.max_tokens nor limits.max_cost is set", m.Name))
 }

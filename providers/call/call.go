@@ -34,7 +34,7 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 	started := time.Now()
 	var out *engine.Reply
 	attempts, err := c.call(ctx, wire.Job{
-		Tokens: req.Estimate() + req.Params.MaxOutputTokens, Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
+		Tokens: req.Estimate() + expectedOutput(req), Elsewhere: req.Fallback, Made: req.Made, Once: req.Metered,
 		Again: func(err error) bool { return c.again(err) && (!req.Metered || !billable(err)) },
 		Grant: func(err error) bool { return granted(ctx, err) },
 		Do: func(ctx context.Context) (used int, err error) {
@@ -52,6 +52,15 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 		out.Attempts = attempts
 	}
 	return out, nil
+}
+
+// expectedOutput is the output tokens that a rate limit sets aside: what a budget
+// leaves is far more than most replies take.
+func expectedOutput(req *engine.Request) int {
+	if req.Bounded {
+		return min(req.Params.MaxOutputTokens, engine.DefaultOutput)
+	}
+	return req.Params.MaxOutputTokens
 }
 
 // Do makes a call that is expected to take so many tokens; attempt returns how
