@@ -22,6 +22,7 @@ func newAgainst(l *loader, tree *value, dir string, specs ...*Spec) *compiler {
 	if c.free = len(specs) == 0 || slices.Contains(specs, nil); c.free {
 		return c
 	}
+	c.against = specs
 	for _, s := range specs {
 		for _, p := range s.program.Parameters {
 			c.meet(p)

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
@@ -26,6 +27,7 @@ func (c *compiler) arguments() {
 			c.misuses(o.val.get("approval"), "approval", calleesNamed(of, engine.MemberName(c.tools[i].Name, o.key)))
 		}
 	}
+	c.callees = all
 	if c.doc.Guards == nil || c.library() {
 		return
 	}
@@ -72,7 +74,7 @@ func (c *compiler) pinnedCallees(server string) (out []guard.Callee) {
 	}
 	pinned := c.loader.pinOf(c.file(), server)
 	if pinned == nil {
-		return nil
+		return []guard.Callee{{Name: server, Server: true}}
 	}
 	for _, d := range pinned.Tools {
 		k := guard.Callee{Name: engine.MemberName(server, d.Name), Input: decodedSchema(d.Input)}
@@ -107,14 +109,75 @@ func (c *compiler) misuses(v *value, place string, tools []guard.Callee) {
 	if !c.library() && !c.free {
 		b["parameters"] = guard.Object(properties)
 	}
-	for _, m := range guard.Misuses(v.text, env, b, tools) {
-		if m.Maybe {
-			c.report.warn(diag.OptionalName, v.within(m.Offset), "%s", m.Message).Hint = m.Hint
-			continue
+	c.tell(v, guard.Misuses(v.text, env, b, tools), c.locked)
+}
+
+// tell reports misuses in an expression. spec is the one whose project pins the
+// servers.
+func (c *compiler) tell(v *value, misuses []guard.Misuse, spec func() string) {
+	for _, m := range misuses {
+		at := v.within(m.Offset)
+		switch {
+		case m.Server != "":
+			c.untyped(at, m.Server, spec)
+		case m.Maybe:
+			c.report.warn(diag.OptionalName, at, "%s", m.Message).Hint = m.Hint
+		default:
+			c.report.error(diag.BadExpression, at, "%s", m.Message).Hint = m.Hint
 		}
-		c.report.error(diag.BadExpression, v.within(m.Offset), "%s", m.Message).Hint = m.Hint
 	}
 }
+
+// untyped warns, once for a server, that expressions about arguments of its tools
+// are not checked. In a project with a lock checkPins says that it is not pinned.
+func (c *compiler) untyped(at place, server string, spec func() string) {
+	l := c.loader
+	if l.options.Pins == nil || l.pins() != nil || l.untyped[server] {
+		return
+	}
+	if l.untyped == nil {
+		l.untyped = map[string]bool{}
+	}
+	l.untyped[server] = true
+	c.report.warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
+		Hint = "pexctl tools lock " + l.files.name(spec()) + " pins what it has now"
+}
+
+// tracedArguments checks what an expression says of the arguments of calls in a trace
+// against the tools of the specs that the trace may be of. What is wrong for some
+// of them only may be meant for the others.
+func (c *compiler) tracedArguments(v *value, place string) {
+	if v == nil || v.kind != text || len(c.against) == 0 {
+		return
+	}
+	env, ok := c.guardEnv(place)
+	if !ok {
+		return
+	}
+	var wrong []guard.Misuse
+	for i, s := range c.against {
+		found := guard.Misuses(v.text, env, guard.Bounds{}, s.allCallees())
+		if i == 0 {
+			wrong = found
+		}
+		wrong = slices.DeleteFunc(wrong, func(m guard.Misuse) bool {
+			return !slices.ContainsFunc(found, func(n guard.Misuse) bool { return n.Offset == m.Offset && n.Server == m.Server })
+		})
+	}
+	c.tell(v, wrong, func() string { return c.against[0].Path() })
+}
+
+// allCallees are the tools of a spec and of the agents within it.
+func (s *Spec) allCallees() []guard.Callee {
+	out := slices.Clip(s.callees)
+	for _, a := range s.agents {
+		out = append(out, a.allCallees()...)
+	}
+	return out
+}
+
+// Callees are the tools of the spec as its expressions know them.
+func (s *Spec) Callees() []guard.Callee { return slices.Clone(s.callees) }
 
 // decodedSchema is a schema as a value; nil = it is none.
 func decodedSchema(schema json.RawMessage) (v any) {

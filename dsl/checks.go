@@ -79,6 +79,7 @@ func (c *compiler) written(s *Spec, v *value, path string) (Check, bool) {
 		c.expectedTools(s, v)
 	case exprCheck:
 		c.tracedTools(s, v.get("that"))
+		c.tracedArguments(v.get("that"), "checks")
 	}
 	return Check{Type: k.Type, Name: k.Name, Weight: k.Weight, Negate: k.Not, Config: config, Position: v.place.position()}, true
 }
@@ -157,7 +158,28 @@ func (c *compiler) expectedTools(s *Spec, v *value) {
 			pattern := key == "forbidden" && name != nil && strings.ContainsAny(name.text, "*?[") // it may look ahead
 			if name != nil && name.kind == text && !pattern && !refers(name) {
 				c.toolWord(s, name, name.text, diag.Warning)
+				c.expectedArguments(name.text, it.get("args"))
 			}
+		}
+	}
+}
+
+// expectedArguments reports arguments of an expected call that its tool does not
+// have, in any of the specs.
+func (c *compiler) expectedArguments(tool string, args *value) {
+	if args == nil || args.kind != dict || len(c.against) == 0 {
+		return
+	}
+	for _, e := range args.entries {
+		var near []string
+		lacked := 0
+		for _, s := range c.against {
+			if of := calleesNamed(s.allCallees(), tool); len(of) == 1 && of[0].Lacks(e.key) {
+				lacked, near = lacked+1, append(near, of[0].Arguments()...)
+			}
+		}
+		if lacked == len(c.against) {
+			c.report.error(diag.BadExpression, e.place, "the tool %s has no argument %s", tool, e.key).Hint = meant(e.key, near)
 		}
 	}
 }

@@ -44,10 +44,12 @@ type compiler struct {
 	agents     []*Spec                    // agents that it calls, and those of its file that nothing calls
 	embedded   map[*value]*engine.Program // the agents that values name, once they are compiled
 	defaults   []Origin
-	quiet      bool // what is decoded stands elsewhere too: no defaults are kept
+	callees    []guard.Callee // the tools, as expressions know them
+	quiet      bool           // what is decoded stands elsewhere too: no defaults are kept
 
 	what    string            // the file, in messages
 	homes   func() []home     // where keys belong that stand elsewhere
+	against []*Spec           // the specs that it refers to; nil = it is a spec, or one of them is not known
 	free    bool              // nothing is known of the parameters: any name may be used
 	columns *columns          // what ${case.x} may name; nil = anything
 	places  map[string]string // places of expressions that are taken for others

@@ -17,9 +17,10 @@ type loader struct {
 	bare    bool // what a spec has for tests is looked at by others
 	report  *report
 	files   *files
-	read    []string // absolute paths, in order
-	chain   []string // specs that are being compiled, the outermost first
-	lock    *pins    // nil = not read yet
+	read    []string        // absolute paths, in order
+	chain   []string        // specs that are being compiled, the outermost first
+	lock    *pins           // nil = not read yet
+	untyped map[string]bool // servers of which it was said that nothing is pinned
 	built   builtAgents
 	outer   *value // the tree of the file that the agent within it shares; nil = the spec is no such agent
 }
@@ -157,7 +158,7 @@ func (l *loader) finish(tree *value, src *source) *Spec {
 	c.source = src
 	p := c.compile()
 	s.Kind, s.models, s.llms = c.doc.Kind, c.usedLLMs, c.llmValues
-	s.defaults, s.agents = c.defaults, c.agents
+	s.defaults, s.agents, s.callees = c.defaults, c.agents, c.callees
 	s.depth, s.places = c.depth+1, c.callers+1
 	s.uses = c.uses()
 	if p != nil && !l.report.failedSince(before) && !l.report.list.Failed() {

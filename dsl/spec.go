@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/pin"
@@ -87,6 +88,7 @@ type Spec struct {
 	models   []string // llms that are used
 	llms     map[string]*value
 	uses     map[string]bool
+	callees  []guard.Callee
 }
 
 // Path is the file, with the agent in it that is meant: what Load takes.

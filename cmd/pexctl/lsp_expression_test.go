@@ -24,7 +24,10 @@ const (
 	specTop = "apiVersion: pex/v1\nkind: Agent\nmetadata: {name: x}\nparameters: {tier: {type: string, description: How good., default: gold}}\n" +
 		"llms: {main: {provider: scripted, options: {replies: [{text: done}]}}}\n"
 	withClock = specTop + "tools: {clock: {}, look-up: {type: builtin, use: clock}}\n"
-	suiteTop  = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: x}\nspec: other.yaml\ndataset: {rows: [{id: a, topic: b}]}\n"
+	withTools = specTop + "tools:\n  clock: {}\n  refund:\n    type: command\n    effect: read\n    description: Pays back.\n    argv: [echo, '${args.order}']\n" +
+		"    input_schema: {type: object, required: [order], properties: {order: {type: string, description: The number of the order.}, amount: {type: number}, mode: {enum: [full, part]}, to: {type: object, properties: {name: {type: string}}}}}\n" +
+		"  add: {use: calculator}\n"
+	suiteTop = "apiVersion: pex/v1\nkind: Suite\nmetadata: {name: x}\nspec: other.yaml\ndataset: {rows: [{id: a, topic: b}]}\n"
 )
 
 // TestEditorExplainsExpressions: wherever a spec holds an expression, in
@@ -53,6 +56,12 @@ func TestEditorExplainsExpressions(t *testing.T) {
 		{"a check that is written out", suiteTop + "checks: [{type: expr, that: trace.model_ca‸lls < 3}]\n", "trace.model_calls", "Model calls of the run."},
 		{"a gate", suiteTop + "gates: [stats.pass_ra‸te > 0.9]\n", "stats.pass_rate", "from 0 to 1"},
 		{"a gate over cases", suiteTop + "gates: [{each: case.fl‸aky == false}]\n", "case.flaky", "Whether it passed and failed."},
+		{"an argument", withTools + "guards:\n  - {name: g, at: before_tool, do: deny, when: 'tool.name == \"refund\" && tool.args.or‸der == \"17\"'}\n", "tool.args.order", "The number of the order."},
+		{"an argument of a built-in tool", withTools + "guards:\n  - {name: g, at: before_tool, do: deny, when: 'tool.name == \"add\" && tool.args.expres‸sion contains \"1\"'}\n", "tool.args.expression", "An argument of add."},
+		{"an argument of a call of the run", withTools + "guards:\n  - {name: g, at: after_step, do: stop, when: 'any(run.calls, .tool == \"refund\" && .args.am‸ount > 3)'}\n", ".args.amount", "a number"},
+		{"an argument in a test", withTools + "tests:\n  - name: a\n    run: {replies: []}\n    expect:\n      - any(trace.calls, .tool == 'refund' && .args.mo‸de == 'full')\n", ".args.mode", "One of `full`, `part`."},
+		{"a field of an argument", withTools + "guards:\n  - {name: g, at: before_tool, do: deny, when: 'tool.name == \"refund\" && tool.args.to.na‸me == \"x\"'}\n", "tool.args.to.name", "text"},
+		{"nothing of an argument that is not there", withTools + "guards:\n  - {name: g, at: before_tool, do: deny, when: 'tool.name == \"refund\" && tool.args.ordr‸e == \"17\"'}\n", "", ""},
 		{"nothing in a text", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: step.goal == 'run.tok‸ens'}\n", "", ""},
 		{"nothing of a name that is not there", withClock + "guards:\n  - {name: g, at: after_step, do: stop, when: run.tok‸ns > 1}\n", "", ""},
 	}
@@ -108,6 +117,11 @@ func TestEditorCompletesExpressions(t *testing.T) {
 		{"no words of an approval behind a condition", specTop + "tools: {clock: {approval: run.tokens > 3 or ‸}}\n", "parameters plan run", ""},
 		{"tools that a name follows", withClock + "tests:\n  - name: a\n    run: {replies: []}\n    expect: [trace.tools.‸]\n", "clock", ""},
 		{"fields of the answer", withClock + "output:\n  schema: {type: object, properties: {title: {type: string}}}\n  ensures: [output.‸]\n", "title", ""},
+		{"the arguments of the tool that is named", withTools + "guards:\n  - {name: g, at: before_tool, do: deny, when: 'tool.name == \"refund\" && tool.args.‸'}\n", "amount mode order to", "tool.args.amount'}"},
+		{"the arguments of all tools", withTools + "guards:\n  - {name: g, at: before_tool, do: deny, when: 'tool.args.‸'}\n", "amount expression mode order timezone to", ""},
+		{"the arguments of the tool that has the approval", withTools + "  other: {use: calculator, approval: tool.args.‸}\n", "expression", ""},
+		{"the words of an argument", withTools + "guards:\n  - {name: g, at: before_tool, do: deny, when: 'tool.name == \"refund\" && tool.args.mode == \"‸\"'}\n", "full part", ""},
+		{"the arguments of calls in a test", withTools + "tests:\n  - name: a\n    run: {replies: []}\n    expect: ['any(trace.calls, .tool == \"refund\" && .args.‸)']\n", "amount mode order to", ""},
 		{"a new item is an expression or a mapping", suiteTop + "gates:\n  - ‸\n", "baseline parameters stats", ""},
 	}
 	e := startEditor(t)

@@ -15,6 +15,9 @@ type Callee struct {
 	Fixed []string
 	// Texts says that the arguments are text only because no schema was written.
 	Texts bool
+	// Server says that it stands for the tools of the server Name, which are not
+	// known: nothing is pinned of it.
+	Server bool
 }
 
 // origin is the argument that a range is of.
@@ -34,6 +37,9 @@ func (c *Callee) bounds() Range {
 
 // args are the arguments that the schema declares, each with its origin.
 func (c *Callee) args() Range {
+	if c.Server {
+		return Range{kinds: isObject, open: true, origin: &origin{c, ""}}
+	}
 	schema := flattened(c.Input, c.Input, 0)
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -93,8 +99,15 @@ func (c *Callee) marked(r Range, name string) Range {
 	return r
 }
 
-// names are the arguments of the tool, sorted.
-func (c *Callee) names() []string { return slices.Sorted(maps.Keys(c.args().fields)) }
+// Arguments are the names of the arguments of the tool, sorted.
+func (c *Callee) Arguments() []string { return slices.Sorted(maps.Keys(c.args().fields)) }
+
+// Lacks says that the tool declares its arguments, and none of a name.
+func (c *Callee) Lacks(name string) bool {
+	r := c.args()
+	_, ok := r.fields[name]
+	return r.named && !ok
+}
 
 // maxRefs bounds how deep the references of a schema are followed.
 const maxRefs = 12

@@ -29,6 +29,7 @@ func (e Env) At(src string, at int) Cursor {
 	if len(src) > MaxSource {
 		return Cursor{From: at, To: at}
 	}
+	e.tools = namedIn(src, e.tools)
 	c := cursor{env: e, src: src, tokens: lexemes(src)}
 	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.kind != isSign && t.from <= at && at <= t.to })
 	if i >= 0 && c.tokens[i].kind == isQuoted && (at == c.tokens[i].from || at == c.tokens[i].to && c.tokens[i].closed) {

@@ -17,6 +17,7 @@ type Env struct {
 	declared types.Map
 	structs  map[string]reflect.Type // names whose values are structs
 	strict   bool                    // the arguments of calls are given (see given)
+	tools    []Callee                // see WithTools
 }
 
 // names lists the environment's names, sorted.

@@ -36,7 +36,15 @@ type typed struct {
 	native reflect.Type
 	json   types.Type
 	env    *Env
-	member Member // the field that it is
+	tools  []Callee   // whose calls the value is about; nil = they are not known
+	args   []argument // what it is an argument of, or all arguments; nil = of nothing
+	member Member     // the field that it is
+}
+
+// argument is what a tool declares of an argument, or of all.
+type argument struct {
+	tool   string
+	schema map[string]any
 }
 
 // root is what the names of an environment are the fields of.
@@ -47,8 +55,14 @@ func (t typed) field(name string) typed {
 	switch {
 	case t.env != nil:
 		return t.env.named(name)
+	case t.args != nil:
+		return t.argument(name)
 	case t.native != nil:
-		return nativeField(t.native, name)
+		f := nativeField(t.native, name)
+		if f.tools = t.tools; name == "args" {
+			f.args = argumentsOf(t.tools)
+		}
+		return f
 	}
 	m, _ := t.json.(types.Map)
 	of, ok := m[name]
@@ -61,7 +75,7 @@ func (t typed) field(name string) typed {
 // named is the type of one of the environment's own names.
 func (e *Env) named(name string) typed {
 	if t, ok := e.structs[name]; ok {
-		return typed{native: t, member: Member{Name: name, Type: goName(t), Doc: nameDocs[name]}}
+		return typed{native: t, tools: e.tools, member: Member{Name: name, Type: goName(t), Doc: nameDocs[name]}}
 	}
 	if t, ok := e.declared[name]; ok && name != types.Extra {
 		return typed{json: t, member: Member{Name: name, Type: kindName(t), Doc: nameDocs[name]}}
@@ -96,9 +110,12 @@ func memberOf(f reflect.StructField) Member {
 
 // elem is the type of the elements of a list.
 func (t typed) elem() typed {
+	if t.args != nil {
+		return t.inArgument("", func(schema map[string]any) any { return schema["items"] })
+	}
 	if t.native != nil && pointed(t.native).Kind() == reflect.Slice {
 		of := pointed(t.native).Elem()
-		return typed{native: of, member: Member{Type: goName(of), Doc: "The element that is looked at."}}
+		return typed{native: of, tools: t.tools, member: Member{Type: goName(of), Doc: "The element that is looked at."}}
 	}
 	if l, ok := t.json.(listOf); ok {
 		return typed{json: l.of, member: Member{Type: kindName(l.of), Doc: "The element that is looked at."}}
@@ -112,6 +129,13 @@ func (t typed) members() (out []Member) {
 	switch {
 	case t.env != nil:
 		names = slices.Collect(maps.Keys(t.env.declared))
+	case t.args != nil:
+		for _, a := range t.args {
+			properties, _ := a.schema["properties"].(map[string]any)
+			names = append(names, slices.Collect(maps.Keys(properties))...)
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
 	case t.native != nil && pointed(t.native).Kind() == reflect.Struct:
 		for f := range pointed(t.native).Fields() {
 			names = append(names, f.Tag.Get("expr"))

@@ -19,17 +19,25 @@ type Misuse struct {
 	Message string
 	Hint    string
 	Maybe   bool // the argument may be missing; else it is an error
+	// Server is one whose tools are not known, and of whose arguments this is a
+	// use: it could not be checked. "" = there is another problem.
+	Server string
 }
 
 // Misuses checks an expression against the arguments that tools declare: once
 // for the calls of each tool, so that tool.name == "x" in front of an argument
 // means what it says. A source that does not compile has none.
+//
+// Where arguments are lenient, as in a trace, a missing one is nil and decides
+// nothing: only a name that no tool has, and a comparison that is false for all
+// of them, is a misuse.
 func Misuses(src string, env Env, b Bounds, tools []Callee) []Misuse {
 	root := parsed(src, env)
 	if root == nil {
 		return nil
 	}
-	u := &uses{src: src, tools: tools, unknown: map[int]*unknownName{}}
+	tools = withServerTools(tools, root)
+	u := &uses{src: src, tools: tools, lenient: !env.strict, unknown: map[int]*unknownName{}, fine: map[int]bool{}}
 	calls := make([]Range, len(tools))
 	for i := range tools {
 		calls[i] = Range{kinds: isObject, fields: map[string]Range{"tool": Words(tools[i].Name), "args": tools[i].args()}, open: true}
@@ -71,27 +79,20 @@ func callLists(env Env, calls []Range) Bounds {
 type uses struct {
 	src     string
 	tools   []Callee
+	lenient bool // a missing argument is nil
 	found   []Misuse
 	unknown map[int]*unknownName // by offset
 	numbers []string             // arguments that are text for want of a schema, used as numbers
 	maybe   []string             // arguments that were reported as optional
-}
-
-// unknownName is a name that some tools have no argument of.
-type unknownName struct {
-	name    string
-	lacking []*Callee
-	having  []string
-	near    []string // the names there are
-	outer   bool
-	of      string // the object, as written
+	fine    map[int]bool         // offsets at which a use is right for the calls of some tool
+	servers []string             // those of whose arguments a use was reported
 }
 
 // at is the place of a node.
 func (u *uses) at(n ast.Node) int { return problemAt(u.src, n.Location().From, "", "").Offset }
 
 func (u *uses) add(n ast.Node, maybe bool, hint, format string, args ...any) {
-	m := Misuse{u.at(n), fmt.Sprintf(format, args...), hint, maybe}
+	m := Misuse{Offset: u.at(n), Message: fmt.Sprintf(format, args...), Hint: hint, Maybe: maybe}
 	if !slices.ContainsFunc(u.found, func(f Misuse) bool { return f.Offset == m.Offset && f.Message == m.Message }) {
 		u.found = append(u.found, m)
 	}
@@ -99,7 +100,13 @@ func (u *uses) add(n ast.Node, maybe bool, hint, format string, args ...any) {
 
 // list is all that was found, in the order of the source.
 func (u *uses) list() []Misuse {
+	if u.lenient {
+		u.found = slices.DeleteFunc(u.found, func(m Misuse) bool { return m.Server == "" && u.fine[m.Offset] })
+	}
 	for at, n := range u.unknown {
+		if u.lenient && (len(n.having) > 0 || n.open) {
+			continue
+		}
 		if m, ok := n.misuse(at); ok {
 			u.found = append(u.found, m)
 		}
@@ -108,71 +115,18 @@ func (u *uses) list() []Misuse {
 	return u.found
 }
 
-// named notes that a field is asked of an object that is, or is in, the
-// arguments of a tool.
-func (u *uses) named(n, of ast.Node, from Range, name string) {
-	if from.origin == nil || from.kinds&isObject == 0 || !from.named {
-		return
-	}
-	at := u.at(n)
-	k := u.unknown[at]
-	if k == nil {
-		k = &unknownName{name: name, outer: from.origin.name == "", of: subject(of)}
-		u.unknown[at] = k
-	}
-	for field := range from.fields {
-		if !slices.Contains(k.near, field) {
-			k.near = append(k.near, field)
-		}
-	}
-	if _, ok := from.fields[name]; ok {
-		if !slices.Contains(k.having, from.origin.tool.Name) {
-			k.having = append(k.having, from.origin.tool.Name)
-		}
-	} else if !slices.Contains(k.lacking, from.origin.tool) {
-		k.lacking = append(k.lacking, from.origin.tool)
-	}
-}
-
-// misuse says which tools have no argument of the name.
-func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
-	if len(k.lacking) == 0 {
-		return m, false
-	}
-	slices.Sort(k.near)
-	names := make([]string, len(k.lacking))
-	for i, c := range k.lacking {
-		names[i] = c.Name
-	}
-	slices.Sort(names)
-	m = Misuse{Offset: at, Hint: suggest(k.name, k.near)}
-	switch {
-	case !k.outer:
-		m.Message = fmt.Sprintf("%s of %s has no field %s", k.of, strings.Join(names, ", "), k.name)
-	case len(names) == 1:
-		m.Message = fmt.Sprintf("the tool %s has no argument %s", names[0], k.name)
-	default:
-		m.Message = fmt.Sprintf("the tools %s have no argument %s", listed(names), k.name)
-	}
-	if len(k.having) > 0 && k.outer {
-		slices.Sort(k.having)
-		test := "tool.name == " + strconv.Quote(k.having[0])
-		if len(k.having) > 1 {
-			test = `tool.name in ["` + strings.Join(k.having, `", "`) + `"]`
-		}
-		m.Hint = fmt.Sprintf(`write %s and ... in front of it, or test "%s" in tool.args`, test, k.name)
-	}
-	return m, true
-}
-
 // needs reports a value out of the arguments that is never of the kinds an
 // operation takes, or that may be missing. rule says what the operation takes.
 func (o *outlook) needs(n, at ast.Node, r Range, want kinds, rule string) {
-	if o.uses == nil || r.origin == nil || r.fails {
+	if o.uses == nil || r.fails {
 		return
 	}
 	have := r.kinds &^ isNil
+	if have&want != 0 && (r.origin != nil || r.kinds == isAny) {
+		o.uses.fine[o.uses.at(at)] = true
+	}
 	switch {
+	case r.origin == nil:
 	case have == 0 && r.kinds != 0:
 	case have&want == 0:
 		hint := hintConvert
@@ -188,7 +142,7 @@ func (o *outlook) needs(n, at ast.Node, r Range, want kinds, rule string) {
 // optional reports that an argument may be missing, once for each.
 func (o *outlook) optional(n ast.Node, r Range) {
 	name := o.argument(n, r)
-	if slices.Contains(o.uses.maybe, name) {
+	if o.uses.lenient || slices.Contains(o.uses.maybe, name) {
 		return
 	}
 	o.uses.maybe = append(o.uses.maybe, name)
@@ -222,6 +176,9 @@ func (o *outlook) compares(left, right ast.Node, l, r Range) {
 }
 
 func (o *outlook) comparesWith(n, with ast.Node, r, value Range) {
+	if r.origin == nil && !r.fails && r.kinds == isAny {
+		o.uses.fine[o.uses.at(with)] = true // an argument of any kind, or none
+	}
 	if r.origin == nil || r.fails || value.fails {
 		return
 	}
@@ -241,8 +198,10 @@ func (o *outlook) comparesWith(n, with ast.Node, r, value Range) {
 			hint = "did you mean " + strconv.Quote(near) + "?"
 		}
 		o.uses.add(with, false, hint, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, listed(r.words))
-	case r.kinds&isNil != 0:
-		o.optional(n, r)
+	default:
+		if o.uses.fine[o.uses.at(with)] = true; r.kinds&isNil != 0 {
+			o.optional(n, r)
+		}
 	}
 }
 
@@ -297,7 +256,7 @@ func (u *uses) schemaHint(of *origin) string {
 	if !slices.Contains(u.numbers, of.name) {
 		u.numbers = append(u.numbers, of.name)
 	}
-	names := of.tool.names()
+	names := of.tool.Arguments()
 	props := make([]string, len(names))
 	for i, name := range names {
 		t := "string"

@@ -3,6 +3,7 @@ package guard_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,7 @@ func TestMisuses(t *testing.T) {
 		{`any(run.calls, .tool == "refund" && .args.amonut == 3)`, all},
 		{`none(run.calls, .tool == "refund" && .args.order == "17")`, all},
 		{`any(run.calls, .args.order == 17)`, all[:2]},
+		{`any(run.calls, .args.mode == "soft")`, all[:2]},
 		{`tool.name == "refund" && tool.args.amount > 50`, all},
 		{`tool.name in ["refund", "raw"] && tool.args.amount > 50`, all},
 		{`tool.name != "refund" || tool.args.amount > 50`, all},
@@ -136,4 +138,88 @@ func TestMisuses(t *testing.T) {
 		}
 	}
 	golden.File(t, "misuses.txt", out.String())
+}
+
+// In a trace a missing argument is nil: a name is wrong only where no tool has
+// it, and a comparison only where it is false for the calls of each tool.
+func TestMisusesOfTraces(t *testing.T) {
+	all := callees(t)
+	server := guard.Callee{Name: "crm", Server: true}
+	for _, tt := range []struct {
+		src     string
+		of      []guard.Callee
+		message string
+		hint    string
+	}{
+		{`any(trace.calls, .tool == "refund" && .args.amonut == 3)`, all, "the tool refund has no argument amonut", "did you mean amount?"},
+		{`any(trace.calls, .args.amonut == 3)`, all[:2], "the tools raw, refund have no argument amonut", "did you mean amount?"},
+		{`any(trace.calls, .args.amonut == 3)`, all, "", ""},                           // free may have it
+		{`any(trace.calls, .args.ordre == 1)`, []guard.Callee{all[0], all[3]}, "", ""}, // open takes any name
+		{`any(trace.calls, .args.mode == "soft")`, all[:2], "", ""},
+		{`any(trace.calls, .args.note contains "x")`, all[:2], "", ""},
+		{`any(trace.calls, .tool == "refund" && .args.amount == "80")`, all, "the argument amount of refund is a number, and it is compared with text", "write it without quotes: 80"},
+		{`any(trace.calls, .args.amount == "80")`, all[:2], "", ""}, // raw has text
+		{`any(trace.calls, .args.amount == "80")`, all[:1], "the argument amount is a number, and it is compared with text", "write it without quotes: 80"},
+		{`any(trace.calls, .args.order == 17)`, all[:1], "the argument order is text, and it is compared with a number", `write it in quotes: "17"`},
+		{`any(trace.calls, .tool == "refund" && .args.mode == "sotf")`, all, `the argument mode of refund is never "sotf": it is one of hard, soft`, `did you mean "soft"?`},
+		{`any(trace.calls, .tool == "refund" && .args.order contains "1" && .args.amount contains "2")`, all, "the argument amount of refund is a number, and contains takes text", ""},
+		{`any(trace.calls, .tool == "refund" && .args.to.nmae == "x")`, all, "the value of refund has no field nmae", "did you mean name?"},
+		{`any(trace.calls, .args.amonut == 3)`, append([]guard.Callee{server}, all[:2]...), "server crm", ""},
+		{`any(trace.calls, .tool == "refund" && .args.amonut == 3)`, append([]guard.Callee{server}, all[:2]...), "the tool refund has no argument amonut", "did you mean amount?"},
+		{`any(trace.calls, .tool == "crm__find" && .args.name == "x")`, append([]guard.Callee{server}, all[:2]...), "server crm", ""},
+		{`any(trace.calls, .tool == "crm__find" && .status == "ok")`, append([]guard.Callee{server}, all[:2]...), "", ""},
+		{`trace.tokens < 100 && len(trace.calls) > 1`, all, "", ""},
+	} {
+		t.Run(tt.src, func(t *testing.T) {
+			env, _ := guard.Place("tests", parameters)
+			if _, p := guard.Compile(tt.src, env); p != nil {
+				t.Fatal(p)
+			}
+			found := guard.Misuses(tt.src, env, guard.Bounds{}, tt.of)
+			if tt.message == "" && len(found) > 0 || len(found) > 1 {
+				t.Fatalf("%+v", found)
+			}
+			for _, m := range found {
+				if m.Server != "" {
+					m.Message = "server " + m.Server
+				}
+				if m.Message != tt.message || tt.hint != "" && m.Hint != tt.hint || m.Maybe {
+					t.Errorf("%+v", m)
+				}
+			}
+			if tt.message != "" && len(found) == 0 {
+				t.Error("nothing is found")
+			}
+		})
+	}
+}
+
+// Uses of the arguments of a server whose tools are not known are told by its
+// name, where an expression can be about its calls.
+func TestMisusesOfServers(t *testing.T) {
+	tools := append(callees(t)[:1], guard.Callee{Name: "crm", Server: true}, guard.Callee{Name: "my__wiki", Server: true})
+	for src, want := range map[string]string{
+		`tool.args.amount > 50`:                                       "crm my__wiki",
+		`tool.name == "refund" && tool.args.amount > 50`:              "",
+		`tool.name == "crm__pay" && tool.args.sum > 50`:               "crm",
+		`tool.name startsWith "my__wiki__" && "page" in tool.args`:    "my__wiki",
+		`tool.name == "crm__pay" && run.tokens > 50`:                  "",
+		`any(run.calls, .tool == "crm__pay" && .args["sum"] != nil)`:  "crm",
+		`tool.name == "crm__pay" && tool.args.sum + "x" == tool.name`: "crm",
+	} {
+		env, _ := guard.Place("before_tool", parameters)
+		if _, p := guard.Compile(src, env); p != nil {
+			t.Fatal(src, p)
+		}
+		var got []string
+		for _, m := range guard.Misuses(src, env, guard.Bounds{}, tools) {
+			if m.Server != "" {
+				got = append(got, m.Server)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
 }

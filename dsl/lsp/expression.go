@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 )
 
@@ -43,6 +44,9 @@ func (s *server) expressionAt(b *buffer, family []*buffer, at int) *expression {
 	}
 	x := &expression{node: n, note: note, env: env}
 	x.text, x.bytes = written(n, b.text.s)
+	if strings.Contains(x.text, "args") {
+		x.env = env.WithTools(s.callees(family, n))
+	}
 	if at > n.to && n.style != 0 { // behind its last quote
 		return nil
 	}
@@ -141,6 +145,34 @@ func (s *server) envOf(family []*buffer, n *node, note *shape) (guard.Env, bool)
 	}
 	env, ok := guard.Place(place, s.declared(family))
 	return s.answering(env, family, place), ok
+}
+
+// callees are the tools that an expression can be about, as the specs of a family
+// have them: of an approval those of its entry, else all.
+func (s *server) callees(family []*buffer, n *node) []guard.Callee {
+	i := slices.IndexFunc(family, func(b *buffer) bool { return b.kind() == "Agent" })
+	if i < 0 {
+		return nil
+	}
+	path := family[i].path
+	o := s.options.Spec
+	o.Read = func(path string) ([]byte, error) {
+		if b := s.paths[path]; b != nil {
+			return []byte(b.text.s), nil
+		}
+		return nil, dsl.ErrOnDisk
+	}
+	if spec, _ := dsl.Load(path, o); spec != nil && len(spec.Callees()) > 0 {
+		s.tools[path] = spec.Callees()
+	}
+	all := s.tools[path] // where the file cannot be parsed now: those that it had
+	if !n.under("tools.?.approval") {
+		return all
+	}
+	entry := n.parent.key
+	return slices.DeleteFunc(slices.Clone(all), func(t guard.Callee) bool {
+		return t.Name != entry && !strings.HasPrefix(t.Name, entry+"__")
+	})
 }
 
 // answering gives an environment the form of the answer and of the rows of a
