@@ -159,47 +159,6 @@ func TestTheNewestPairsStayWordForWord(t *testing.T) {
 	}
 }
 
-// The steps before this one are pairs too: the newest stay, and those that do not
-// are left out.
-func TestEarlierStepsAreLeftOutToo(t *testing.T) {
-	for keep := 1; keep <= 4; keep++ {
-		m := talker(6, 0)
-		runTalker(t, m, engine.Compaction{SlidingWindow: &engine.Window{When: over(0), Keep: keep}})
-		for i, req := range m.of("executor") {
-			for step := 1; step <= i; step++ {
-				if got, want := strings.Contains(text(req), fmt.Sprintf("result of goal %d ", step)), step > i-keep; got != want {
-					t.Errorf("keep %d: step %d is told to step %d: %v", keep, step, i+1, got)
-				}
-			}
-		}
-	}
-}
-
-// A summary that was made once stands for nothing where the condition of the
-// rule does not hold.
-func TestASummaryIsUsedOnlyWhereItsConditionHolds(t *testing.T) {
-	plain := talker(5, 0)
-	runTalker(t, plain, engine.Compaction{})
-	size := tokens(plain.of("executor")[2])
-	m := talker(5, 0)
-	runTalker(t, m, engine.Compaction{Summarize: &engine.Summarization{
-		When: when("at step 3", func(m engine.MemoryEnv) bool { return m.Tokens == size }), Keep: 1,
-	}})
-	if asked := m.of("summarizer"); len(asked) != 1 || asked[0].Step != "goal 3" {
-		t.Fatalf("%d summaries", len(asked))
-	}
-	for i, req := range m.of("executor") {
-		if got, want := strings.Contains(text(req), "notes 1"), i == 2; got != want {
-			t.Errorf("step %d is told the summary: %v", i+1, got)
-		}
-		for step := 1; step <= i; step++ {
-			if got, want := strings.Contains(text(req), fmt.Sprintf("result of goal %d ", step)), i != 2 || step > 1; got != want {
-				t.Errorf("step %d is told step %d: %v", i+1, step, got)
-			}
-		}
-	}
-}
-
 // A summary is made of what is new alone, and stands for what it was made of
 // until the bound is passed again.
 func TestNothingIsSummedUpTwice(t *testing.T) {
