@@ -24,7 +24,8 @@ type Reclaimed struct {
 }
 
 // GC gives back the room of what was removed or replaced. It has the store to
-// itself meanwhile, twice; others wait.
+// itself meanwhile, twice; others wait. A value log that is damaged is left as it
+// is, and the error is a *CorruptError.
 func (s *Store) GC(ctx context.Context) (r Reclaimed, err error) {
 	if r.Before, err = sizeOf(s.dir); err != nil || r.Before == 0 {
 		return r, err
@@ -33,13 +34,21 @@ func (s *Store) GC(ctx context.Context) (r Reclaimed, err error) {
 	// at the end of a part, which finds out what is garbage in the value log.
 	own := Open(s.dir, s.o)
 	own.o.Idle, own.merge = 0, true
-	for _, part := range []func(context.Context, *lease) error{own.sweep, own.rewrite} {
+	for _, part := range []func(context.Context, *lease) error{own.sweep, own.shrink} {
 		if err := own.with(ctx, func(db *lease) error { return part(ctx, db) }); err != nil {
 			return r, fmt.Errorf("collect garbage of memory: %w", err)
 		}
 	}
 	r.After, err = sizeOf(s.dir)
 	return r, err
+}
+
+// shrink rewrites the value log if none of it is damaged.
+func (s *Store) shrink(ctx context.Context, db *lease) error {
+	if err := s.checkLogs(ctx); err != nil {
+		return err
+	}
+	return s.rewrite(ctx, db)
 }
 
 // rewrite writes the value log files with much garbage anew.

@@ -13,6 +13,7 @@ import (
 	dgraph "github.com/dgraph-io/badger/v4"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -98,6 +99,36 @@ func TestGCThatIsCancelledDeletesNothing(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("keys (-before +after):\n%s", diff)
+	}
+}
+
+// A damaged value that nothing refers to any more costs no conversation that may
+// be stored behind it in the same file.
+func TestGCLeavesADamagedValueLogAlone(t *testing.T) {
+	large := func(id, n, text string) engine.Interaction {
+		in := interaction(id, n)
+		in.Answer = strings.Repeat(text, 1<<19)
+		return in
+	}
+	for _, replaced := range []string{"aaaa", "bbbb", "cccc"} {
+		dir := t.TempDir()
+		s := tenant(dir, "")
+		must(t, s.Append(t.Context(), large("c", "0", "a"), large("c", "1", "b"), large("c", "2", "c"), large("d", "0", "d")))
+		for _, n := range []string{"0", "1", "2"} {
+			must(t, s.Append(t.Context(), large("c", n, "x")))
+		}
+		first := glob(t, dir, "*.vlog")
+		raw, err := os.ReadFile(first)
+		must(t, err)
+		raw[strings.Index(string(raw), replaced)] ^= 1
+		must(t, os.WriteFile(first, raw, 0o600))
+
+		_, err = s.GC(t.Context())
+		if _, ok := errors.AsType[*badger.CorruptError](err); !ok || !strings.Contains(err.Error(), filepath.Base(first)) {
+			t.Errorf("damage to %s: %v, want the name of %s", replaced, err, filepath.Base(first))
+		}
+		held(t, dir, "c", 3)
+		held(t, dir, "d", 1)
 	}
 }
 

@@ -1,0 +1,88 @@
+package badger
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"path/filepath"
+
+	"github.com/pexctl/pex/engine/regular"
+)
+
+// logHeader is how many bytes a value log file of Badger 4 has before its first
+// entry.
+const logHeader = 20
+
+// checkLogs verifies the checksums of all entries in the value log files but the
+// one that is being written. Badger's rewrite of a file takes a damaged entry for
+// the end, and then deletes the file with the values behind it.
+func (s *Store) checkLogs(ctx context.Context) error {
+	files, err := list(s.dir)
+	if err != nil {
+		return err
+	}
+	var logs []string
+	for _, name := range files {
+		if filepath.Ext(name) == ".vlog" {
+			logs = append(logs, name)
+		}
+	}
+	for _, name := range logs[:max(len(logs)-1, 0)] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		raw, err := regular.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			return fmt.Errorf("read memory store: %w", err)
+		}
+		if at := firstDamage(raw); at >= 0 {
+			return s.damaged(fmt.Sprintf("%s has an entry at byte %d whose checksum is wrong", name, at), nil)
+		}
+	}
+	return nil
+}
+
+// firstDamage is where a value log file stops being entries, or -1. Zeros may
+// follow the last entry.
+func firstDamage(raw []byte) int {
+	for at := logHeader; at < len(raw); {
+		size := entrySize(raw[at:])
+		if size == 0 {
+			if len(bytes.Trim(raw[at:], "\x00")) == 0 {
+				return -1
+			}
+			return at
+		}
+		at += size
+	}
+	return -1
+}
+
+// entrySize is the size of the entry that raw begins with, or 0 if it is not
+// whole: two bytes of flags, the lengths of key and value and the expiry as
+// varints, key, value, and the checksum of all that.
+func entrySize(raw []byte) int {
+	at := 2
+	var numbers [3]uint64
+	for i := range numbers {
+		if at >= len(raw) {
+			return 0
+		}
+		n, size := binary.Uvarint(raw[at:])
+		if size <= 0 {
+			return 0
+		}
+		numbers[i], at = n, at+size
+	}
+	room := uint64(len(raw))
+	if key, value := numbers[0], numbers[1]; key == 0 || key > room || value > room || uint64(at)+key+value+crc32.Size > room {
+		return 0
+	}
+	at += int(numbers[0] + numbers[1])
+	if crc32.Checksum(raw[:at], castagnoli) != binary.BigEndian.Uint32(raw[at:]) {
+		return 0
+	}
+	return at + crc32.Size
+}
