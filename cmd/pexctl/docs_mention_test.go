@@ -167,6 +167,7 @@ func TestMentionsAreChecked(t *testing.T) {
 		"`planner.max_cost`",
 		"`retry.max_wait`",
 		"`run.stepz`",
+		"`llms.main.modell`",
 		"`memory: {historry: true}`",
 		"`aproval: never`",
 		"`cmd/pexctl/nowhere.go`",
