@@ -90,7 +90,7 @@ func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
 // unreadable says why a text gives no value, by the code of reply.Fit.
 var unreadable = map[string]string{
 	reply.EmptyOutput:     "it is empty",
-	reply.Unfit:           "the JSON in it does not fit",
+	reply.NoFit:           "the JSON in it does not fit",
 	reply.SeveralReadings: "it is malformed and can be read as several values that fit",
 	reply.Truncated:       "it is not JSON (truncated)",
 	reply.TooDeep:         "it is nested too deep",

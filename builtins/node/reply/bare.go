@@ -38,7 +38,7 @@ func (r *reader) bare(v *value, in kind) bool {
 			return r.fail(broken, "a comma or a bracket")
 		}
 	}
-	r.mend(mendBareText)
+	r.fix(fixBareText)
 	v.kind, v.str, v.raw = text, token, quote(token)
 	return true
 }
@@ -72,7 +72,7 @@ func (r *reader) plainWord(v *value, token string) bool {
 		*v = value{key: v.key}
 		return false
 	}
-	r.mends |= word.mends
+	r.fixes |= word.fixes
 	r.count += word.count
 	return true
 }

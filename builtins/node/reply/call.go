@@ -49,10 +49,10 @@ func stepsOnly(found []candidate) bool {
 
 // joined makes one list of candidates.
 func joined(found []candidate) candidate {
-	c := candidate{value: value{kind: array, mended: true}}
+	c := candidate{value: value{kind: array, fixed: true}}
 	for i := range found {
 		c.value.items = append(c.value.items, found[i].value)
-		c.mends |= found[i].mends
+		c.fixes |= found[i].fixes
 	}
 	return c
 }

@@ -1,7 +1,7 @@
 // Package reply reads what a planner, a reflector, a judge or a text-mode
 // executor answers.
 //
-//	text --read--> one value, mended where models slip
+//	text --read--> one value, repaired where models slip
 //	     --find--> else the values that stand in prose, fences, after reasoning
 //	     --shape--> steps, or a result, or the code of what is wrong
 //

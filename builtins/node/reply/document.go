@@ -15,7 +15,7 @@ type document struct {
 	open  bool
 
 	roots  []value
-	mends  mend
+	fixes  fix
 	words  bool   // there are words around the roots
 	listed bool   // nothing but commas is between the roots
 	ended  string // the code of a text that was cut
@@ -48,7 +48,7 @@ func (d *document) parse() bool {
 		d.roots = append(d.roots, v)
 		prose, pos = end, end
 		if rest := strings.Trim(d.src[end:], " \t\r\n,;`"); rest != "" && strings.Trim(rest, " \t\r\n,;`]}") == "" {
-			d.mends |= mendBracket
+			d.fixes |= fixBracket
 			prose = len(d.src)
 			break
 		}
@@ -56,7 +56,7 @@ func (d *document) parse() bool {
 	if len(d.roots) == 0 || !d.isProse(d.src[prose:], true, false) {
 		return false
 	}
-	return !d.words || d.mends&mendBareText == 0 // else it may be prose that has brackets
+	return !d.words || d.fixes&fixBareText == 0 // else it may be prose that has brackets
 }
 
 // root reads the value at pos: strictly if it is JSON, else by a wide reader.
@@ -64,7 +64,7 @@ func (d *document) root(pos int) (v value, end int, ok bool) {
 	var raw json.RawMessage
 	if json.NewDecoder(strings.NewReader(d.src[pos:])).Decode(&raw) == nil {
 		r := reader{src: d.src[pos : pos+len(raw)], limit: d.limit}
-		if r.value(&v) && r.mends == 0 {
+		if r.value(&v) && r.fixes == 0 {
 			d.work += len(raw)
 			return v, pos + len(raw), true
 		}
@@ -82,7 +82,7 @@ func (d *document) root(pos int) (v value, end int, ok bool) {
 		}
 		return v, pos, false
 	}
-	d.mends |= r.mends
+	d.fixes |= r.fixes
 	return v, r.pos, true
 }
 
@@ -129,7 +129,7 @@ func (d *document) isProse(s string, after, before bool) bool {
 	if strings.Trim(s, ",; \t\r\n") == "" {
 		return true
 	}
-	d.mends |= mendSurround
+	d.fixes |= fixSurround
 	if !before && strings.HasPrefix(d.src, "{") && strings.HasSuffix(s, "}") { // {```json ... ```}
 		s = strings.TrimSuffix(s, "}")
 	}

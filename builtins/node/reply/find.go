@@ -8,7 +8,7 @@ import (
 // source is a text that is searched for JSON, and what the search found out.
 type source struct {
 	text   string
-	mends  mend
+	fixes  fix
 	whole  bool   // the one candidate is all of the text
 	tool   bool   // a tool call in markup stands in it
 	ended  string // the code of what ended the search before the text's end
@@ -19,7 +19,7 @@ type source struct {
 // candidate is one value that stands in a text.
 type candidate struct {
 	value      value
-	mends      mend
+	fixes      fix
 	start, end int
 }
 
@@ -32,7 +32,7 @@ func prepare(text string, o Options) *source {
 	}
 	if !utf8.ValidString(text) {
 		src.text = strings.ToValidUTF8(text, "\uFFFD")
-		src.mends |= mendUTF8
+		src.fixes |= fixUTF8
 	}
 	src.text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(src.text), "\uFEFF"))
 	if src.text == "" {
@@ -73,16 +73,16 @@ func (src *source) all(o Options) (candidate, bool) {
 	if !r.value(&c.value) || !r.space() || r.pos != len(r.src) {
 		return c, false
 	}
-	if v := &c.value; r.mends != 0 && v.kind < array && !strings.HasPrefix(strings.TrimSpace(v.str), "{") {
+	if v := &c.value; r.fixes != 0 && v.kind < array && !strings.HasPrefix(strings.TrimSpace(v.str), "{") {
 		return c, false // a lone None, or prose in curly quotes
 	}
-	c.mends, src.whole = r.mends, true
+	c.fixes, src.whole = r.fixes, true
 	return c, true
 }
 
 // escaped reads JSON that lost only the quotes around its string: {\"a\":1}.
 func (src *source) escaped(o Options) []candidate {
-	if !strings.Contains(src.text, `\"`) || src.mends&mendStringified != 0 {
+	if !strings.Contains(src.text, `\"`) || src.fixes&fixStringified != 0 {
 		return nil
 	}
 	var v value
@@ -90,7 +90,7 @@ func (src *source) escaped(o Options) []candidate {
 	if !r.plainText(&v) {
 		return nil
 	}
-	inner := source{text: strings.TrimSpace(v.str), mends: src.mends | mendStringified}
+	inner := source{text: strings.TrimSpace(v.str), fixes: src.fixes | fixStringified}
 	found := inner.candidates(o)
 	if len(found) > 0 {
 		*src = inner
@@ -102,7 +102,7 @@ func (src *source) escaped(o Options) []candidate {
 
 // plainText reads a JSON string that reaches to the end, escapes and all.
 func (r *reader) plainText(v *value) bool {
-	return r.text(v, false) && r.pos == len(r.src) && r.mends&mendInnerQuotes == 0
+	return r.text(v, false) && r.pos == len(r.src) && r.fixes&fixInnerQuotes == 0
 }
 
 // search walks a text from left to right.
@@ -150,7 +150,7 @@ func (s *search) attempt() bool {
 	r := reader{src: s.src, pos: s.pos, limit: s.limit}
 	var v value
 	if r.value(&v) {
-		s.found = append(s.found, candidate{value: v, mends: r.mends, start: s.pos, end: r.pos})
+		s.found = append(s.found, candidate{value: v, fixes: r.fixes, start: s.pos, end: r.pos})
 		s.pos = r.pos
 		return true
 	}

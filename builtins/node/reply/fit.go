@@ -10,8 +10,8 @@ import (
 // that fits.
 const SeveralReadings = "several_readings"
 
-// Unfit is the code of a text whose readings all miss the schema.
-const Unfit = "unfit"
+// NoFit is the code of a text whose readings all miss the schema.
+const NoFit = "no_fit"
 
 // Fitted is what Fit found: a value, and what was repaired to get it; or the
 // code of why there is none.
@@ -36,18 +36,18 @@ func Fit(text string, o Options, fits func(json.RawMessage) bool) Fitted {
 	if src.code != "" {
 		return Fitted{Code: src.code}
 	}
-	if src.mends == 0 && json.Valid([]byte(src.text)) && fits(json.RawMessage(src.text)) {
+	if src.fixes == 0 && json.Valid([]byte(src.text)) && fits(json.RawMessage(src.text)) {
 		return Fitted{Value: json.RawMessage(src.text)}
 	}
 	f := fitter{options: o, fits: fits}
-	f.search(src.text, src.mends, 0)
+	f.search(src.text, src.fixes, 0)
 	switch {
 	case f.several || f.spent:
 		return Fitted{Code: SeveralReadings}
 	case f.found:
-		return Fitted{Value: f.value, Repairs: f.mends.words()}
+		return Fitted{Value: f.value, Repairs: f.fixes.words()}
 	case f.read:
-		return Fitted{Code: Unfit}
+		return Fitted{Code: NoFit}
 	}
 	src.ended = f.ended
 	src.blame(o)
@@ -62,7 +62,7 @@ type fitter struct {
 	found, several bool
 	value          json.RawMessage
 	canonical      []byte
-	mends          mend
+	fixes          fix
 	tried          map[string]bool // the readings seen, fitting or not
 
 	read  bool   // there was a reading
@@ -72,18 +72,18 @@ type fitter struct {
 
 // search reads a text in every way. depth counts the strings and wrappers it
 // was taken out of.
-func (f *fitter) search(text string, mends mend, depth int) {
+func (f *fitter) search(text string, fixes fix, depth int) {
 	if depth > 2 {
 		return
 	}
 	if n := reasoningEnd(text); n > 0 {
-		text, mends = strings.TrimSpace(text[n:]), mends|mendSurround
+		text, fixes = strings.TrimSpace(text[n:]), fixes|fixSurround
 	}
 	if strings.HasPrefix(text, `"`) {
 		var s string
 		if json.Unmarshal([]byte(text), &s) == nil {
 			if opens(s) {
-				f.search(strings.TrimSpace(s), mends|mendStringified, depth+1)
+				f.search(strings.TrimSpace(s), fixes|fixStringified, depth+1)
 			}
 			return
 		}
@@ -93,7 +93,7 @@ func (f *fitter) search(text string, mends mend, depth int) {
 	for n := 1; ; n++ {
 		d := document{src: text, tree: tree, limit: f.options.maxDepth(), open: !f.options.Truncated}
 		if d.parse() {
-			f.document(&d, mends|d.mends, depth)
+			f.document(&d, fixes|d.fixes, depth)
 		} else if d.ended != "" {
 			f.ended = d.ended
 		}
@@ -106,39 +106,39 @@ func (f *fitter) search(text string, mends mend, depth int) {
 			return
 		}
 	}
-	if !f.read && mends&mendStringified == 0 && strings.Contains(text, `\"`) {
+	if !f.read && fixes&fixStringified == 0 && strings.Contains(text, `\"`) {
 		var s string
 		if json.Unmarshal([]byte(`"`+text+`"`), &s) == nil {
-			f.search(strings.TrimSpace(s), mends|mendStringified, depth+1)
+			f.search(strings.TrimSpace(s), fixes|fixStringified, depth+1)
 		}
 	}
 }
 
 // document tries what one reading of the text holds: its only value, or its
 // objects as one list where nothing but commas is between them.
-func (f *fitter) document(d *document, mends mend, depth int) {
+func (f *fitter) document(d *document, fixes fix, depth int) {
 	if len(d.roots) == 1 {
-		f.try(&d.roots[0], mends, depth)
+		f.try(&d.roots[0], fixes, depth)
 		return
 	}
 	if !d.listed {
 		for i := range d.roots {
-			f.try(&d.roots[i], mends|mendSurround, depth)
+			f.try(&d.roots[i], fixes|fixSurround, depth)
 		}
 		return
 	}
-	joined := value{kind: array, mended: true, items: d.roots}
+	joined := value{kind: array, fixed: true, items: d.roots}
 	for i := range d.roots {
 		if d.roots[i].kind != object {
 			f.read = true
 			return
 		}
 	}
-	f.try(&joined, mends|mendSeveral, depth)
+	f.try(&joined, fixes|fixSeveral, depth)
 }
 
 // try takes a value if it fits, else what it wraps.
-func (f *fitter) try(v *value, mends mend, depth int) {
+func (f *fitter) try(v *value, fixes fix, depth int) {
 	f.read = true
 	raw := json.RawMessage(v.json())
 	canonical, ok := canonicalJSON(raw)
@@ -152,7 +152,7 @@ func (f *fitter) try(v *value, mends mend, depth int) {
 	if f.fits(raw) {
 		f.several = f.found && !bytes.Equal(canonical, f.canonical)
 		if !f.found {
-			f.found, f.value, f.canonical, f.mends = true, raw, canonical, mends
+			f.found, f.value, f.canonical, f.fixes = true, raw, canonical, fixes
 		}
 		return
 	}
@@ -163,9 +163,9 @@ func (f *fitter) try(v *value, mends mend, depth int) {
 	switch {
 	case inner == nil:
 	case inner.kind != text:
-		f.try(inner, mends|mendWrapper, depth+1)
+		f.try(inner, fixes|fixWrapper, depth+1)
 	case opens(inner.str):
-		f.search(strings.TrimSpace(inner.str), mends|mendWrapper|mendStringified, depth+1)
+		f.search(strings.TrimSpace(inner.str), fixes|fixWrapper|fixStringified, depth+1)
 	}
 }
 

@@ -9,7 +9,7 @@ func JSON(text string, o Options) (value json.RawMessage, repaired bool, code st
 	src := prepare(text, o)
 	if src.code == "" {
 		if c, ok := src.best(o); ok {
-			return json.RawMessage(c.value.json()), c.mends|src.mends != 0, ""
+			return json.RawMessage(c.value.json()), c.fixes|src.fixes != 0, ""
 		}
 	}
 	src.blame(o)
@@ -50,6 +50,6 @@ func (src *source) stringified(c *candidate, o Options) (candidate, bool) {
 	}
 	inner := prepare(c.value.str, o)
 	v, ok := inner.all(o)
-	v.mends |= c.mends | mendStringified
+	v.fixes |= c.fixes | fixStringified
 	return v, ok && v.value.kind >= array
 }

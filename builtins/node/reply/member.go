@@ -144,7 +144,7 @@ func (s *shaper) args(d *draft, m *value) {
 	if m.kind == text && strings.HasPrefix(strings.TrimSpace(m.str), "{") {
 		src := prepare(m.str, s.options)
 		if c, ok := src.all(s.options); ok && c.value.kind == object {
-			s.mends |= c.mends | mendStringified
+			s.fixes |= c.fixes | fixStringified
 			m = &c.value
 		}
 	}

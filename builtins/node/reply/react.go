@@ -35,11 +35,11 @@ func React(text string, o Options) Action {
 		found := src.candidates(o)
 		for i := range found {
 			if a, ok := reactObject(&found[i].value); ok {
-				return a.with(found[i].mends | src.mends)
+				return a.with(found[i].fixes | src.fixes)
 			}
 		}
 		if a, ok := reactText(src.text, o); ok {
-			return a.with(src.mends)
+			return a.with(src.fixes)
 		}
 		if len(found) > 0 {
 			src.code = MissingFields
@@ -58,7 +58,7 @@ func React(text string, o Options) Action {
 	return a
 }
 
-func (a Action) with(m mend) Action {
+func (a Action) with(m fix) Action {
 	a.Repairs = append(m.words(), a.Repairs...)
 	a.Repaired = len(a.Repairs) > 0
 	return a

@@ -105,7 +105,7 @@ func (a *Action) lineInput(s string, o Options) (json.RawMessage, bool) {
 	switch code {
 	case "":
 		if repaired {
-			a.Repairs = append(a.Repairs, "input mended")
+			a.Repairs = append(a.Repairs, "input repaired")
 		}
 		return raw, true
 	case Truncated, TooDeep:

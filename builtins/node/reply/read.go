@@ -11,13 +11,13 @@ type fault uint8
 
 const (
 	sound  fault = iota
-	broken       // not JSON, nor what can safely be mended
+	broken       // not JSON, nor what can safely be repaired
 	cut          // the text ended inside the value
 	deep         // nested beyond the limit
 )
 
-// reader reads one value, mending on the way. Valid JSON passes through it
-// without a mend: every leniency begins where JSON would already be wrong.
+// reader reads one value, repairing on the way. Valid JSON passes through it
+// without a fix: every leniency begins where JSON would already be wrong.
 type reader struct {
 	src   string
 	pos   int
@@ -25,8 +25,8 @@ type reader struct {
 	level int
 	stack []value // members and elements of the containers still open
 
-	mends mend
-	count int // of mends, so that a container knows of those inside it
+	fixes fix
+	count int // of fixes, so that a container knows of those inside it
 
 	tree  *branches // the readings to choose from; nil = only what is plain
 	outer []kind    // the containers that are open, for a reader with a tree
@@ -38,7 +38,7 @@ type reader struct {
 	progress bool   // a member or an element was read: this was meant as JSON
 }
 
-func (r *reader) mend(m mend) { r.mends |= m; r.count++ }
+func (r *reader) fix(m fix) { r.fixes |= m; r.count++ }
 
 func (r *reader) fail(f fault, wanted string) bool {
 	r.fault, r.wanted = f, wanted
@@ -98,7 +98,7 @@ func (r *reader) container(v *value, open byte) bool {
 		clear(r.stack[floor:])
 		r.stack = r.stack[:floor]
 	}
-	v.raw, v.mended = r.src[start:r.pos], r.count != before
+	v.raw, v.fixed = r.src[start:r.pos], r.count != before
 	return true
 }
 
@@ -109,7 +109,7 @@ func (r *reader) members(k kind, end byte) bool {
 			return false
 		}
 		for r.pos < len(r.src) && r.src[r.pos] == ',' {
-			r.mend(mendComma)
+			r.fix(fixComma)
 			r.pos++
 			if !r.space() {
 				return false
@@ -117,7 +117,7 @@ func (r *reader) members(k kind, end byte) bool {
 		}
 		if r.pos < len(r.src) && r.src[r.pos] == end {
 			if !first {
-				r.mend(mendComma)
+				r.fix(fixComma)
 			}
 			r.pos++
 			return true
@@ -131,21 +131,9 @@ func (r *reader) members(k kind, end byte) bool {
 
 // member reads one member or element and the comma or end behind it.
 func (r *reader) member(k kind, end byte) (done, ok bool) {
-	at := len(r.stack)
-	r.stack = append(r.stack, value{})
-	var v value
-	if k == object {
-		key, ok := r.key()
-		if !ok {
-			return false, false
-		}
-		v.key = key
-	}
-	if !r.value(&v) {
+	if !r.entry(k, false) {
 		return false, false
 	}
-	r.progress = true
-	r.stack[at] = v
 	from := r.pos
 	if !r.space() {
 		return false, false
@@ -161,10 +149,37 @@ func (r *reader) member(k kind, end byte) (done, ok bool) {
 		r.pos++
 		return true, true
 	case r.commaForgotten(from):
-		r.mend(mendMissingComma)
+		r.fix(fixMissingComma)
 		return false, true
 	}
 	return false, r.stop(commaOr(end))
+}
+
+// entry reads one member or element onto the stack: of a member its key first.
+// wide reads it as wideValue does.
+func (r *reader) entry(k kind, wide bool) bool {
+	at := len(r.stack)
+	r.stack = append(r.stack, value{})
+	var v value
+	ok := true
+	switch {
+	case k != object:
+	case wide:
+		v.key, ok = r.wideKey()
+	default:
+		v.key, ok = r.key()
+	}
+	switch {
+	case !ok:
+	case wide:
+		ok = r.wideValue(&v, k)
+	default:
+		ok = r.value(&v)
+	}
+	if ok {
+		r.progress, r.stack[at] = true, v
+	}
+	return ok
 }
 
 func commaOr(end byte) string {
@@ -198,7 +213,7 @@ func (r *reader) key() (string, bool) {
 		}
 	case isLetter(c) || c == '$' || '0' <= c && c <= '9':
 		k.str = r.word()
-		r.mend(mendBareKey)
+		r.fix(fixBareKey)
 	default:
 		return "", r.stop("a key")
 	}
@@ -241,7 +256,7 @@ func (r *reader) space() bool {
 			if n == 0 {
 				return true
 			}
-			r.mend(mendSpace)
+			r.fix(fixSpace)
 			r.pos += n
 		default:
 			return true
@@ -267,7 +282,7 @@ func (r *reader) comment() bool {
 		r.pos = len(r.src)
 		return r.fail(cut, "the end of a comment")
 	}
-	r.mend(mendComment)
+	r.fix(fixComment)
 	r.pos += n + len(end)
 	return true
 }

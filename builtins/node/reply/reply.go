@@ -20,7 +20,7 @@ const (
 // The codes of an unusable reply.
 const (
 	EmptyPlan      = "empty_plan"        // neither steps nor a result
-	NotJSON        = "not_json"          // prose, or JSON beyond mending
+	NotJSON        = "not_json"          // prose, or JSON beyond repair
 	EmptyOutput    = "empty_output"      // nothing, or only reasoning
 	NotObject      = "not_object"        // JSON, but a bare scalar
 	MissingFields  = "missing_fields"    // JSON without the fields that are wanted
@@ -76,7 +76,7 @@ type Result struct {
 	Result      string
 	ResultValue json.RawMessage
 	Repaired    bool     // the text was not valid, or not shaped, as it stood
-	Repairs     []string // what was mended, in words
+	Repairs     []string // what was repaired, in words
 	Warnings    []string
 	Code        string
 	Message     string
@@ -137,7 +137,7 @@ func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 		found, src.whole = []candidate{joined(found)}, true
 	}
 	var best Result
-	var mends mend
+	var fixes fix
 	several := false
 	for i := range found {
 		c := &found[i]
@@ -147,7 +147,7 @@ func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 		case !src.counts(c, res.Code):
 		case best.Kind == "" || best.Kind == Error && severity(res.Code) > severity(best.Code):
 			res.Repairs, res.Warnings = append(s.repairs, res.Repairs...), append(s.warnings, res.Warnings...)
-			best, mends = res, c.mends|s.mends
+			best, fixes = res, c.fixes|s.fixes
 		case best.Kind != Error && res.Kind != Error && !same(&best, &res):
 			several = true
 		}
@@ -162,8 +162,8 @@ func (src *source) plan(o Options, unwrapped int) (Result, bool) {
 		}
 		return best, false
 	}
-	if mends |= src.mends; mends != 0 {
-		best.Repairs = append(mends.words(), best.Repairs...)
+	if fixes |= src.fixes; fixes != 0 {
+		best.Repairs = append(fixes.words(), best.Repairs...)
 	}
 	best.Repaired = len(best.Repairs) > 0
 	if several {

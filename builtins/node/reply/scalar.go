@@ -18,13 +18,13 @@ func (r *reader) literal(v *value) bool {
 	}
 	switch lower := strings.ToLower(word); lower {
 	case "true", "false":
-		r.mend(mendLiteral)
+		r.fix(fixLiteral)
 		v.kind, v.raw = boolean, lower
 	case "null", "none", "nil":
-		r.mend(mendLiteral)
+		r.fix(fixLiteral)
 		v.raw = "null"
 	case "nan", "infinity", "undefined":
-		r.mend(mendNaN)
+		r.fix(fixNaN)
 		v.raw = "null"
 	default:
 		if r.pos < len(r.src) {
@@ -49,12 +49,12 @@ func (r *reader) number(v *value) bool {
 	}
 	if bare := strings.TrimLeft(word, "+-"); bare == "" && strings.HasPrefix(r.src[r.pos:], "Infinity") {
 		r.pos += len("Infinity")
-		r.mend(mendNaN)
+		r.fix(fixNaN)
 		v.kind, v.raw = null, "null"
 		return true
 	}
 	if zeros := strings.TrimLeft(word, "0123456789"); zeros == "" {
-		r.mend(mendNumber)
+		r.fix(fixNumber)
 		v.kind, v.str, v.raw = text, word, quote(word)
 		return true
 	}
@@ -76,7 +76,7 @@ func (r *reader) number(v *value) bool {
 		}
 		return r.stop("a value")
 	}
-	r.mend(mendNumber)
+	r.fix(fixNumber)
 	v.raw = word
 	return true
 }

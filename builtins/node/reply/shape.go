@@ -11,7 +11,7 @@ import (
 type shaper struct {
 	options   Options
 	unwrapped int // JSON strings opened so far
-	mends     mend
+	fixes     fix
 	repairs   []string
 	warnings  []string
 }
@@ -251,7 +251,7 @@ func (s *shaper) inside(v *value) (Result, bool) {
 	if res.Kind == Error && res.Code == NotJSON {
 		return res, false
 	}
-	s.mends |= mendStringified
+	s.fixes |= fixStringified
 	return res, true
 }
 

@@ -101,7 +101,7 @@ func (s *shaper) prose(v *value) ([]draft, string) {
 		src := prepare(v.str, s.options)
 		if c, ok := src.all(s.options); ok && c.value.kind == array {
 			s.unwrapped++
-			s.mends |= c.mends | mendStringified
+			s.fixes |= c.fixes | fixStringified
 			return s.array(&c.value)
 		}
 	}

@@ -52,7 +52,7 @@ func (r *reader) text(v *value, isKey bool) bool {
 	t := textReader{reader: r, d: d, isKey: isKey}
 	before := r.count
 	if !d.plain {
-		r.mend(mendQuotes)
+		r.fix(fixQuotes)
 	}
 	if !t.read() {
 		return false
@@ -140,7 +140,7 @@ func (t *textReader) read() bool {
 				return false
 			}
 		case c < ' ':
-			t.mend(mendControl)
+			t.fix(fixControl)
 			t.out.WriteByte(c)
 			t.pos++
 		case c < utf8.RuneSelf && strings.IndexByte(t.d.closers, c) < 0:
@@ -193,7 +193,7 @@ func (t *textReader) quote() (done, ok bool) {
 	}
 	t.inside++
 	if t.d.plain {
-		t.mend(mendInnerQuotes)
+		t.fix(fixInnerQuotes)
 	}
 	return false, true
 }
@@ -214,11 +214,11 @@ func (t *textReader) escape() bool {
 	case 'u':
 		return t.unicode()
 	case '\'', '`', '\n':
-		t.mend(mendEscape)
+		t.fix(fixEscape)
 		t.out.WriteByte(c)
 		t.pos += 2
 	default: // a path or a pattern that was not escaped
-		t.mend(mendEscape)
+		t.fix(fixEscape)
 		t.out.WriteByte('\\')
 		t.pos++
 	}
@@ -233,7 +233,7 @@ func (t *textReader) unicode() bool {
 			t.pos = len(t.src)
 			return t.fail(cut, "the rest of an escape")
 		}
-		t.mend(mendEscape)
+		t.fix(fixEscape)
 		t.out.WriteByte('\\')
 		t.pos++
 		return true

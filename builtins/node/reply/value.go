@@ -23,19 +23,19 @@ func (k kind) String() string {
 }
 
 // value is one JSON value as it was read. Scalars always have valid raw text;
-// a container does unless something inside it was mended.
+// a container does unless something inside it was repaired.
 type value struct {
-	kind   kind
-	mended bool
-	key    string // of an object's member
-	raw    string
-	str    string // of a text, decoded
-	items  []value
+	kind  kind
+	fixed bool
+	key   string // of an object's member
+	raw   string
+	str   string // of a text, decoded
+	items []value
 }
 
 // json is the value as valid JSON: the very text where that was valid.
 func (v *value) json() string {
-	if !v.mended {
+	if !v.fixed {
 		return v.raw
 	}
 	var b strings.Builder
@@ -44,7 +44,7 @@ func (v *value) json() string {
 }
 
 func (v *value) render(b *strings.Builder) {
-	if !v.mended {
+	if !v.fixed {
 		b.WriteString(v.raw)
 		return
 	}

@@ -42,7 +42,7 @@ func (r *reader) wideContainer(v *value, open byte) bool {
 	v.items = append([]value(nil), r.stack[floor:]...)
 	r.stack = r.stack[:floor]
 	// The source may lack what closes the value, so it is always rendered.
-	v.mended = true
+	v.fixed = true
 	_ = before
 	return true
 }
@@ -58,7 +58,7 @@ func (r *reader) wideMembers(k kind, end byte) bool {
 			if !first && k == array {
 				return r.stop("an element")
 			}
-			r.mend(mendComma)
+			r.fix(fixComma)
 			r.pos++
 			if !r.space() {
 				return false
@@ -69,12 +69,12 @@ func (r *reader) wideMembers(k kind, end byte) bool {
 		}
 		if c := r.src[r.pos]; c == '}' || c == ']' {
 			if comma {
-				r.mend(mendComma)
+				r.fix(fixComma)
 			}
 			return r.closed(c, end)
 		}
 		if k == object && comma && r.src[r.pos] == '{' && len(r.outer) > 1 && r.outer[len(r.outer)-2] == array {
-			r.mend(mendBracket)
+			r.fix(fixBracket)
 			r.eaten = true
 			return true
 		}
@@ -92,7 +92,7 @@ func (r *reader) closed(c, end byte) bool {
 		r.pos++
 		return true
 	}
-	r.mend(mendBracket)
+	r.fix(fixBracket)
 	wanted := array
 	if c == '}' {
 		wanted = object
@@ -115,7 +115,7 @@ func (r *reader) unclosed(pending bool, end byte) bool {
 	if pending || !r.open || !r.settled() {
 		return r.stop(commaOr(end))
 	}
-	r.mend(mendUnclosed)
+	r.fix(fixUnclosed)
 	return true
 }
 
@@ -135,21 +135,9 @@ func (r *reader) settled() bool {
 
 // wideMember reads one member or element, and the comma behind it.
 func (r *reader) wideMember(k kind) (comma, ok bool) {
-	at := len(r.stack)
-	r.stack = append(r.stack, value{})
-	var v value
-	if k == object {
-		key, ok := r.wideKey()
-		if !ok {
-			return false, false
-		}
-		v.key = key
-	}
-	if !r.wideValue(&v, k) {
+	if !r.entry(k, true) {
 		return false, false
 	}
-	r.progress = true
-	r.stack[at] = v
 	if r.eaten {
 		r.eaten = false
 		return true, true
@@ -168,7 +156,7 @@ func (r *reader) wideMember(k kind) (comma, ok bool) {
 	case c == '}' || c == ']':
 		return false, true
 	case k == object && r.keyAt(r.pos) || k == array && r.elementAt(from):
-		r.mend(mendMissingComma)
+		r.fix(fixMissingComma)
 		return false, true
 	}
 	return false, r.stop("a comma")
@@ -196,7 +184,7 @@ func (r *reader) wideKey() (string, bool) {
 		if k.str == "" {
 			return "", r.stop("a key")
 		}
-		r.mend(mendBareKey)
+		r.fix(fixBareKey)
 		if r.pos < len(r.src) && r.src[r.pos] == '"' { // the opening quote is missing
 			r.pos++
 		}
@@ -212,7 +200,7 @@ func (r *reader) wideKey() (string, bool) {
 		if _, quoted := quoteAt(r.src[r.pos:]); !quoted || from == r.pos || r.src[from-1] != '"' {
 			return "", r.stop("a colon")
 		}
-		r.mend(mendColon)
+		r.fix(fixColon)
 		return k.str, true
 	}
 	r.pos++

@@ -13,7 +13,7 @@ func (r *reader) wideText(v *value, in kind, isKey bool) bool {
 	t := textReader{reader: r, d: d, isKey: isKey}
 	before := r.count
 	if !d.plain {
-		r.mend(mendQuotes)
+		r.fix(fixQuotes)
 	}
 	w := wideString{textReader: &t, in: in, from: r.pos}
 	if !w.read() {
@@ -45,7 +45,7 @@ func (t *wideString) read() bool {
 				return false
 			}
 		case c < ' ':
-			t.mend(mendControl)
+			t.fix(fixControl)
 			t.out.WriteByte(c)
 			t.pos++
 		default:
@@ -83,7 +83,7 @@ func (t *wideString) wideEscape() bool {
 	if !ok {
 		return t.fail(broken, "two hexadecimal digits")
 	}
-	t.mend(mendEscape)
+	t.fix(fixEscape)
 	t.out.WriteRune(c)
 	t.pos += 4
 	return true
@@ -134,7 +134,7 @@ func (t *wideString) inner(n int) bool {
 	if !t.d.plain {
 		return textByte(prev) && textByte(next)
 	}
-	t.mend(mendInnerQuotes)
+	t.fix(fixInnerQuotes)
 	if t.inside%2 == 1 {
 		return true
 	}
@@ -156,7 +156,7 @@ func (t *wideString) early() bool {
 	if !comma && !strings.Contains(s[len(cut):], "\n") || strings.ContainsAny(text, "\"\\\n,") || strings.TrimSpace(text) == "" {
 		return false
 	}
-	t.mend(mendEndQuote)
+	t.fix(fixEndQuote)
 	t.out.Reset()
 	t.out.WriteString(text)
 	t.pos = t.from + len(text)

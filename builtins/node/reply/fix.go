@@ -1,36 +1,36 @@
 package reply
 
-// mend is a set of things that were wrong with a text and could be put right
+// fix is a set of things that were wrong with a text and could be put right
 // without guessing.
-type mend uint32
+type fix uint32
 
 const (
-	mendUTF8 mend = 1 << iota
-	mendComma
-	mendMissingComma
-	mendQuotes
-	mendInnerQuotes
-	mendBareKey
-	mendLiteral
-	mendNaN
-	mendNumber
-	mendComment
-	mendControl
-	mendEscape
-	mendSpace
-	mendStringified
-	mendBareText
-	mendColon
-	mendBracket
-	mendUnclosed
-	mendEndQuote
-	mendSurround
-	mendSeveral
-	mendWrapper
+	fixUTF8 fix = 1 << iota
+	fixComma
+	fixMissingComma
+	fixQuotes
+	fixInnerQuotes
+	fixBareKey
+	fixLiteral
+	fixNaN
+	fixNumber
+	fixComment
+	fixControl
+	fixEscape
+	fixSpace
+	fixStringified
+	fixBareText
+	fixColon
+	fixBracket
+	fixUnclosed
+	fixEndQuote
+	fixSurround
+	fixSeveral
+	fixWrapper
 )
 
-// mendWords are the words of each mend, in the order of the bits.
-var mendWords = [...]string{
+// fixWords are the words of each fix, in the order of the bits.
+var fixWords = [...]string{
 	"bytes that are not UTF-8 replaced",
 	"stray comma dropped",
 	"missing comma added",
@@ -42,7 +42,7 @@ var mendWords = [...]string{
 	"number respelled",
 	"comment dropped",
 	"raw control character in a string escaped",
-	"invalid escape in a string mended",
+	"invalid escape in a string repaired",
 	"unusual white space dropped",
 	"JSON inside a JSON string unwrapped",
 	"text without quotes quoted",
@@ -56,9 +56,9 @@ var mendWords = [...]string{
 }
 
 // words lists what a set holds.
-func (m mend) words() []string {
+func (m fix) words() []string {
 	var out []string
-	for i, w := range mendWords {
+	for i, w := range fixWords {
 		if m&(1<<i) != 0 {
 			out = append(out, w)
 		}
