@@ -113,7 +113,7 @@ KILLS ?= 500
 FAULTS := ./engine/failpoint ./internal/faults
 # A process of the race detector sleeps for a second at its end if it is not told otherwise.
 RACE := GORACE=atexit_sleep_ms=0 $(GO) test -race -shuffle=on -vet=off
-# A disk of 64 MB wants a mount: as root, or in a namespace where one is root.
+# A disk of 128 MB wants a mount: as root, or in a namespace where one is root.
 SMALLDISK := $(shell [ "$$(id -u)" = 0 ] || echo unshare -rm)
 HOUSETESTS := ^(TestARunThatDiesAnywhereComesToTheSameEnd|TestOfTwoRacingDecisionsOneCounts)$$
 FIGURES := grep --line-buffered -vE '^(=== |PASS$$)|^ +(--- |[a-z_]+_test\.go:[0-9]+: its tool)'

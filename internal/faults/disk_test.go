@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A disk of 64 MB that is full before a run, becomes full during it, or is
-// filled by it: nobody crashes, nothing acknowledged is lost, and with space
-// again the run goes on to the same end.
+// A disk of 128 MB, room for the memory, that is full before a run, becomes full
+// during it, or is filled by it: nobody crashes, nothing acknowledged is lost, and
+// with space again the run goes on to the same end.
 func TestAFullDiskParksARunAndLosesNothing(t *testing.T) {
 	want := undisturbed(newWorld(t))
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +75,7 @@ func mountDisk(w *world) *disk {
 	if err := os.Mkdir(d.dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", d.dir, "tmpfs", 0, "size=64m"); err != nil {
+	if err := syscall.Mount("tmpfs", d.dir, "tmpfs", 0, "size=128m"); err != nil {
 		w.t.Skip("mounting a small disk needs root, or unshare -rm: ", err)
 	}
 	w.t.Cleanup(d.unmount)
