@@ -22,6 +22,7 @@ var tooLarge = map[string][2]int{
 	"cmd/pexctl":    {157, 127},
 	"dsl":           {102, 84},
 	"dsl/convert":   {36, 27},
+	"dsl/guard":     {35, 31},
 	"dsl/lsp":       {36, 25},
 	"engine":        {87, 61},
 }
