@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -247,22 +248,19 @@ func outputOf(rec engine.ToolRecord) engine.Text {
 // the schema, so that it writes them right the next time.
 func repairsText(repairs []engine.ArgsRepair) string {
 	const most = 3
-	text := "[The arguments of this call were changed to fit its schema: "
+	var named []string
 	for i, r := range repairs {
-		if i == most {
-			text += fmt.Sprintf("; and %d more", len(repairs)-most)
-			break
+		switch {
+		case i == most:
+			named = append(named, fmt.Sprintf("and %d more", len(repairs)-most))
+		case i > most:
+		case r.Path == "":
+			named = append(named, r.Repair)
+		default:
+			named = append(named, fmt.Sprintf("%s: %s, %s was read as %s", r.Path, r.Repair, brief(r.Written), brief(r.Used)))
 		}
-		if i > 0 {
-			text += "; "
-		}
-		if r.Path == "" {
-			text += r.Repair
-			continue
-		}
-		text += fmt.Sprintf("%s: %s, %s was read as %s", r.Path, r.Repair, brief(r.Written), brief(r.Used))
 	}
-	return text + "]\n"
+	return "[The arguments of this call were changed to fit its schema: " + strings.Join(named, "; ") + "]\n"
 }
 
 // brief is a value in a note, left out where it is long.

@@ -17,7 +17,13 @@ type Env struct {
 	declared types.Map
 	structs  map[string]reflect.Type // names whose values are structs
 	strict   bool                    // the arguments of calls are given (see given)
-	tools    []Callee                // see WithTools
+	tools    []toolSchema            // see WithTools
+}
+
+// toolSchema is what a tool declares of its arguments: a JSON Schema, decoded.
+type toolSchema struct {
+	name  string
+	input any
 }
 
 // names lists the environment's names, sorted.

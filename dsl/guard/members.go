@@ -10,15 +10,6 @@ import (
 	"github.com/expr-lang/expr/types"
 )
 
-// Member is a name that an expression may write at a place.
-type Member struct {
-	Name  string
-	Type  string   // for people: a whole number, a list, ...; of a function how it is called
-	Doc   string   // a sentence; "" = there is none
-	Words []string // all that a text may be; nil = anything
-	Of    string   // what its texts, or its keys, are names of: "tool"; "" = of nothing
-}
-
 // Members lists what may stand behind a dotted path: the environment's own names
 // for none, the fields of a value for its path; nothing where it has none. They
 // are sorted.
@@ -36,9 +27,9 @@ type typed struct {
 	native reflect.Type
 	json   types.Type
 	env    *Env
-	tools  []Callee   // whose calls the value is about; nil = they are not known
-	args   []argument // what it is an argument of, or all arguments; nil = of nothing
-	member Member     // the field that it is
+	tools  []toolSchema // whose calls the value is about; nil = they are not known
+	args   []argument   // what it is an argument of, or all arguments; nil = of nothing
+	member Member       // the field that it is
 }
 
 // argument is what a tool declares of an argument, or of all.

@@ -1,25 +1,16 @@
 package guard
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
 
-// WithTools is the environment of expressions about the calls of tools: At and
-// Members then know their arguments, those of tools that a text in the expression
-// names before others.
-func (e Env) WithTools(tools []Callee) Env {
-	e.tools = tools
-	return e
-}
-
 // namedIn are the tools that a quoted text in an expression names; all where none
 // is named.
-func namedIn(src string, tools []Callee) []Callee {
-	var out []Callee
+func namedIn(src string, tools []toolSchema) []toolSchema {
+	var out []toolSchema
 	for i := range tools {
-		if name := tools[i].Name; strings.Contains(src, `"`+name+`"`) || strings.Contains(src, "'"+name+"'") {
+		if name := tools[i].name; strings.Contains(src, `"`+name+`"`) || strings.Contains(src, "'"+name+"'") {
 			out = append(out, tools[i])
 		}
 	}
@@ -30,10 +21,10 @@ func namedIn(src string, tools []Callee) []Callee {
 }
 
 // argumentsOf is what tools declare of their arguments; nil = nothing.
-func argumentsOf(tools []Callee) (out []argument) {
+func argumentsOf(tools []toolSchema) (out []argument) {
 	for i := range tools {
-		if schema, ok := flattened(tools[i].Input, tools[i].Input, 0).(map[string]any); ok {
-			out = append(out, argument{tools[i].Name, schema})
+		if schema, ok := flattened(tools[i].input, tools[i].input, 0).(map[string]any); ok {
+			out = append(out, argument{tools[i].name, schema})
 		}
 	}
 	return out
@@ -78,7 +69,7 @@ func (t typed) inArgument(name string, part func(schema map[string]any) any) typ
 		return out
 	}
 	out.member.Name = name
-	out.member.Doc = strings.Join(append(docs, fmt.Sprintf("An argument of %s.", listed(tools))), "\n\n")
+	out.member.Doc = strings.Join(append(docs, "An argument of "+strings.Join(tools, ", ")+"."), "\n\n")
 	return out
 }
 
