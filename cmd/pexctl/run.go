@@ -55,12 +55,6 @@ func runSpec(c *cli.Context) error {
 	if liveModels(c) {
 		analyzers = append(analyzers, unsetKeys())
 	}
-	if err := checkParts(c); err != nil {
-		return err
-	}
-	if err := checkQuestion(c); err != nil {
-		return err
-	}
 	from, err := sourceOf(c)
 	if err != nil {
 		return err
@@ -68,6 +62,12 @@ func runSpec(c *cli.Context) error {
 	begunWith(c, from.prices())
 	p, spec, err := compileWith(c, analyzers)
 	if err != nil {
+		return err
+	}
+	if err := checkParts(c); err != nil {
+		return err
+	}
+	if err := checkQuestion(c); err != nil {
 		return err
 	}
 	dir := homeDir(c, spec)

@@ -12,8 +12,10 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/providers/genai"
 	"github.com/pexctl/pex/providers/http"
 	"github.com/pexctl/pex/providers/langchain"
+	"github.com/pexctl/pex/providers/scripted"
 )
 
 func TestEveryToolSaysWhatItReaches(t *testing.T) {
@@ -49,10 +51,10 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 			[]dsl.ForeignPart{tool("tools.x", "odd", nil, `{}`), tool("tools.x", "odd", nil, `{}`)},
 			[]string{"tools.x (lib.yaml): starts or connects to what the type odd needs"},
 		},
-		{"a script", []dsl.ForeignPart{llm(engine.ModelSpec{Provider: "scripted"}, `{}`)}, nil},
+		{"a script", []dsl.ForeignPart{llm(engine.ModelSpec{Provider: "scripted", Config: &scripted.Config{}}, `{}`)}, nil},
 		{
 			"a model whose key nobody names",
-			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: engine.Params{Model: "g"}}, `{}`)},
+			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: engine.Params{Model: "g"}, Config: &genai.Config{}}, `{}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to g of googleai", "llms.x (lib.yaml): uses the environment's GEMINI_API_KEY, GOOGLE_API_KEY"},
 		},
 		{
