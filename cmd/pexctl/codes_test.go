@@ -124,6 +124,7 @@ func reported(t *testing.T) map[string]bool {
 }
 
 func TestEveryCodeHasItsPage(t *testing.T) {
+	oneGoroutine(t)
 	names, used := constants(t), reported(t)
 	if len(names) < 50 || len(used) < 50 {
 		t.Fatalf("%d codes and %d names are too few", len(names), len(used))

@@ -57,6 +57,7 @@ func handWritten(t *testing.T) []docrun.Page {
 // TestPagesDoWhatTheySay walks every page as its reader would: its specs
 // compile, its commands run, and say what the page says they do.
 func TestPagesDoWhatTheySay(t *testing.T) {
+	oneGoroutine(t)
 	root, err := filepath.Abs(top)
 	if err != nil {
 		t.Fatal(err)

@@ -60,6 +60,7 @@ var notOurs = map[string]map[string]string{
 // TestPagesNameWhatExists checks every command, flag, path, key and code that a
 // page names.
 func TestPagesNameWhatExists(t *testing.T) {
+	oneGoroutine(t)
 	known := newVocabulary(t)
 	for _, name := range checkedPages(t) {
 		text, err := os.ReadFile(filepath.Join(top, filepath.FromSlash(name)))

@@ -23,6 +23,7 @@ var aboutPexctl = []string{"contains", "in", "knows", "puts", "reads", "register
 // TestMessagesNameWhatExists checks the commands and flags in the strings of
 // the code.
 func TestMessagesNameWhatExists(t *testing.T) {
+	oneGoroutine(t)
 	known := newVocabulary(t)
 	checked := 0
 	for _, dir := range []string{"builtins", "cmd", "dsl", "engine", "eval", "internal", "providers"} {

@@ -100,6 +100,7 @@ func writeDocs(t *testing.T) string {
 }
 
 func TestReferenceIsWhole(t *testing.T) {
+	oneGoroutine(t)
 	dir := writeDocs(t)
 	wants := map[string][]string{
 		"commands.md":            {"## pexctl run\n", "--params FILE", "Exit codes: 0 success"},
@@ -198,11 +199,13 @@ func anchors(t *testing.T, path string) []string {
 }
 
 func TestLinksOfThePagesLead(t *testing.T) {
+	oneGoroutine(t)
 	checkLinks(t, filepath.Join(top, "docs"), filepath.Join(top, "specs"))
 	checkLinks(t, filepath.Join(top, "README.md"), filepath.Join(top, "SECURITY.md"))
 }
 
 func TestSchemaTakesTheSpecs(t *testing.T) {
+	oneGoroutine(t)
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("pex:///spec", bytes.NewReader(dsl.Schema(catalog(), checkKinds().Blueprints("check")))); err != nil {
 		t.Fatal(err)

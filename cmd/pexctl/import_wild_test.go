@@ -23,6 +23,7 @@ const wildReplies = `- {role: planner, text: '{"steps": ["Look"], "result": ""}'
 // what comes of them without a word, runs it on a script, and holds the spec
 // against what it was when somebody read it.
 func TestBodiesFromTheWild(t *testing.T) {
+	oneGoroutine(t)
 	golden.Each(t, "../../testdata/import/opensearch/wild/*.txtar", func(t *testing.T, a *golden.Archive) {
 		home, err := os.Getwd()
 		if err != nil {

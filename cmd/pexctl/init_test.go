@@ -86,6 +86,7 @@ func subsets(names []string) []string {
 // provider, and two of each other provider, which the tools do not depend on.
 // With -short there are a few: no two projects take another way through the code.
 func TestEveryProjectIsGood(t *testing.T) {
+	oneGoroutine(t)
 	var answer, others []string
 	for _, tool := range starter.Tools() {
 		if tool.Asked {
@@ -175,6 +176,7 @@ func TestInitWritesGoldensInCI(t *testing.T) {
 
 // TestSamplesAreGood copies each sample and wants it to hold as it does here.
 func TestSamplesAreGood(t *testing.T) {
+	oneGoroutine(t)
 	here, err := filepath.Glob("../../specs/*/spec.yaml")
 	if err != nil || len(here) != len(samples.List()) {
 		t.Fatalf("specs/ has %d samples, new hands out %d: %v", len(here), len(samples.List()), err)

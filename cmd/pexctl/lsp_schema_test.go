@@ -76,6 +76,7 @@ func TestSchemaTakesEveryFileOfTheRepository(t *testing.T) {
 }
 
 func TestSchemaTakesEveryBlockOfTheDocs(t *testing.T) {
+	oneGoroutine(t)
 	_, s := languageSchema(t)
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -100,6 +101,7 @@ func TestSchemaTakesEveryBlockOfTheDocs(t *testing.T) {
 
 // TestSchemaDescribesEveryKey: what an editor offers, it can explain.
 func TestSchemaDescribesEveryKey(t *testing.T) {
+	oneGoroutine(t)
 	text, _ := languageSchema(t)
 	var schema any
 	if err := json.Unmarshal(text, &schema); err != nil {

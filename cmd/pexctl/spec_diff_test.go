@@ -33,6 +33,7 @@ func diffed(t *testing.T, want int, args ...string) string {
 // TestDiff says how old/ and new/ of each archive of testdata/diff differ, in
 // each format.
 func TestDiff(t *testing.T) {
+	oneGoroutine(t)
 	golden.Each(t, "../../testdata/diff/*.txtar", func(t *testing.T, a *golden.Archive) {
 		home, err := os.Getwd()
 		if err != nil {
