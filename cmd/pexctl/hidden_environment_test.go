@@ -15,7 +15,7 @@ import (
 // neither those of the guard, which has none.
 func TestCommandsDoNotReadTheEnvironmentOfPexctl(t *testing.T) {
 	dir := t.TempDir()
-	for at := dir; at != os.TempDir(); at = filepath.Dir(at) {
+	for _, at := range []string{dir, filepath.Dir(dir)} { // both are the test's own
 		if err := os.Chmod(at, 0o777); err != nil { //nolint:gosec // for the user below
 			t.Fatal(err)
 		}
