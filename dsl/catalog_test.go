@@ -142,7 +142,7 @@ type fakeNode struct {
 	settings engine.NodeSettings
 }
 
-func (fakeNode) Run(*engine.Scope) error { return nil }
+func (fakeNode) Run(engine.Scope) error { return nil }
 
 // Prompt renders the template for plans with history, where there is one.
 func (n fakeNode) Prompt(v engine.View) []engine.Message {
@@ -161,7 +161,7 @@ func (n fakeNode) Prompt(v engine.View) []engine.Message {
 // mute is a node without a prompt.
 type mute struct{ fakeNode fakeNode }
 
-func (mute) Run(*engine.Scope) error { return nil }
+func (mute) Run(engine.Scope) error { return nil }
 
 func node[C any](typ string, defaults C) component.Factory[engine.NodeSettings, engine.Node] {
 	return component.New(typ, "A "+typ+".", func() C { return defaults },

@@ -142,7 +142,7 @@ func (r *run) settle(w, used reservation) (over bool) {
 // hold reserves what size says, which depends on what is left, waiting while
 // other branches may give back enough. Where that cannot help, the run whose
 // budget it is stops.
-func (s *Scope) hold(size func() reservation) (reservation, error) {
+func (s *scope) hold(size func() reservation) (reservation, error) {
 	for {
 		w := size()
 		var full *run
@@ -179,8 +179,8 @@ func (s *Scope) hold(size func() reservation) (reservation, error) {
 }
 
 // exhausted says that a run's budget has no room for w, now and for good.
-func (s *Scope) exhausted(r *run, w reservation) bool {
-	return (&Scope{s.k, r}).Exceeded(func(Limits) bool {
+func (s *scope) exhausted(r *run, w reservation) bool {
+	return (&scope{s.k, r}).Exceeded(func(Limits) bool {
 		_, ever := r.consumed.fits(w)
 		return !ever
 	})

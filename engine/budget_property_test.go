@@ -202,9 +202,9 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 	for name, m := range h.Models {
 		h.Embedders[name] = m.(*vendor)
 	}
-	var branches [][]func(*engine.Scope, string) error
+	var branches [][]func(engine.Scope, string) error
 	for i := range 1 + w.rnd.IntN(8) {
-		var calls []func(*engine.Scope, string) error
+		var calls []func(engine.Scope, string) error
 		for range 1 + w.rnd.IntN(pick(w.rnd, 3, 12)) {
 			if w.rnd.IntN(100) < w.samples {
 				calls = append(calls, w.sampled(pick(w.rnd, server.Spec.Name+"__ask", library.Spec.Name)))
@@ -215,7 +215,7 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 		if depth > 0 && w.rnd.IntN(4) == 0 {
 			child, host := w.agent(fmt.Sprint(name, ".", i), depth-1, bills, nested)
 			nested[child.Name] = host
-			calls = append(calls, func(s *engine.Scope, at string) error {
+			calls = append(calls, func(s engine.Scope, at string) error {
 				_, err := s.Agent(at, child, map[string]any{"question": "q"})
 				return err
 			})
@@ -223,16 +223,16 @@ func (w *budgetWorld) agent(name string, depth int, outer []*bill, nested map[st
 		branches = append(branches, calls)
 	}
 	limits, models := p.Limits, p.Models
-	p = program(map[string]does{"a": func(s *engine.Scope) error { return each(s, branches) }})
+	p = program(map[string]does{"a": func(s engine.Scope) error { return each(s, branches) }})
 	p.Name, p.Limits, p.Models = name, limits, models
 	last := w.call(p)
-	p.Nodes["finalizer"] = does(func(s *engine.Scope) error { return last(s, "last") })
+	p.Nodes["finalizer"] = does(func(s engine.Scope) error { return last(s, "last") })
 	return p, h
 }
 
 // each runs branches side by side, and the calls of one after another.
-func each(s *engine.Scope, branches [][]func(*engine.Scope, string) error) error {
-	return s.Parallel(len(branches), func(i int) string { return fmt.Sprint("b", i) }, func(i int, s *engine.Scope) error {
+func each(s engine.Scope, branches [][]func(engine.Scope, string) error) error {
+	return s.Parallel(len(branches), func(i int) string { return fmt.Sprint("b", i) }, func(i int, s engine.Scope) error {
 		for n, call := range branches[i] {
 			if err := call(s, fmt.Sprint("c", n)); err != nil && engine.AsModelError(err) == nil && !engine.TimedOut(err) {
 				return err
@@ -243,14 +243,14 @@ func each(s *engine.Scope, branches [][]func(*engine.Scope, string) error) error
 }
 
 // call is one call of an llm of p, sometimes with too little time.
-func (w *budgetWorld) call(p *engine.Program) func(*engine.Scope, string) error {
+func (w *budgetWorld) call(p *engine.Program) func(engine.Scope, string) error {
 	c := engine.ModelCall{
 		Role: "executor", LLM: p.Models[w.rnd.IntN(len(p.Models))].Name,
 		Messages: []engine.Message{{Role: engine.User, Text: engine.Text{strings.Repeat("w", w.rnd.IntN(pick(w.rnd, 20, 500, 2000, 8_000)))}}},
 	}
 	limit := pick(w.rnd, 0, 0, 0, 20*time.Second)
-	return func(s *engine.Scope, at string) error {
-		return s.Timeout(at+".time", limit, func(s *engine.Scope) error {
+	return func(s engine.Scope, at string) error {
+		return s.Timeout(at+".time", limit, func(s engine.Scope) error {
 			_, err := s.Model(at, c)
 			return err
 		})

@@ -44,8 +44,8 @@ func (w *budgetWorld) server(models []engine.ModelSpec) engine.HostTool {
 }
 
 // sampled is one call of a tool that asks an llm.
-func (w *budgetWorld) sampled(tool string) func(*engine.Scope, string) error {
-	return func(s *engine.Scope, at string) error {
+func (w *budgetWorld) sampled(tool string) func(engine.Scope, string) error {
+	return func(s engine.Scope, at string) error {
 		_, _, err := s.Tool(at, engine.Invocation{Tool: tool})
 		return err
 	}

@@ -51,9 +51,9 @@ func (a answer) Generate(context.Context, *engine.Request, func(engine.Delta)) (
 
 // asks calls the model n times in each of some branches.
 func asks(branches, n int) does {
-	return func(s *engine.Scope) error {
+	return func(s engine.Scope) error {
 		call := engine.ModelCall{Role: "executor", LLM: "main", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{strings.Repeat("word ", 80)}}}}
-		return s.Parallel(branches, func(i int) string { return fmt.Sprint("b", i) }, func(_ int, s *engine.Scope) error {
+		return s.Parallel(branches, func(i int) string { return fmt.Sprint("b", i) }, func(_ int, s engine.Scope) error {
 			for i := range n {
 				if _, err := s.Model(fmt.Sprint("model.", i), call); err != nil {
 					return err

@@ -32,12 +32,12 @@ func (c charges) beyond(others charges) (sum Charge) {
 }
 
 // charge notes that a call is paid for by what is held for it.
-func (s *Scope) charge(name string, held reservation) {
+func (s *scope) charge(name string, held reservation) {
 	s.r.charges[joinPath(s.Path(), name)] = Charge{held.tokens, held.cost}
 }
 
 // uncharge notes that it is known what a call took.
-func (s *Scope) uncharge(name string, held reservation) {
+func (s *scope) uncharge(name string, held reservation) {
 	if held.held {
 		delete(s.r.charges, joinPath(s.Path(), name))
 	}
@@ -45,7 +45,7 @@ func (s *Scope) uncharge(name string, held reservation) {
 
 // unanswered is what a call counts with that gave nothing: all that is held for
 // it where it was cut, or its answer was lost; else nothing.
-func (s *Scope) unanswered(name, llm string, held reservation, err error) reservation {
+func (s *scope) unanswered(name, llm string, held reservation, err error) reservation {
 	f, failed := errors.AsType[*journal.Failure](err)
 	if failed && f.Code != kernel.FailureUnknown && !keptModelError(f).Charged {
 		s.uncharge(name, held)

@@ -35,7 +35,7 @@ type spoken struct {
 }
 
 // replied notes a reply to a call made in the scope.
-func (sp *spoken) replied(s *Scope, c ModelCall, r *Reply) {
+func (sp *spoken) replied(s *scope, c ModelCall, r *Reply) {
 	if c.StepID == "" {
 		sp.path, sp.reply = s.Path(), r
 		return
@@ -48,7 +48,7 @@ func (sp *spoken) replied(s *Scope, c ModelCall, r *Reply) {
 
 // answered notes who wrote an answer: the call that the node recording it made
 // last, or the last step where the answer is that step's result.
-func (sp *spoken) answered(s *Scope, a Answer) {
+func (sp *spoken) answered(s *scope, a Answer) {
 	reply, path := sp.reply, sp.path
 	if reply == nil || s.Path() != path {
 		reply, path = nil, ""

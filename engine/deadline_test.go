@@ -15,9 +15,9 @@ import (
 // has a tenth of the time, and the run ends when all of it is over.
 func TestMaxDurationBoundsTheFinalizerToo(t *testing.T) {
 	sleeps := func(d time.Duration) does {
-		return func(s *engine.Scope) error { return s.Sleep("nap."+d.String(), d) }
+		return func(s engine.Scope) error { return s.Sleep("nap."+d.String(), d) }
 	}
-	limited := func(s *engine.Scope) error {
+	limited := func(s engine.Scope) error {
 		if err := s.Sleep("nap", 5*time.Second); err != nil {
 			return err
 		}
@@ -64,14 +64,14 @@ func TestATimeThatIsOverEndsPhasesThatOnlyCompute(t *testing.T) {
 		done []string
 	}{
 		{"between nodes", func(done *[]string) does {
-			return func(*engine.Scope) error {
+			return func(engine.Scope) error {
 				*done = append(*done, "visit")
 				computes(4 * time.Second)
 				return nil
 			}
 		}, []string{"visit", "visit"}},
 		{"before a model call", func(done *[]string) does {
-			return func(s *engine.Scope) error {
+			return func(s engine.Scope) error {
 				computes(time.Minute)
 				*done = append(*done, "prompt")
 				_, err := s.Model("model", engine.ModelCall{LLM: "main"})
@@ -80,7 +80,7 @@ func TestATimeThatIsOverEndsPhasesThatOnlyCompute(t *testing.T) {
 			}
 		}, []string{"prompt", "ended"}},
 		{"before guards", func(done *[]string) does {
-			return func(s *engine.Scope) error {
+			return func(s engine.Scope) error {
 				computes(time.Minute)
 				*done = append(*done, "plan")
 				_, err := s.Guards(engine.AfterPlan, s.View().Env)

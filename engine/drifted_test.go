@@ -34,7 +34,7 @@ type asking struct {
 	heard  *[]string
 }
 
-func (a asking) node(s *engine.Scope) error {
+func (a asking) node(s engine.Scope) error {
 	say := func(format string, args ...any) { *a.heard = append(*a.heard, fmt.Sprintf(format, args...)) }
 	for i := 1; i <= 2; i++ {
 		r, err := s.Model(fmt.Sprintf("model.%d", i), engine.ModelCall{

@@ -97,7 +97,7 @@ func (e *emitter) transient(after int, ev Event) {
 
 // transients sends events of the effect of a name while it is under way, from any
 // goroutine. It is called when the effect is issued.
-func (s *Scope) transients(name string) func(Event) {
+func (s *scope) transients(name string) func(Event) {
 	r := s.r
 	if !r.emit.on() {
 		return func(Event) {}
@@ -110,7 +110,7 @@ func (s *Scope) transients(name string) func(Event) {
 }
 
 // shown is closed once the sinks have received all events so far.
-func (s *Scope) shown() <-chan struct{} {
+func (s *scope) shown() <-chan struct{} {
 	done := make(chan struct{})
 	if s.k.Replaying() {
 		close(done)
@@ -142,7 +142,7 @@ func (r *run) suspended() {
 }
 
 // event sends ev once what happened is durable; a replayed part sends nothing.
-func (s *Scope) event(ev Event) {
+func (s *scope) event(ev Event) {
 	if !s.r.emit.on() {
 		return
 	}
@@ -159,7 +159,7 @@ func (s *Scope) event(ev Event) {
 }
 
 // tell sends the event of a fact, where it has one.
-func (s *Scope) tell(f Fact) {
+func (s *scope) tell(f Fact) {
 	switch f := f.(type) {
 	case PlanTaken:
 		plan := s.r.state.Plan

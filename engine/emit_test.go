@@ -97,7 +97,7 @@ func (a fixedReply) Generate(context.Context, *engine.Request, func(engine.Delta
 func TestModelCompletedCarriesTheMessage(t *testing.T) {
 	events := &heard{}
 	reply := engine.Reply{Text: "I look it up.", Calls: []engine.ToolCall{{ID: "c1", Name: "x", Args: json.RawMessage(`{"a":1}`)}}, FirstToken: 40 * time.Millisecond}
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
 		_, err := s.Model("model", engine.ModelCall{Role: "executor", LLM: "main", StepID: "s1", Step: "look it up"})
 		return err
 	}})
@@ -120,7 +120,7 @@ func TestModelCompletedCarriesTheMessage(t *testing.T) {
 // run.completed has the totals of the result, by llm too.
 func TestRunCompletedCarriesTheTotals(t *testing.T) {
 	events := &heard{}
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
 		for _, llm := range []string{"large", "small", "small"} {
 			if _, err := s.Model(fmt.Sprint("model.", len(s.View().State.Warnings)), engine.ModelCall{Role: "executor", LLM: llm}); err != nil {
 				return err

@@ -22,7 +22,7 @@ const changedTools = "tools_changed"
 
 // equip asks the servers of the spec what tools they have, side by side. What
 // they said is kept: a run that goes on has the tools that it began with.
-func (r *run) equip(s *Scope) error {
+func (r *run) equip(s *scope) error {
 	var sets []*HostTool
 	for i := range r.host.Tools {
 		if _, ok := r.host.Tools[i].Tool.(Toolset); ok {
@@ -34,7 +34,7 @@ func (r *run) equip(s *Scope) error {
 	}
 	found := make([][]HostTool, len(sets))
 	name := func(i int) string { return "tools." + sets[i].Spec.Name }
-	err := s.Parallel(len(sets), name, func(i int, s *Scope) (err error) {
+	err := s.parallel(len(sets), name, func(i int, s *scope) (err error) {
 		found[i], err = r.members(s, sets[i])
 		return err
 	})
@@ -67,7 +67,7 @@ func (r *run) register(t HostTool) {
 
 // members are the tools of a server; none where it does not answer, which is
 // told.
-func (r *run) members(s *Scope, t *HostTool) ([]HostTool, error) {
+func (r *run) members(s *scope, t *HostTool) ([]HostTool, error) {
 	set := t.Tool.(Toolset)
 	together := seatsOf(t.Spec)
 	listing, err := r.listed(s, t, set)
@@ -132,7 +132,7 @@ func (r *run) owner(entry *HostTool, member string) string {
 
 // listed is the listing as the journal keeps it; nil = there is none, and why
 // not was told.
-func (r *run) listed(s *Scope, t *HostTool, set Toolset) (*Listing, error) {
+func (r *run) listed(s *scope, t *HostTool, set Toolset) (*Listing, error) {
 	e := kernel.Effect[*Listing]{Name: "list", Class: journal.Read, Layer: LayerTool}
 	if r.journaled() {
 		body := encoded(struct {

@@ -24,10 +24,8 @@ type changeBody struct {
 	Lost   Charge                `json:"lost,omitzero"`   // likewise
 }
 
-// Exceeded says that a limit is reached: over is asked again whenever whoever
-// resumed the run gave it more. Nodes ask it before they end a run at a limit
-// that people may raise.
-func (s *Scope) Exceeded(over func(Limits) bool) bool {
+// Exceeded implements Scope.
+func (s *scope) Exceeded(over func(Limits) bool) bool {
 	for over(s.r.program.Limits) {
 		if s.r.parent != nil || !s.k.Reconsider() {
 			return true

@@ -32,9 +32,9 @@ func named(name string, t engine.Tool) engine.HostTool {
 // called is a node that calls a tool n times, each with its number, side by side
 // or one after another.
 func called(tool string, n int, sideBySide bool, recs *[]engine.ToolRecord) does {
-	return func(s *engine.Scope) error {
+	return func(s engine.Scope) error {
 		*recs = make([]engine.ToolRecord, n)
-		one := func(i int, s *engine.Scope) (err error) {
+		one := func(i int, s engine.Scope) (err error) {
 			args, _ := json.Marshal(map[string]int{"n": i})
 			(*recs)[i], _, err = s.Tool("tool."+string(rune('0'+i)), engine.Invocation{Tool: tool, Args: args, StepID: "s1"})
 			return err

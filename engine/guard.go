@@ -22,16 +22,14 @@ func (v Verdict) Urge() error {
 	return &ReplanError{Path: v.Path, Message: v.Message}
 }
 
-// Guards tries the guards of a place in the order written; the first that
-// fires decides. A guard that ends the run comes back as a *StopError. For one
-// that cannot be evaluated see undecided.
-func (s *Scope) Guards(at GuardPlace, env func(source string) map[string]any) (Verdict, error) {
+// Guards implements Scope.
+func (s *scope) Guards(at GuardPlace, env func(source string) map[string]any) (Verdict, error) {
 	return s.guards(at, env, nil)
 }
 
 // guards is Guards; call holds the tool and the arguments of the call that is
 // about to be made, nil where none is.
-func (s *Scope) guards(at GuardPlace, env func(source string) map[string]any, call *Question) (Verdict, error) {
+func (s *scope) guards(at GuardPlace, env func(source string) map[string]any, call *Question) (Verdict, error) {
 	if err := s.boundary("guards", string(at)); err != nil {
 		return Verdict{}, err
 	}
@@ -62,7 +60,7 @@ func (s *Scope) guards(at GuardPlace, env func(source string) map[string]any, ca
 // values there are. It never lets a call pass, and never ends a run as a success:
 // deny denies, interrupt asks, fail fails; replan denies a call that is still to
 // be made. Any other guard stops the run.
-func (s *Scope) undecided(g *Guard, call *Question, why error) (v Verdict, on bool, err error) {
+func (s *scope) undecided(g *Guard, call *Question, why error) (v Verdict, on bool, err error) {
 	text := fmt.Sprintf("guard %s cannot be evaluated: %v", g.Name, why)
 	s.Record(Warned{Text: text})
 	stop := StopReason{Code: StopGuard, Status: Stopped, Path: g.path() + ".when", Message: text}
@@ -87,7 +85,7 @@ func (g *Guard) text() string {
 }
 
 // fire does what the guard says; on = the guards behind it are tried too.
-func (s *Scope) fire(g *Guard, call *Question) (v Verdict, on bool, err error) {
+func (s *scope) fire(g *Guard, call *Question) (v Verdict, on bool, err error) {
 	s.event(Event{Type: GuardFired, Guard: &GuardEvent{
 		Name: g.Name, Path: g.path(), At: g.At, Do: g.Do, Message: g.Message,
 	}})
@@ -112,7 +110,7 @@ func (s *Scope) fire(g *Guard, call *Question) (v Verdict, on bool, err error) {
 // interrupt asks a person whether the run may continue. Before a tool the
 // question shows the call, and a denial denies that call alone; elsewhere it
 // ends the run.
-func (s *Scope) interrupt(g *Guard, call *Question, stop StopReason) (v Verdict, on bool, err error) {
+func (s *scope) interrupt(g *Guard, call *Question, stop StopReason) (v Verdict, on bool, err error) {
 	plain := Question{Kind: AskGuard, Question: stop.Message} // as version 0.1.0 asked before a tool
 	q, old := plain, (*Question)(nil)
 	if call != nil {

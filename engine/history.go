@@ -28,7 +28,7 @@ const memoryRead = "memory.read"
 
 // continues says whether the run continues a conversation. Earlier versions also
 // read an empty one where memory.history was set.
-func (r *run) continues(s *Scope) bool {
+func (r *run) continues(s *scope) bool {
 	return r.input.MemoryID != "" || r.input.ExecutorMemoryID != "" || s.k.Next(memoryRead)
 }
 
@@ -42,7 +42,7 @@ type recalled struct {
 
 // readHistory reads the conversation this run goes on with, if it does, and
 // what its tools keep.
-func (r *run) readHistory(s *Scope) error {
+func (r *run) readHistory(s *scope) error {
 	if !r.remembers() || !r.continues(s) {
 		r.heard(s, recalled{})
 		return nil
@@ -69,7 +69,7 @@ func (r *run) readHistory(s *Scope) error {
 }
 
 // heard takes over what the memory held, and behind it what the run was given.
-func (r *run) heard(s *Scope, found recalled) {
+func (r *run) heard(s *scope, found recalled) {
 	turns := newest(append(found.Turns, r.input.Earlier...), r.program.Limits.MessageHistoryLimit)
 	if len(turns)+len(found.Steps) > 0 {
 		s.Record(HistoryRead{turns, found.Steps})

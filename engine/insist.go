@@ -55,7 +55,7 @@ func (a attempt) key(own string) string {
 // session that had begun it ended meanwhile, or the connection broke under a
 // budget. Each attempt reserves for itself, since each may have been billed.
 // Other failures are repeated by the provider.
-func (s *Scope) insist(name string, nth int, m boundModel, c ModelCall) (*Reply, error) {
+func (s *scope) insist(name string, nth int, m boundModel, c ModelCall) (*Reply, error) {
 	made := 0
 	var last *ModelError
 	for n := 0; ; n++ {

@@ -104,7 +104,7 @@ func TestARepeatWaitsAsLongAsTheServerAsks(t *testing.T) {
 
 func TestACallEndsWhereTheServerAsksForMoreThanTheLongestWait(t *testing.T) {
 	m := &breaking{fails: []*engine.ModelError{{Kind: engine.Truncated, Message: "cut", RetryAfter: 31 * time.Second, Attempts: 1}}}
-	p := program(map[string]does{"a": func(s *engine.Scope) error { _, err := s.Model("model", engine.ModelCall{LLM: "main"}); return err }})
+	p := program(map[string]does{"a": func(s engine.Scope) error { _, err := s.Model("model", engine.ModelCall{LLM: "main"}); return err }})
 	p.Models = []engine.ModelSpec{{Name: "main", Retry: engine.RetryPolicy{MaxAttempts: 3}}}
 	p.Limits.MaxTokens = 100_000
 	res := engine.Run(t.Context(), p, engine.Input{RunID: "r"}, engine.Host{Models: map[string]engine.Model{"main": m}}, engine.Options{Virtual: true})

@@ -69,7 +69,7 @@ func TestWhatEntersARunIsMasked(t *testing.T) {
 		t.Run(fmt.Sprintf("fails %v", fails), func(t *testing.T) {
 			b, j, heard := &blabber{fails: fails}, &journal.Memory{Paranoid: true}, &chronicle{}
 			var seen []string
-			p := program(map[string]does{"a": func(s *engine.Scope) error {
+			p := program(map[string]does{"a": func(s engine.Scope) error {
 				reply, err := s.Model("model", engine.ModelCall{Role: "executor", LLM: "main"})
 				rec, _, _ := s.Tool("tool.0", engine.Invocation{Tool: "tell", Args: json.RawMessage(`{}`), StepID: "s1"})
 				whole, _ := json.Marshal(reply)

@@ -11,21 +11,8 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 )
 
-// ModelCall is one call of an llm by a node.
-type ModelCall struct {
-	Role     string // planner, executor, reflector, finalizer, judge, summarizer
-	LLM      string // name of the llm
-	StepID   string // "" outside a step
-	Step     string // the step's goal, references filled in
-	Messages []Message
-	Tools    []ToolDef
-	Parallel bool // several tool calls in one reply are welcome
-	Schema   *ReplySchema
-}
-
-// Model calls an llm, falling back to its fallbacks when it cannot answer. The
-// error is a *ModelError, or a *StopError when a budget is used up.
-func (s *Scope) Model(name string, c ModelCall) (*Reply, error) {
+// Model implements Scope.
+func (s *scope) Model(name string, c ModelCall) (*Reply, error) {
 	r := s.r
 	key := callKey{c.Role, ""}
 	if c.Role == "executor" {
@@ -70,7 +57,7 @@ func (e *ModelError) fallsBack() bool {
 
 // call reserves the budget, performs or replays one call, and settles. An error
 // of the model is a *journal.Failure.
-func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, error) {
+func (s *scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
 	}
@@ -123,7 +110,7 @@ func (s *Scope) call(at attempt, nth int, m *boundModel, c ModelCall) (*Reply, e
 }
 
 // checkReply warns of what a reply shows of its server.
-func (s *Scope) checkReply(llm, role string, r *Reply) {
+func (s *scope) checkReply(llm, role string, r *Reply) {
 	if r.Uncounted {
 		s.warnOnce("uncounted", llm, fmt.Sprintf("llm %s (%s): the server reports no token usage, so tokens and cost are estimated, and limits.max_tokens and "+
 			"limits.max_cost are only as exact as that (characters / 4); --no-stream helps where a server counts whole replies only", llm, role))
@@ -135,7 +122,7 @@ func (s *Scope) checkReply(llm, role string, r *Reply) {
 }
 
 // warnOnce records a warning about an llm once in a whole tree of runs.
-func (s *Scope) warnOnce(kind, llm, text string) {
+func (s *scope) warnOnce(kind, llm, text string) {
 	root := s.r.root()
 	key := kind + " " + s.r.program.Name + " " + llm
 	if root.warned[key] {
@@ -163,7 +150,7 @@ func stepRef(c ModelCall) *StepEvent {
 }
 
 // reserve holds the worst case of a request and bounds its output to it.
-func (s *Scope) reserve(req *Request, price *Cost) (reservation, error) {
+func (s *scope) reserve(req *Request, price *Cost) (reservation, error) {
 	input := requestBytes(req) / 2
 	wanted, out, least := req.Params.MaxOutputTokens, 0, minOutput
 	if wanted != 0 {
@@ -196,7 +183,7 @@ func requestBytes(req *Request) int {
 	return n
 }
 
-func (s *Scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effect[*Reply] {
+func (s *scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effect[*Reply] {
 	model := m.choose(req)
 	name := at.path()
 	e := kernel.Effect[*Reply]{Name: name, Class: journal.Read, Layer: LayerLLM, Detail: req, Drifted: s.drifted, Once: req.Metered}
@@ -244,7 +231,7 @@ func (s *Scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effe
 }
 
 // deltas passes a stream to the sinks; nil when nobody watches.
-func (s *Scope) deltas(name, llm, role string) func(Delta) {
+func (s *scope) deltas(name, llm, role string) func(Delta) {
 	r := s.r
 	if !r.opts.Stream {
 		return nil
@@ -345,7 +332,7 @@ func (e *ModelError) Lasting() bool {
 // drifted takes a recorded reply for a request that is not quite the recorded
 // one where another version of this program made that: its own prompts may
 // have changed since, and what was answered was answered.
-func (s *Scope) drifted() bool {
+func (s *scope) drifted() bool {
 	r := s.r
 	for r.parent != nil {
 		r = r.parent

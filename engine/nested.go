@@ -8,10 +8,8 @@ import (
 // maxNesting bounds agents within agents.
 const maxNesting = 5
 
-// Agent runs another program as part of this run: the same journal and events,
-// paths below name; it draws on this run's budget and keeps its own limits. Its
-// result is data, also when it failed; an error is the run's own.
-func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, error) {
+// Agent implements Scope.
+func (s *scope) Agent(name string, p *Program, params map[string]any) (*Result, error) {
 	child, err := s.nested(name, p, params)
 	if err != nil {
 		return nil, err
@@ -21,7 +19,7 @@ func (s *Scope) Agent(name string, p *Program, params map[string]any) (*Result, 
 
 // nested is Agent, and gives the run within the run as far as it came: with an
 // error too, once it had begun.
-func (s *Scope) nested(name string, p *Program, params map[string]any) (*run, error) {
+func (s *scope) nested(name string, p *Program, params map[string]any) (*run, error) {
 	if err := s.halted(); err != nil {
 		return nil, err
 	}
@@ -42,11 +40,11 @@ func (s *Scope) nested(name string, p *Program, params map[string]any) (*run, er
 	}
 	defer parent.root().leaving.Go(func() { _ = host.Close() }) // how its servers end is no part of the run
 	child := parent.child(s, name, p, host, params)
-	return child, child.through(s, &Scope{s.k.Child(name), child})
+	return child, child.through(s, &scope{s.k.Child(name), child})
 }
 
 // child is the run of an agent, not begun yet.
-func (r *run) child(s *Scope, name string, p *Program, h Host, params map[string]any) *run {
+func (r *run) child(s *scope, name string, p *Program, h Host, params map[string]any) *run {
 	if h.Secrets == nil {
 		h.Secrets = r.host.Secrets
 	}
@@ -66,12 +64,12 @@ func (r *run) unfit(why error) *run {
 }
 
 // through is the whole run of an agent, called in a scope of its parent.
-func (r *run) through(outer, s *Scope) error {
+func (r *run) through(outer, s *scope) error {
 	began := outer.Now()
 	r.begun = began
 	err := r.readSession(s)
 	if err == nil {
-		err = s.Timeout("", r.program.Limits.MaxDuration-r.program.Limits.closing(), r.equipAndWalk)
+		err = s.timeout("", r.program.Limits.MaxDuration-r.program.Limits.closing(), r.equipAndWalk)
 	}
 	for p := r.parent; p != nil; p = p.parent {
 		if p.stopping != nil {

@@ -7,7 +7,7 @@ import "github.com/pexctl/pex/engine/component"
 // (no clock, chance, I/O, goroutine, lock or map order), because a resumed run
 // runs it again. It says what happened with s.Record, as it happens.
 type Node interface {
-	Run(s *Scope) error
+	Run(s Scope) error
 }
 
 // Prompter is a capability of a Node that prompts a model: the messages it
@@ -34,7 +34,7 @@ type Equipped interface {
 // before the end gave: Conclude checks it against the spec's output and records
 // it as Answered. The error says why the run has no answer.
 type Concluder interface {
-	Conclude(s *Scope, before string) error
+	Conclude(s Scope, before string) error
 }
 
 // NodeSettings is what the compiler passes to a node's factory.

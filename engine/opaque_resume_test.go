@@ -26,7 +26,7 @@ func (m *signing) Generate(_ context.Context, req *engine.Request, _ func(engine
 }
 
 // looping asks the model, and again with its own call.
-func looping(s *engine.Scope) error {
+func looping(s engine.Scope) error {
 	c := engine.ModelCall{Role: "executor", LLM: "m", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{"Go."}}}}
 	r, err := s.Model("model.1", c)
 	if err != nil {

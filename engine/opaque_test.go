@@ -27,7 +27,7 @@ func (m *signer) Generate(_ context.Context, req *engine.Request, _ func(engine.
 func TestWhatAProviderWantsBackSurvivesAJournal(t *testing.T) {
 	m, j := &signer{}, &journal.Memory{Paranoid: true}
 	var replies []*engine.Reply
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
 		first, err := s.Model("first", engine.ModelCall{Role: "executor", LLM: "main"})
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // People answers questions while the run goes on. Nil, or an error, parks the
@@ -32,4 +33,35 @@ type Question struct {
 	Tool     string          `json:"tool,omitempty"`
 	Args     json.RawMessage `json:"args,omitempty"`
 	Question string          `json:"question,omitempty"`
+}
+
+// Decision is a person's answer to a question.
+type Decision struct {
+	Do     string          `json:"do"` // approve, deny, edit or text
+	Reason string          `json:"reason,omitempty"`
+	Edit   json.RawMessage `json:"edit,omitempty"` // edit: the arguments or plan to use instead
+	Text   string          `json:"text,omitempty"`
+	Typed  string          `json:"typed,omitempty"` // approve, deny: the words of it
+}
+
+// Approved says whether what was asked may happen, as it is or as edited.
+func (d Decision) Approved() bool { return d.Do == "approve" || d.Do == "edit" }
+
+// ParseDecision reads an answer as a person types it: approve, deny[:why],
+// edit:<json>, or any other text.
+func ParseDecision(s string) Decision {
+	word, rest, _ := strings.Cut(s, ":")
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "approve", "yes", "y":
+		if rest == "" {
+			return Decision{Do: "approve", Typed: s}
+		}
+	case "deny", "no", "n":
+		return Decision{Do: "deny", Reason: strings.TrimSpace(rest), Typed: s}
+	case "edit":
+		if json.Valid([]byte(rest)) {
+			return Decision{Do: "edit", Edit: json.RawMessage(rest)}
+		}
+	}
+	return Decision{Do: "text", Text: s}
 }

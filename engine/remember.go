@@ -16,7 +16,7 @@ const remembered = "memory.add"
 
 // remember adds this run to its conversation, and its steps to the executor's:
 // all in one call of the store.
-func (r *run) remember(s *Scope) error {
+func (r *run) remember(s *scope) error {
 	cancelled := r.reason.Status == Cancelled && !s.k.Next(remembered) // earlier versions cancelled less
 	if !r.remembers() || r.input.Aside || r.reason.Status == Interrupted || cancelled {
 		return nil
@@ -47,7 +47,7 @@ func (r *run) remember(s *Scope) error {
 }
 
 // turn is the run as its conversation keeps it; its trace is the steps, whole.
-func (r *run) turn(s *Scope) (Interaction, error) {
+func (r *run) turn(s *scope) (Interaction, error) {
 	trace, err := json.Marshal(r.state.Steps)
 	return Interaction{
 		ID: s.ID("interaction"), MemoryID: r.ids.memory, ParentID: r.ids.parent,
@@ -61,7 +61,7 @@ func (r *run) turn(s *Scope) (Interaction, error) {
 // behind the one before it, the first behind the run's own turn. Completed are
 // those that later executors may be shown: they ended ok, in a run that did not
 // fail. What a step called stands in the trace of the turn.
-func (r *run) stepsOf(s *Scope, turn Interaction) []Interaction {
+func (r *run) stepsOf(s *scope, turn Interaction) []Interaction {
 	out := make([]Interaction, 0, len(r.state.Steps))
 	parent := turn.ID
 	for i := range r.state.Steps {

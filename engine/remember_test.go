@@ -15,7 +15,7 @@ import (
 
 // endsWith is a node that ends steps, each written as "id status result".
 func endsWith(steps ...string) does {
-	return func(s *engine.Scope) error {
+	return func(s engine.Scope) error {
 		for _, text := range steps {
 			f := strings.SplitN(text, " ", 3)
 			s.Record(engine.StepEnded{Record: engine.StepRecord{
@@ -87,7 +87,7 @@ func TestStepsAreKeptInTheExecutorsMemory(t *testing.T) {
 // TestWhatALaterRunIsShown runs in a conversation of earlier runs, and looks at
 // what a node of the last one sees.
 func TestWhatALaterRunIsShown(t *testing.T) {
-	failing := func(s *engine.Scope) error {
+	failing := func(s engine.Scope) error {
 		if err := endsWith("s1 ok of a failed run")(s); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func TestWhatALaterRunIsShown(t *testing.T) {
 			}
 			before := kept(t, store, "m")
 			var seen engine.State
-			p := remembering(func(s *engine.Scope) error {
+			p := remembering(func(s engine.Scope) error {
 				seen = s.View().State
 				return endsWith("s9 ok z")(s)
 			})
@@ -232,7 +232,7 @@ func TestARunIsKeptAsItsJournalSays(t *testing.T) {
 		return engine.Run(t.Context(), remembering(node), in, engine.Host{Memory: store}, engine.Options{Virtual: true, Journal: j})
 	}
 	ends(endsWith("s1 ok deny"))
-	refused := func(s *engine.Scope) error {
+	refused := func(s engine.Scope) error {
 		s.Record(engine.Answered{})
 		return engine.Denied("graph.nodes.a", "a person denied it")
 	}

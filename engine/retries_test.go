@@ -41,7 +41,7 @@ func TestAgentsWithinARunShareItsRetries(t *testing.T) {
 	host := engine.Host{Models: map[string]engine.Model{"main": m}}
 	host.Nested = func(*engine.Program, map[string]any) (engine.Host, error) { return host, nil }
 	inner := program(map[string]does{"a": asks(1, 1)})
-	outer := program(map[string]does{"a": func(s *engine.Scope) error {
+	outer := program(map[string]does{"a": func(s engine.Scope) error {
 		for i := range 3 {
 			if _, err := s.Agent(fmt.Sprint("agent.", i), inner, nil); err != nil {
 				return err

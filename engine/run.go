@@ -28,7 +28,7 @@ func Run(ctx context.Context, p *Program, in Input, h Host, o Options) *Result {
 	r := newRun(p, h, in, o)
 	began := time.Now()
 	stats, err := kernel.Run(ctx, r.options(), func(k *kernel.Scope, start []byte) error {
-		return r.main(&Scope{k: k, r: r}, start)
+		return r.main(&scope{k: k, r: r}, start)
 	})
 	if err != nil {
 		r.broken(err)
@@ -169,7 +169,7 @@ func (r *run) options() kernel.Options {
 }
 
 // main is the whole run, as plain code over effects.
-func (r *run) main(s *Scope, start []byte) error {
+func (r *run) main(s *scope, start []byte) error {
 	b, err := decodeStart(start)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (r *run) main(s *Scope, start []byte) error {
 }
 
 // equipAndWalk connects the tools, then walks the graph.
-func (r *run) equipAndWalk(s *Scope) error {
+func (r *run) equipAndWalk(s *scope) error {
 	if err := r.equip(s); err != nil {
 		return err
 	}
@@ -212,8 +212,8 @@ func (r *run) equipAndWalk(s *Scope) error {
 }
 
 // walkGraph walks the graph until it ends.
-func (r *run) walkGraph(s *Scope) error {
-	s = s.Child("") // what stops the walk does not stop what comes after it
+func (r *run) walkGraph(s *scope) error {
+	s = s.child("") // what stops the walk does not stop what comes after it
 	r.walk = s.k
 	at, before := r.program.Graph.Start, ""
 	for n := range maxVisits {
@@ -236,7 +236,7 @@ func (r *run) walkGraph(s *Scope) error {
 }
 
 // ended is the end of a walk behind a node: what is answered.
-func (r *run) ended(s *Scope, before string) error {
+func (r *run) ended(s *scope, before string) error {
 	if c, ok := r.program.role("finalizer").(Concluder); ok {
 		return c.Conclude(s, before)
 	}
@@ -247,7 +247,7 @@ func (r *run) ended(s *Scope, before string) error {
 }
 
 // visit runs a node and says where the walk goes on.
-func (r *run) visit(s *Scope, at string) (string, error) {
+func (r *run) visit(s *scope, at string) (string, error) {
 	err := r.program.Nodes[at].Run(s)
 	if errors.Is(err, ErrReplan) {
 		var id string
@@ -262,7 +262,7 @@ func (r *run) visit(s *Scope, at string) (string, error) {
 }
 
 // replanned is where the walk goes on for a new plan, or why it ends.
-func (r *run) replanned(s *Scope, at string, why error) (string, error) {
+func (r *run) replanned(s *scope, at string, why error) (string, error) {
 	id := r.program.Replanner(at, r.state.Planner)
 	guard, urged := errors.AsType[*ReplanError](why)
 	switch {
@@ -281,7 +281,7 @@ func (r *run) replanned(s *Scope, at string, why error) (string, error) {
 
 // next is the end of the first edge whose guard holds. A node without edges
 // ends the walk.
-func (r *run) next(s *Scope, at string) (string, error) {
+func (r *run) next(s *scope, at string) (string, error) {
 	for _, e := range r.program.Graph.From(at) {
 		ok, err := r.holds(s, e.Label, e.Guard, e.Each)
 		if err != nil {
@@ -300,7 +300,7 @@ func (r *run) next(s *Scope, at string) (string, error) {
 // holds says whether an edge is taken. A condition that fails on the values
 // there are does not hold, but a trigger that fails fires: better one look too
 // many than one too few.
-func (r *run) holds(s *Scope, label string, guard Condition, each bool) (bool, error) {
+func (r *run) holds(s *scope, label string, guard Condition, each bool) (bool, error) {
 	if label == "" {
 		return true, nil
 	}
@@ -320,7 +320,7 @@ func (r *run) holds(s *Scope, label string, guard Condition, each bool) (bool, e
 
 // wrapUp turns the end of the walk into the stop reason, and lets the
 // finalizer write an answer where a limit or a guard ended it.
-func (r *run) wrapUp(s *Scope, err error) error {
+func (r *run) wrapUp(s *scope, err error) error {
 	var stop *StopError
 	switch {
 	case err == nil:
@@ -363,7 +363,7 @@ func (l Limits) closing() time.Duration { return min(maxClosing, l.MaxDuration/1
 // lastly runs the finalizer within what is left of max_duration. A write in
 // flight is not cut, so nothing may be left. Journals of version 0.1.0 have no
 // timer here, or one that began when the time was over.
-func (r *run) lastly(s *Scope, finalizer Node) error {
+func (r *run) lastly(s *scope, finalizer Node) error {
 	const timer = "closing/timer"
 	if r.program.Limits.MaxDuration <= 0 || s.k.Replaying() && !s.k.Next(timer) && s.k.Omits("closing") {
 		return finalizer.Run(s)
@@ -377,7 +377,7 @@ func (r *run) lastly(s *Scope, finalizer Node) error {
 
 // finalize asks the finalizer for an answer; where it cannot be had the run
 // still answers with what its steps gave.
-func (r *run) finalize(s *Scope) error {
+func (r *run) finalize(s *scope) error {
 	r.closing = true
 	r.consumed.open()
 	if r.state.Answer != nil {

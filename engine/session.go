@@ -156,7 +156,7 @@ func (r *run) keeps() (notes, variables bool) {
 
 // readSession reads what this run's tools kept in earlier runs of the
 // conversation. Without it the run is poorer, and goes on.
-func (r *run) readSession(s *Scope) error {
+func (r *run) readSession(s *scope) error {
 	notes, variables := r.keeps()
 	kept := r.session()
 	if kept == nil || !notes && !variables {

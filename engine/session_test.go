@@ -53,7 +53,7 @@ func keepers(parts ...engine.SessionPart) []engine.HostTool {
 
 // using is a node that calls tools, one after another, and warns with what they say.
 func using(tools ...string) does {
-	return func(s *engine.Scope) error {
+	return func(s engine.Scope) error {
 		for _, tool := range tools {
 			rec, _, err := s.Tool(tool, engine.Invocation{Tool: tool, StepID: "s1"})
 			if err != nil {
@@ -95,7 +95,7 @@ func TestSessionsAreShownToRunsThatCanUseThem(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var seen engine.SessionView
-			p := remembering(func(s *engine.Scope) error { seen = s.View().State.Session; return nil })
+			p := remembering(func(s engine.Scope) error { seen = s.View().State.Session; return nil })
 			engine.Run(t.Context(), p, engine.Input{RunID: "next", MemoryID: tt.id}, engine.Host{Memory: store, Tools: tt.tools}, engine.Options{Virtual: true})
 			if d := cmp.Diff(tt.want, seen); d != "" {
 				t.Error(d)
@@ -107,7 +107,7 @@ func TestSessionsAreShownToRunsThatCanUseThem(t *testing.T) {
 // TestNothingIsKeptTwiceByARunThatIsResumed cuts a run after each record of its
 // journal, with all that it kept in the store, and resumes it.
 func TestNothingIsKeptTwiceByARunThatIsResumed(t *testing.T) {
-	p := remembering(func(s *engine.Scope) error {
+	p := remembering(func(s engine.Scope) error {
 		if err := using("notes", "variables")(s); err != nil {
 			return err
 		}
@@ -185,11 +185,11 @@ func TestToolsKnowWhenNothingIsKept(t *testing.T) {
 func TestNestedAgentsShareTheSession(t *testing.T) {
 	store := &enginetest.Store{}
 	var seen engine.SessionView
-	inner := remembering(func(s *engine.Scope) error {
+	inner := remembering(func(s engine.Scope) error {
 		seen = s.View().State.Session
 		return using("notes")(s)
 	})
-	outer := remembering(func(s *engine.Scope) error {
+	outer := remembering(func(s engine.Scope) error {
 		if err := using("notes")(s); err != nil {
 			return err
 		}

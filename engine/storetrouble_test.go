@@ -41,7 +41,7 @@ func TestStoreTroubleSuspendsARunThatResumes(t *testing.T) {
 			j := &journal.Memory{Paranoid: true}
 			var shown string
 			run := func() *engine.Result {
-				node := func(s *engine.Scope) error {
+				node := func(s engine.Scope) error {
 					shown = spoken(s.View().State.History)
 					return endsWith("s1 ok one")(s)
 				}
@@ -134,7 +134,7 @@ func TestTroubleWithNotesWarnsAndTheRunContinues(t *testing.T) {
 				return &engine.ToolOutput{Text: "noted"}, err
 			}}}
 			var recs []engine.ToolRecord
-			p := remembering(func(s *engine.Scope) error {
+			p := remembering(func(s engine.Scope) error {
 				if err := called("notes", 1, false, &recs)(s); err != nil {
 					return err
 				}

@@ -53,7 +53,7 @@ func TestTextIsReadFromStringOrSegments(t *testing.T) {
 // there in segments.
 func TestJournalKeepsTheSegmentsOfARequest(t *testing.T) {
 	shared := strings.Repeat("shared ", 20)
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
 		for _, own := range []string{"one", "two"} {
 			_, err := s.Model(own, engine.ModelCall{Role: "executor", LLM: "main", Messages: []engine.Message{
 				{Role: engine.User, Text: engine.Text{shared, own}},

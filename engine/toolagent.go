@@ -21,7 +21,7 @@ func (c *toolRun) delegate(d Delegate) error {
 	s.r.delegating(1)
 	defer func() { s.r.delegating(-1); s.r.calling(1) }()
 	var agent *run
-	err = c.inTime(func(s *Scope) (err error) {
+	err = c.inTime(func(s *scope) (err error) {
 		agent, err = s.nested(c.name, d.Program(), params)
 		return err
 	})
@@ -40,12 +40,12 @@ func (c *toolRun) delegate(d Delegate) error {
 
 // inTime runs f within the tool's timeout: an agent without one takes the time
 // that its own limits give it.
-func (c *toolRun) inTime(f func(*Scope) error) error {
+func (c *toolRun) inTime(f func(*scope) error) error {
 	s := c.s
 	if c.tool.Spec == nil || c.tool.Spec.Timeout <= 0 {
 		return f(s)
 	}
-	return s.k.Bound(c.name+".timeout", c.tool.Spec.Timeout, func(k *kernel.Scope) error { return f(&Scope{k, s.r}) })
+	return s.k.Bound(c.name+".timeout", c.tool.Spec.Timeout, func(k *kernel.Scope) error { return f(&scope{k, s.r}) })
 }
 
 // cut books that nobody waits for the call any more; err is why, and the run's own.

@@ -48,7 +48,7 @@ func TestAgentsAreNestedSoDeep(t *testing.T) {
 	inner := program(nil)
 	inner.Name = "inner"
 	inner.Graph.Nodes = program(map[string]does{"a": nothing}).Graph.Nodes
-	inner.Nodes["a"] = does(func(s *engine.Scope) error {
+	inner.Nodes["a"] = does(func(s engine.Scope) error {
 		deepest = max(deepest, strings.Count(s.Path()+"/", "tool.0/"))
 		rec, _, err := s.Tool("tool.0", engine.Invocation{Tool: "agent", StepID: "s1"})
 		if err == nil && rec.Status != engine.CallOK {
@@ -71,7 +71,7 @@ func TestAgentsAreNestedSoDeep(t *testing.T) {
 // own beside the agent's; the one that is due ends that call alone.
 func TestAnAgentsTimeIsItsCalls(t *testing.T) {
 	var recs []engine.ToolRecord
-	inner := program(map[string]does{"a": func(s *engine.Scope) error {
+	inner := program(map[string]does{"a": func(s engine.Scope) error {
 		d := time.Second
 		if s.View().State.Question == `{"n":1}` {
 			d = time.Hour
@@ -140,7 +140,7 @@ func TestSoManyCallsAtOnce(t *testing.T) {
 				h := engine.Host{Tools: []engine.HostTool{bound}}
 				switch kind {
 				case "agent":
-					inner := program(map[string]does{"a": func(s *engine.Scope) error {
+					inner := program(map[string]does{"a": func(s engine.Scope) error {
 						_, _, err := s.Tool("tool", engine.Invocation{Tool: "x"})
 						return err
 					}})
@@ -180,13 +180,13 @@ func serving(set engine.Toolset, pinned func(*engine.Listing) error, calls int, 
 func TestTheServersOfAnAgentAreClosed(t *testing.T) {
 	ends := map[string]does{
 		"at its end": nothing,
-		"in a fault": func(*engine.Scope) error { return engine.Fail(engine.StopStepFailed, "", "no") },
-		"by a stop":  func(s *engine.Scope) error { return s.Sleep("long", time.Hour) },
-		"waiting": func(s *engine.Scope) error {
+		"in a fault": func(engine.Scope) error { return engine.Fail(engine.StopStepFailed, "", "no") },
+		"by a stop":  func(s engine.Scope) error { return s.Sleep("long", time.Hour) },
+		"waiting": func(s engine.Scope) error {
 			_, err := s.Ask("ask", engine.Question{Kind: engine.AskHuman})
 			return err
 		},
-		"in a broken house": func(*engine.Scope) error { return errors.New("a promise was broken") },
+		"in a broken house": func(engine.Scope) error { return errors.New("a promise was broken") },
 	}
 	for name, node := range ends {
 		t.Run(name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func (t *HostTool) most(questions, vectors int, price *Cost) reservation {
 }
 
 // sampled books what the tool asked.
-func (s *Scope) sampled(llm *ModelSpec, asked []Tokens) (sum reservation) {
+func (s *scope) sampled(llm *ModelSpec, asked []Tokens) (sum reservation) {
 	for _, t := range asked {
 		cost := llm.Cost.Of(t)
 		sum = sum.plus(reservation{tokens: t.Total(), cost: cost})

@@ -49,7 +49,7 @@ func (t *HostTool) maxOutput() int {
 
 // arguments makes the arguments a tool is called with: an object that fits its
 // schema, with the author's fixed values on top.
-func (t *HostTool) arguments(s *Scope, raw json.RawMessage) (args json.RawMessage, coerced []ArgsRepair, err error) {
+func (t *HostTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessage, coerced []ArgsRepair, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
 		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.info().Name, clip(string(raw), 200))
 	}

@@ -45,9 +45,10 @@ type toolbox struct{ tools []HostTool }
 var _ Node = (*toolbox)(nil)
 
 // Run implements Node.
-func (b *toolbox) Run(s *Scope) error {
-	for _, info := range s.r.infos {
-		b.tools = append(b.tools, *s.r.tools[info.Name])
+func (b *toolbox) Run(s Scope) error {
+	r := s.(*scope).r // nobody else runs it
+	for _, info := range r.infos {
+		b.tools = append(b.tools, *r.tools[info.Name])
 	}
 	return nil
 }

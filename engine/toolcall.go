@@ -22,14 +22,8 @@ type Invocation struct {
 	Context *PlanContext // see Call.Context
 }
 
-// Tool calls a tool. Whatever goes wrong with the tool is in the record: an
-// unknown name, bad arguments, a denial and a timeout are data that the model
-// sees. An error is the run's own: a stop, a cut, a question left open; the
-// record of a call that was cut has a status all the same. A *ReplanError is a
-// guard's: before the tool the call is not made and its record says so, after it
-// the record stands; the caller ends its step as cancelled.
-// wrote says that the call may have changed the world.
-func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err error) {
+// Tool implements Scope.
+func (s *scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err error) {
 	if err := s.halted(); err != nil {
 		return ToolRecord{}, false, err
 	}
@@ -51,7 +45,7 @@ func (s *Scope) Tool(name string, u Invocation) (rec ToolRecord, wrote bool, err
 // toolRun is one call of a tool under way: what is asked before it, what came
 // of it.
 type toolRun struct {
-	s        *Scope
+	s        *scope
 	name     string // of the effect, below the scope
 	u        Invocation
 	tool     *HostTool // nil = there is none of that name
@@ -134,11 +128,11 @@ func (c *toolRun) admitted() (bool, error) {
 
 // guarded is the scope that the guards of a call ask in: calls of one turn ask
 // questions of their own.
-func (c *toolRun) guarded(name string) *Scope {
+func (c *toolRun) guarded(name string) *scope {
 	if len(c.s.r.program.Guards) == 0 {
 		return c.s
 	}
-	return c.s.Child(name)
+	return c.s.child(name)
 }
 
 // allowed tries the guards before a tool.
@@ -261,7 +255,7 @@ func (r *run) others(one *ToolCalled) []*ToolCalled {
 // countIn makes room for one more call under max_tool_calls, of this run and of
 // those it is nested in. Where there is none the calls under way may end, and
 // then the run that has the limit does.
-func (s *Scope) countIn() error {
+func (s *scope) countIn() error {
 	for r := s.r; r != nil; r = r.parent {
 		if !r.callable() {
 			if err := s.awaitCallable(r); err != nil {
@@ -278,7 +272,7 @@ func (r *run) callable() bool {
 	return limit <= 0 || r.state.Usage.ToolCalls+r.underway+r.delegated < limit
 }
 
-func (s *Scope) awaitCallable(r *run) error {
+func (s *scope) awaitCallable(r *run) error {
 	ended := func() bool {
 		within := r != s.r // an agent that r called, which cannot wait for its own end
 		return r.underway == 0 && (r.delegated == 0 || within)
@@ -287,7 +281,7 @@ func (s *Scope) awaitCallable(r *run) error {
 	if err != nil {
 		return err
 	}
-	if r.stopping == nil && !(&Scope{s.k, r}).Exceeded(func(Limits) bool { return !r.callable() }) {
+	if r.stopping == nil && !(&scope{s.k, r}).Exceeded(func(Limits) bool { return !r.callable() }) {
 		return nil
 	}
 	return r.halt(&StopError{Reason: StopReason{

@@ -82,7 +82,7 @@ func small(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) {
 
 // calling is a run of one node that calls the gadget once.
 func calling(g *gadget, args string, rec *engine.ToolRecord, guards ...engine.Guard) (*engine.Program, engine.Host) {
-	p := program(map[string]does{"a": func(s *engine.Scope) (err error) {
+	p := program(map[string]does{"a": func(s engine.Scope) (err error) {
 		*rec, _, err = s.Tool("tool.0", engine.Invocation{Tool: "gadget", Args: json.RawMessage(args), StepID: "s1"})
 		return err
 	}})

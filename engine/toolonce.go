@@ -55,11 +55,11 @@ type toolOnce struct {
 var _ Node = (*toolOnce)(nil)
 
 // Run implements Node.
-func (t *toolOnce) Run(s *Scope) (err error) {
+func (t *toolOnce) Run(s Scope) (err error) {
 	if t.unfit = s.Fits(t.u.Tool, t.u.Args); t.unfit != nil {
 		return nil
 	}
-	t.rec.Effect = s.r.tools[t.u.Tool].effect()
+	t.rec.Effect = s.(*scope).r.tools[t.u.Tool].effect() // nobody else runs it
 	t.rec.ToolRecord, _, err = s.Tool("tool", t.u)
 	return err
 }

@@ -42,7 +42,7 @@ func TestAServiceInTroubleIsLeftAlone(t *testing.T) {
 				return &engine.ToolOutput{Text: "fine"}, nil
 			}}
 			var made strings.Builder
-			node := func(s *engine.Scope) error {
+			node := func(s engine.Scope) error {
 				for i := range len(c.does) {
 					step = c.does[i]
 					if step|0x20 == 'w' {
@@ -88,7 +88,7 @@ func TestOneCallTriesAServiceAgain(t *testing.T) {
 		return nil, engine.Unavailable(errors.New("connection refused"))
 	}}
 	var recs []engine.ToolRecord
-	node := func(s *engine.Scope) error {
+	node := func(s engine.Scope) error {
 		for i := range 5 {
 			if _, _, err := s.Tool(fmt.Sprint("first.", i), engine.Invocation{Tool: "x"}); err != nil {
 				return err

@@ -39,14 +39,14 @@ func TestATracerHearsTheWaysOfARun(t *testing.T) {
 	inner := program(map[string]does{"a": note("within")}, edge{From: "a", To: "end"})
 	inner.Name = "inner"
 	p := program(map[string]does{
-		"a": func(s *engine.Scope) error {
+		"a": func(s engine.Scope) error {
 			if _, err := s.Model("model", engine.ModelCall{Role: "planner", LLM: "main", Messages: []engine.Message{{Role: engine.User}}}); err != nil {
 				return err
 			}
 			_, err := s.Agent("agent", inner, map[string]any{"question": "?"})
 			return err
 		},
-		"b": func(s *engine.Scope) error {
+		"b": func(s engine.Scope) error {
 			s.Record(engine.Warned{Text: "mended", Repair: engine.ReplyMended})
 			_, err := s.Guards(engine.AfterPlan, s.View().Env)
 			return err
@@ -107,8 +107,8 @@ func TestARecastToolIsTheSameButForItsCall(t *testing.T) {
 // plan. A walk that ends at a node without an edge took none to the end.
 func TestAWalkerNotesTheWay(t *testing.T) {
 	visits := 0
-	planner := func(*engine.Scope) error { visits++; return nil }
-	replan := func(*engine.Scope) error {
+	planner := func(engine.Scope) error { visits++; return nil }
+	replan := func(engine.Scope) error {
 		if visits == 1 {
 			return engine.ErrReplan
 		}

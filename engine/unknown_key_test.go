@@ -54,7 +54,7 @@ func TestARepeatedCallKeepsItsKey(t *testing.T) {
 				return &engine.ToolOutput{Text: "fine"}, nil
 			}})
 			pay.Spec.OnUnknown = engine.ContinueUnknown
-			node := func(s *engine.Scope) error {
+			node := func(s engine.Scope) error {
 				for i, x := range c.calls {
 					at = i
 					if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "pay", Args: json.RawMessage(x.args)}); err != nil {
@@ -121,12 +121,12 @@ func TestKeysOfCallsSideBySide(t *testing.T) {
 					return &engine.ToolOutput{Text: "fine"}, nil
 				}})
 				pay.Spec.OnUnknown = engine.ContinueUnknown
-				node := func(s *engine.Scope) error {
+				node := func(s engine.Scope) error {
 					at := 0
 					for _, round := range c.rounds {
 						first := at
 						at += len(round)
-						if err := s.Parallel(len(round), func(int) string { return "" }, func(i int, s *engine.Scope) error {
+						if err := s.Parallel(len(round), func(int) string { return "" }, func(i int, s engine.Scope) error {
 							_, _, err := s.Tool(fmt.Sprint("tool.", first+i), engine.Invocation{Tool: "pay"})
 							return err
 						}); err != nil {
@@ -161,7 +161,7 @@ func TestASkippedWriteKeepsItsKey(t *testing.T) {
 		}
 		return &engine.ToolOutput{Text: "fine"}, nil
 	}})
-	node := func(s *engine.Scope) error {
+	node := func(s engine.Scope) error {
 		for i := range 2 {
 			if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "pay"}); err != nil {
 				return err
@@ -216,7 +216,7 @@ func TestAForkKeepsTheKeyOfARepeatedWrite(t *testing.T) {
 		return &engine.ToolOutput{Text: "fine"}, nil
 	}})
 	pay.Spec.OnUnknown = engine.ContinueUnknown
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
 		for i := range 2 {
 			if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "pay"}); err != nil {
 				return err
@@ -253,13 +253,13 @@ func TestKeysOfRepeatedCallsOfAgents(t *testing.T) {
 		return nil, engine.UnknownOutcome(errReset)
 	}})
 	pay.Spec.OnUnknown = engine.ContinueUnknown
-	calls := func(s *engine.Scope) error {
+	calls := func(s engine.Scope) error {
 		_, _, err := s.Tool(fmt.Sprint("tool.", len(keys)), engine.Invocation{Tool: "pay"})
 		return err
 	}
 	inner := program(map[string]does{"a": calls})
 	inner.Name, inner.Digest = "inner", "sha256:inner"
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
 		if err := calls(s); err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func TestAnAttemptInDoubtKeepsTheKey(t *testing.T) {
 			return &engine.ToolOutput{Text: "fine"}, nil
 		}})
 		put.Spec.Retry = engine.RetryPolicy{MaxAttempts: 2, InitialDelay: time.Nanosecond}
-		p := program(map[string]does{"a": func(s *engine.Scope) error {
+		p := program(map[string]does{"a": func(s engine.Scope) error {
 			for i := range 2 {
 				if _, _, err := s.Tool(fmt.Sprint("tool.", i), engine.Invocation{Tool: "put"}); err != nil {
 					return err

@@ -216,7 +216,7 @@ func TestNoWriteIsMadeTwice(t *testing.T) {
 
 // insistent is a model that makes each payment until it succeeds.
 func insistent(payments int) does {
-	return func(s *engine.Scope) error {
+	return func(s engine.Scope) error {
 		for i := range payments {
 			for n := 1; ; n++ {
 				args := fmt.Appendf(nil, `{"n":%d}`, i)

@@ -160,7 +160,7 @@ func (m *meter) embedded(used Tokens, size, lost int) {
 }
 
 // embedded books vectors that were made.
-func (s *Scope) embedded(llm *ModelSpec, made []Tokens) (sum reservation) {
+func (s *scope) embedded(llm *ModelSpec, made []Tokens) (sum reservation) {
 	if len(made) == 0 {
 		return sum
 	}

@@ -208,8 +208,8 @@ func TestCallsOfAnEarlierVersionStaySideBySide(t *testing.T) {
 // vectors, and the budget is enough for one of them. The other looks again.
 func TestToolsWithTheSameFilesPayForVectorsOnce(t *testing.T) {
 	m, f := &maker{}, &shelf{want: []int{4000}, kept: map[int]bool{}}
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
-		return s.Parallel(2, func(i int) string { return fmt.Sprint("b", i) }, func(i int, s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
+		return s.Parallel(2, func(i int) string { return fmt.Sprint("b", i) }, func(i int, s engine.Scope) error {
 			_, _, err := s.Tool("tool", engine.Invocation{Tool: fmt.Sprint("shelf", i)})
 			return err
 		})
@@ -289,7 +289,7 @@ func TestAnAgentsVectorsAreItsCallers(t *testing.T) {
 	inner := program(map[string]does{"a": called("shelf", 1, false, &recs)})
 	inner.Models = []engine.ModelSpec{{Name: "v", Cost: &engine.Cost{Input: 2}}}
 	for _, tokens := range []int{1500, 2300} {
-		p := program(map[string]does{"a": func(s *engine.Scope) error {
+		p := program(map[string]does{"a": func(s engine.Scope) error {
 			_, err := s.Agent("inner", inner, nil)
 			return err
 		}})

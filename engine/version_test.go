@@ -33,7 +33,7 @@ func TestAnotherVersionsPromptsAreNoDrift(t *testing.T) {
 			asked := 0
 			j := &journal.Memory{Paranoid: true}
 			run := func(version, prompt string) *engine.Result {
-				p := program(map[string]does{"a": func(s *engine.Scope) error {
+				p := program(map[string]does{"a": func(s engine.Scope) error {
 					for _, name := range []string{"one", "two"} {
 						if _, err := s.Model(name, engine.ModelCall{Role: "planner", LLM: "m", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{prompt}}}}); err != nil {
 							return err

@@ -11,9 +11,9 @@ import (
 )
 
 // does is a node that is a function.
-type does func(*engine.Scope) error
+type does func(engine.Scope) error
 
-func (f does) Run(s *engine.Scope) error { return f(s) }
+func (f does) Run(s engine.Scope) error { return f(s) }
 
 // says is a guard that always says the same.
 type says bool
@@ -53,11 +53,11 @@ func runs(p *engine.Program, h engine.Host) *engine.Result {
 	return engine.Run(context.Background(), p, in, h, engine.Options{Virtual: true})
 }
 
-func nothing(*engine.Scope) error { return nil }
+func nothing(engine.Scope) error { return nil }
 
 // note leaves a trace of the walk: a warning.
 func note(text string) does {
-	return func(s *engine.Scope) error {
+	return func(s engine.Scope) error {
 		s.Record(engine.Warned{Text: text})
 		return nil
 	}
@@ -99,9 +99,9 @@ func TestWalkEnds(t *testing.T) {
 			engine.Completed, engine.StopAnswered,
 			"a edge a -> b: its condition fails on the values there are: out of range c",
 		},
-		{"with a node's own error", map[string]does{"a": func(*engine.Scope) error { return internal }}, nil, engine.Failed, engine.StopInternal, ""},
+		{"with a node's own error", map[string]does{"a": func(engine.Scope) error { return internal }}, nil, engine.Failed, engine.StopInternal, ""},
 		{
-			"with a model that is not there", map[string]does{"a": func(s *engine.Scope) error {
+			"with a model that is not there", map[string]does{"a": func(s engine.Scope) error {
 				_, err := s.Model("model", engine.ModelCall{Role: "planner", LLM: "none"})
 				return err
 			}}, nil, engine.Failed, engine.StopInternal, "",
@@ -125,7 +125,7 @@ func TestWalkEnds(t *testing.T) {
 
 func TestReplanWithoutPlannerEndsNothing(t *testing.T) {
 	visits := 0
-	p := program(map[string]does{"a": func(*engine.Scope) error {
+	p := program(map[string]does{"a": func(engine.Scope) error {
 		if visits++; visits > 1 {
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 // the journal is read again.
 func TestARunWarnsOnceOfItsServer(t *testing.T) {
 	inner := program(map[string]does{"a": asks(1, 1)})
-	p := program(map[string]does{"a": func(s *engine.Scope) error {
+	p := program(map[string]does{"a": func(s engine.Scope) error {
 		if err := asks(1, 3)(s); err != nil {
 			return err
 		}

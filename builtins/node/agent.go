@@ -30,7 +30,7 @@ type agent struct {
 var _ engine.Node = (*agent)(nil)
 
 // Run runs the other spec; its answer is the node's result.
-func (a *agent) Run(s *engine.Scope) error {
+func (a *agent) Run(s engine.Scope) error {
 	id := visitID(s, a.id)
 	s = s.Child(id)
 	began := s.Now()
@@ -71,7 +71,7 @@ func wantsText(ref component.AgentRef, name string) bool {
 }
 
 // delegate lets another spec execute the step (executor.agent).
-func (a *attempt) delegate(s *engine.Scope) error {
+func (a *attempt) delegate(s engine.Scope) error {
 	wrote, err := runNested(s.Child(turnName(1)), a.x.cfg.Agent, map[string]any{"question": a.st.Goal}, &a.rec)
 	a.wrote = a.wrote || wrote
 	return err
@@ -79,7 +79,7 @@ func (a *attempt) delegate(s *engine.Scope) error {
 
 // runNested runs another program and books how it ended. wrote says that it
 // may have changed the world.
-func runNested(s *engine.Scope, ref component.AgentRef, params map[string]any, rec *engine.StepRecord) (wrote bool, err error) {
+func runNested(s engine.Scope, ref component.AgentRef, params map[string]any, rec *engine.StepRecord) (wrote bool, err error) {
 	program, _ := ref.Program().(*engine.Program)
 	res, err := s.Agent("agent", program, params)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 func TestAStepAllocatesLittle(t *testing.T) {
 	const (
 		k    = 20
-		most = 227.0 // 223.7 on 2026-11-22
+		most = 235.0 // 231.9 on 2026-11-22, 8 of them because Scope is an interface
 	)
 	p, h := perProgram(t), perHost(k)
 	got := testing.AllocsPerRun(20, func() {

@@ -11,12 +11,12 @@ func (x *executor) alone(v engine.View) bool {
 
 // takeQuestion makes the run's question the one step of an executor that nobody
 // plans for. The step has the node's id, so that ${steps.<id>.result} finds it.
-func (x *executor) takeQuestion(s *engine.Scope) {
+func (x *executor) takeQuestion(s engine.Scope) {
 	s.Record(engine.PlanTaken{Steps: []engine.Step{{ID: x.id, Goal: s.View().State.Question}}, By: x.id})
 }
 
 // reportQuestion makes what the step gave the reply that edges look at.
-func (x *executor) reportQuestion(s *engine.Scope) {
+func (x *executor) reportQuestion(s engine.Scope) {
 	if rec, ok := s.View().State.Record(x.id); ok {
 		s.Record(engine.Replied{By: x.id, Reply: engine.ReplyEnv{Text: rec.Result}})
 	}

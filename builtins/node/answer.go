@@ -14,7 +14,7 @@ import (
 
 // accept checks an answer against the spec's output, and warns about what was
 // repaired to read it; see shape.
-func accept(s *engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
+func accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
 	a, repairs, wrong := shape(s.View(), text, value, ensured)
 	if len(repairs) > 0 {
 		s.Record(engine.Warned{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerMended})

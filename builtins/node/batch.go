@@ -22,12 +22,12 @@ type batchRun struct {
 }
 
 // run works until nothing more is to start, then settles what a failure means.
-func (b *batchRun) run(s *engine.Scope, workers int) error {
+func (b *batchRun) run(s engine.Scope, workers int) error {
 	var err error
 	if workers <= 1 || b.format != formatDag {
 		err = b.work(s)
 	} else {
-		err = s.Parallel(workers, func(i int) string { return "" }, func(_ int, s *engine.Scope) error { return b.work(s) })
+		err = s.Parallel(workers, func(i int) string { return "" }, func(_ int, s engine.Scope) error { return b.work(s) })
 	}
 	if b.stop != nil {
 		return b.stop
@@ -45,7 +45,7 @@ func (b *batchRun) run(s *engine.Scope, workers int) error {
 }
 
 // work takes ready steps, one after another.
-func (b *batchRun) work(s *engine.Scope) error {
+func (b *batchRun) work(s engine.Scope) error {
 	for {
 		if b.stop != nil {
 			return nil
@@ -74,7 +74,7 @@ func (b *batchRun) work(s *engine.Scope) error {
 }
 
 // took decides, by how a step ended, whether the visit goes on.
-func (b *batchRun) took(s *engine.Scope, rec engine.StepRecord, err error) error {
+func (b *batchRun) took(s engine.Scope, rec engine.StepRecord, err error) error {
 	if errors.Is(err, engine.ErrReplan) {
 		b.replan = err
 		return nil // the guard decides what follows, not on_step_error
@@ -116,13 +116,13 @@ func failed(rec engine.StepRecord, path, format string, args ...any) error {
 }
 
 // ended says that no further step may start in this visit.
-func (b *batchRun) ended(s *engine.Scope) bool {
+func (b *batchRun) ended(s engine.Scope) bool {
 	v := s.View()
 	return b.quota <= 0 || b.replan != nil || b.failed != "" || v.State.Executed >= v.Program.Limits.MaxSteps
 }
 
 // next is the first remaining step that is ready.
-func (b *batchRun) next(s *engine.Scope) (engine.Step, bool) {
+func (b *batchRun) next(s engine.Scope) (engine.Step, bool) {
 	if b.ended(s) {
 		return engine.Step{}, false
 	}
@@ -142,7 +142,7 @@ func (b *batchRun) next(s *engine.Scope) (engine.Step, bool) {
 }
 
 // ready counts the steps that could start now.
-func (b *batchRun) ready(s *engine.Scope) int {
+func (b *batchRun) ready(s engine.Scope) int {
 	v := s.View()
 	if b.format != formatDag {
 		return 1
@@ -168,7 +168,7 @@ func (b *batchRun) depsDone(v engine.View, st engine.Step) bool {
 }
 
 // blocked says that a dependency of the step did not end ok.
-func (b *batchRun) blocked(s *engine.Scope, st engine.Step) bool {
+func (b *batchRun) blocked(s engine.Scope, st engine.Step) bool {
 	for _, dep := range st.DependsOn {
 		if rec, ok := s.View().State.Record(dep); ok && rec.Status != engine.StepOK {
 			return true
@@ -179,7 +179,7 @@ func (b *batchRun) blocked(s *engine.Scope, st engine.Step) bool {
 
 // skip marks the remaining steps that fit as skipped, and goes round until none
 // fits: a step that was skipped may block others.
-func (b *batchRun) skip(s *engine.Scope, why string, which func(engine.Step) bool) {
+func (b *batchRun) skip(s engine.Scope, why string, which func(engine.Step) bool) {
 	for again := true; again; {
 		again = false
 		for st := range s.View().State.Open() {

@@ -149,7 +149,7 @@ func depend(steps []engine.Step) []engine.Step {
 }
 
 // checkPlan lists everything that keeps a plan from running which a node made.
-func checkPlan(s *engine.Scope, by, format string, steps []engine.Step) []string {
+func checkPlan(s engine.Scope, by, format string, steps []engine.Step) []string {
 	v := s.View()
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -216,7 +216,7 @@ func isID(id string) bool {
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // fits checks arguments that hold no references against the first tool's schema.
-func fits(s *engine.Scope, st engine.Step) error {
+func fits(s engine.Scope, st engine.Step) error {
 	if len(st.Args) == 0 || len(st.Tools) == 0 || refers(st.Args) {
 		return nil
 	}

@@ -41,7 +41,7 @@ type notes struct {
 
 // compaction shortens one conversation by the rules of `memory.compaction`.
 type compaction struct {
-	s     *engine.Scope
+	s     engine.Scope
 	c     conversation
 	step  engine.Step         // it belongs to, if any
 	spent func(engine.Tokens) // told what a summary took

@@ -14,7 +14,7 @@ var _ engine.Concluder = (*finalizer)(nil)
 // does not take fails the run: an executor was asked again by then (see
 // answers), and no other node has a model to ask. A person who says no at the
 // end has decided that there is no answer, also where there was one.
-func (*finalizer) Conclude(s *engine.Scope, before string) error {
+func (*finalizer) Conclude(s engine.Scope, before string) error {
 	v := s.View()
 	if err := refused(v, before); err != nil {
 		s.Record(engine.Answered{})
@@ -92,7 +92,7 @@ func (x *executor) answers(v engine.View, st engine.Step) bool {
 // unfit says what keeps a report from being the answer of the run, for the
 // model to mend, as often as the output's repairs allow. What other steps of the
 // plan can still change is not held against it: that is judged at the end.
-func (a *attempt) unfit(s *engine.Scope, report string) (wrong string) {
+func (a *attempt) unfit(s engine.Scope, report string) (wrong string) {
 	v := s.View()
 	if !a.x.answers(v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {
 		return ""

@@ -12,7 +12,7 @@ import (
 // dialogue is the conversation of a step: who the executor is, the steps before
 // it as question and report, the step, and the turns of model and tools since.
 type dialogue struct {
-	s      *engine.Scope // of the turn
+	s      engine.Scope // of the turn
 	sent   []engine.Message
 	task   int // where in sent the step stands
 	recap  int // where in sent the recap stands; 0 = there is none
@@ -34,7 +34,7 @@ func newDialogue(opening []engine.Message, tools []engine.ToolDef) *dialogue {
 }
 
 // compact shortens the dialogue before its next message is sent.
-func (d *dialogue) compact(s *engine.Scope, a *attempt) error {
+func (d *dialogue) compact(s engine.Scope, a *attempt) error {
 	if d.s = s; !compacts(s.View().Program) {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (d *dialogue) transcript() []engine.Message {
 
 // record adds the step's messages, and those behind them, to the conversation of
 // the result.
-func (d *dialogue) record(s *engine.Scope, more ...engine.Message) {
+func (d *dialogue) record(s engine.Scope, more ...engine.Message) {
 	said := d.transcript()
 	s.Record(engine.Said{System: d.sent[0].Text, Messages: append(slices.Clip(said), more...)})
 }

@@ -62,7 +62,7 @@ var (
 
 // Run runs as much of the plan as one visit takes: one step, a round of those
 // that are ready, or all that remain.
-func (x *executor) Run(s *engine.Scope) error {
+func (x *executor) Run(s engine.Scope) error {
 	alone := x.alone(s.View())
 	if alone {
 		x.takeQuestion(s)
@@ -77,7 +77,7 @@ func (x *executor) Run(s *engine.Scope) error {
 	}
 }
 
-func (x *executor) visit(s *engine.Scope) error {
+func (x *executor) visit(s engine.Scope) error {
 	v := s.View()
 	if !v.State.AnyOpen() {
 		return nil
@@ -104,7 +104,7 @@ var errRaised = errors.New("the limit was raised")
 
 // outOfSteps is the limit that keeps steps of the plan from running where no
 // reflector has a last turn, or nil.
-func (x *executor) outOfSteps(s *engine.Scope) error {
+func (x *executor) outOfSteps(s engine.Scope) error {
 	cut := func(engine.Limits) bool {
 		v := s.View()
 		return v.State.Executed >= v.Program.Limits.MaxSteps && v.State.AnyOpen() &&

@@ -36,7 +36,7 @@ var (
 
 // Run asks for the answer, and again with what is wrong with it where a schema
 // wants more.
-func (f *finalizer) Run(s *engine.Scope) error {
+func (f *finalizer) Run(s engine.Scope) error {
 	s = s.Child(s.Nth("final"))
 	v := s.View()
 	left := 0

@@ -12,7 +12,7 @@ import (
 // direct runs the step's first tool without a model in between: its result is
 // the step's. Arguments come from the step, else its goal is the only required
 // string, else a model finds them, in a call or written as JSON.
-func (a *attempt) direct(s *engine.Scope) error {
+func (a *attempt) direct(s engine.Scope) error {
 	v := s.View()
 	tool := a.st.Tools[0]
 	s = s.Child(turnName(1))
@@ -36,7 +36,7 @@ func (a *attempt) direct(s *engine.Scope) error {
 }
 
 // arguments finds what to call the tool with; nil ends the step.
-func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (args json.RawMessage, repairs []engine.ArgsRepair, err error) {
+func (a *attempt) arguments(s engine.Scope, v engine.View, tool string) (args json.RawMessage, repairs []engine.ArgsRepair, err error) {
 	if len(a.st.Args) > 0 {
 		return compactJSON(a.st.Args), nil, nil
 	}
@@ -75,7 +75,7 @@ func (a *attempt) arguments(s *engine.Scope, v engine.View, tool string) (args j
 
 // writtenArguments reads the arguments that a model wrote as text instead of a
 // call; nil = there is not exactly one object in it that fits the tool.
-func writtenArguments(s *engine.Scope, r *engine.Reply, tool string) (json.RawMessage, []engine.ArgsRepair) {
+func writtenArguments(s engine.Scope, r *engine.Reply, tool string) (json.RawMessage, []engine.ArgsRepair) {
 	got := reply.Fit(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens, Wrapped: true}, func(args json.RawMessage) bool {
 		return s.Fits(tool, args) == nil
 	})

@@ -28,7 +28,7 @@ var _ engine.Node = (*human)(nil)
 const deny = "deny"
 
 // Run asks; the answer is the node's result: approve, deny, or the text.
-func (h *human) Run(s *engine.Scope) error {
+func (h *human) Run(s engine.Scope) error {
 	id := visitID(s, h.id)
 	s = s.Child(id)
 	question := strings.Join(h.cfg.Question.Render(valuesOf(s.View(), h.id).lookup), "")

@@ -33,7 +33,7 @@ type said struct {
 
 // loop is the ReAct loop of a step: the model thinks and calls, the tools
 // answer, until the model reports or the turns are used up.
-func (a *attempt) loop(s *engine.Scope, p protocol) error {
+func (a *attempt) loop(s engine.Scope, p protocol) error {
 	v := s.View()
 	tools := a.x.visible(v)
 	opening, defs := p.open(a.x.opening(v, a.st), tools)
@@ -83,7 +83,7 @@ func (a *attempt) loop(s *engine.Scope, p protocol) error {
 // judged looks at a report that is to be the answer of the run: where the output
 // of the spec does not take it, the model is asked again. Not after the last turn,
 // nor where an earlier version, which did not look, made the journal.
-func (a *attempt) judged(s *engine.Scope, got said, r *engine.Reply, turn int) said {
+func (a *attempt) judged(s engine.Scope, got said, r *engine.Reply, turn int) said {
 	whole := !got.refused && (r.Stop == engine.EndTurn || r.Stop == engine.StopSequence || r.Stop == "")
 	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
 	if len(got.calls) == 0 && got.retry == "" && whole && !last {
@@ -96,7 +96,7 @@ func (a *attempt) judged(s *engine.Scope, got said, r *engine.Reply, turn int) s
 func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }
 
 // turn asks the model for its next words, in a conversation that fits.
-func (a *attempt) turn(s *engine.Scope, d *dialogue, tools []engine.ToolDef) (*engine.Reply, error) {
+func (a *attempt) turn(s engine.Scope, d *dialogue, tools []engine.ToolDef) (*engine.Reply, error) {
 	if err := d.compact(s, a); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (a *attempt) report(v engine.View, r *engine.Reply, got said) {
 // calls runs the calls of one turn, side by side where that is allowed, and
 // returns their records in call order. looped says that the model keeps
 // repeating itself; cut, that its reply ended at the output limit.
-func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repetition, cut bool) (results []engine.ToolRecord, looped string, err error) {
+func (a *attempt) calls(s engine.Scope, calls []engine.ToolCall, repeats *repetition, cut bool) (results []engine.ToolRecord, looped string, err error) {
 	results = make([]engine.ToolRecord, len(calls))
 	todo := make([]int, 0, len(calls))
 	for i, c := range calls {
@@ -147,9 +147,9 @@ func (a *attempt) calls(s *engine.Scope, calls []engine.ToolCall, repeats *repet
 
 // together makes some calls of a turn. Once a guard wants a new plan those under
 // way end, and no other is made.
-func (a *attempt) together(s *engine.Scope, calls []engine.ToolCall, todo []int, results []engine.ToolRecord, cut bool) error {
+func (a *attempt) together(s engine.Scope, calls []engine.ToolCall, todo []int, results []engine.ToolRecord, cut bool) error {
 	var urged error
-	one := func(i int, s *engine.Scope) (err error) {
+	one := func(i int, s engine.Scope) (err error) {
 		if urged != nil {
 			return nil
 		}
@@ -162,7 +162,7 @@ func (a *attempt) together(s *engine.Scope, calls []engine.ToolCall, todo []int,
 		return err
 	}
 	if len(todo) >= 2 && a.x.cfg.ParallelToolCalls {
-		err := s.Parallel(len(todo), func(int) string { return "" }, func(k int, s *engine.Scope) error { return one(todo[k], s) })
+		err := s.Parallel(len(todo), func(int) string { return "" }, func(k int, s engine.Scope) error { return one(todo[k], s) })
 		return cmp.Or(err, urged)
 	}
 	for _, i := range todo {

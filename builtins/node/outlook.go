@@ -11,7 +11,7 @@ import (
 // results. What is decided is never shortened: of a step only the result goes,
 // its goal, status and error stay.
 type outlook struct {
-	s      *engine.Scope
+	s      engine.Scope
 	render func(engine.View) []engine.Message
 	whole  engine.View // what keys are made of
 	v      engine.View // what is rendered
@@ -24,7 +24,7 @@ type outlook struct {
 var _ conversation = (*outlook)(nil)
 
 // compacted renders a prompt that is shortened where the spec wants that.
-func compacted(s *engine.Scope, v engine.View, render func(engine.View) []engine.Message) ([]engine.Message, error) {
+func compacted(s engine.Scope, v engine.View, render func(engine.View) []engine.Message) ([]engine.Message, error) {
 	if !compacts(v.Program) {
 		return render(v), nil
 	}

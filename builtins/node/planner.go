@@ -49,7 +49,7 @@ var (
 )
 
 // Run asks for a plan until it is usable and allowed, and takes it over.
-func (p *planner) Run(s *engine.Scope) error {
+func (p *planner) Run(s engine.Scope) error {
 	urge := s.View().State.Urge // a guard's, in a graph without reflector
 	if err := roomToReplan(s, 0, urge); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *planner) Run(s *engine.Scope) error {
 
 // roomToReplan is the limit that a guard's wish for a new plan runs into, or
 // nil. Answers that a guard rejected count: each took a turn of the planner.
-func roomToReplan(s *engine.Scope, rejected int, urge string) error {
+func roomToReplan(s engine.Scope, rejected int, urge string) error {
 	n := s.View().State.Replans + rejected
 	if urge == "" || !s.Exceeded(func(l engine.Limits) bool { return n >= l.MaxReplans }) {
 		return nil
@@ -109,7 +109,7 @@ func roomToReplan(s *engine.Scope, rejected int, urge string) error {
 // takeAnswer tries the guards of a place on an answer, then takes it. One that
 // a guard wants replaced is not taken: again says why. Guards see a plan of
 // which nothing remains: that is what an answer says of it.
-func takeAnswer(s *engine.Scope, at engine.GuardPlace, a engine.Answer) (again string, err error) {
+func takeAnswer(s engine.Scope, at engine.GuardPlace, a engine.Answer) (again string, err error) {
 	v := s.View()
 	v.State.Plan.Steps = slices.DeleteFunc(slices.Clone(v.State.Plan.Steps), func(st engine.Step) bool { return !v.State.Done(st.ID) })
 	verdict, err := s.Guards(at, v.Env)

@@ -68,7 +68,7 @@ const (
 )
 
 // Run asks what remains, and takes it over; the last turn of a run must answer.
-func (x *reflector) Run(s *engine.Scope) error {
+func (x *reflector) Run(s engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("reflect"))
 		v, last := x.turn(s, rejected)
@@ -103,7 +103,7 @@ func (x *reflector) Run(s *engine.Scope) error {
 
 // take takes over what the model said, after a person where the spec wants
 // that, and tries the guards on it; again says why another plan is wanted.
-func (x *reflector) take(s *engine.Scope, v engine.View, out outcome) (again string, err error) {
+func (x *reflector) take(s engine.Scope, v engine.View, out outcome) (again string, err error) {
 	if out.answer != nil {
 		return takeAnswer(s, engine.AfterReflect, *out.answer)
 	}
@@ -122,7 +122,7 @@ func (x *reflector) take(s *engine.Scope, v engine.View, out outcome) (again str
 
 // turn is what the reflector looks at, and the limit that makes it the last
 // look, or nil.
-func (x *reflector) turn(s *engine.Scope, rejected int) (v engine.View, last error) {
+func (x *reflector) turn(s engine.Scope, rejected int) (v engine.View, last error) {
 	s.Exceeded(func(engine.Limits) bool {
 		v = s.View()
 		last = x.lastTurn(v, rejected)

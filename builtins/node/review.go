@@ -17,7 +17,7 @@ import (
 // made it. Remaining steps that are taken over as they are are not asked about
 // again. A denial comes back as what is to be done better, and a plan that
 // cannot run as edited is asked about again.
-func review(s *engine.Scope, by string, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
+func review(s engine.Scope, by string, p *PlannerConfig, steps []engine.Step) (out []engine.Step, denied string, err error) {
 	env := func(source string) map[string]any {
 		v := s.View()
 		v.State = v.State.Apply(engine.PlanTaken{Steps: steps})
@@ -50,7 +50,7 @@ func review(s *engine.Scope, by string, p *PlannerConfig, steps []engine.Step) (
 
 // wanted evaluates an approval: never (also ""), always, or an expression. One
 // that fails on the values there are holds on the safe side.
-func wanted(s *engine.Scope, g component.GuardRef, env func(string) map[string]any) bool {
+func wanted(s engine.Scope, g component.GuardRef, env func(string) map[string]any) bool {
 	switch g.Source {
 	case "", "never":
 		return false
@@ -84,7 +84,7 @@ func unchanged(st engine.State, steps []engine.Step) bool {
 }
 
 // editedPlan reads the plan as a person changed it; it is checked like a model's.
-func editedPlan(s *engine.Scope, by, format string, edit json.RawMessage) ([]engine.Step, error) {
+func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]engine.Step, error) {
 	p := reply.Parse(string(edit), reply.Options{})
 	if p.Kind != reply.Plan {
 		return nil, errors.New(p.Message)

@@ -36,7 +36,7 @@ var (
 )
 
 // Run asks the model for a choice where there is a prompt.
-func (x *router) Run(s *engine.Scope) error {
+func (x *router) Run(s engine.Scope) error {
 	if x.cfg.Prompt.IsZero() {
 		return nil
 	}

@@ -39,7 +39,7 @@ func planSchema(format string, out *engine.Output) *engine.ReplySchema {
 
 // warnUnenforced warns of replies that do not match their schema where the server
 // would enforce it by an option that the llm does not set.
-func warnUnenforced(s *engine.Scope, role, llm string) {
+func warnUnenforced(s engine.Scope, role, llm string) {
 	m := s.View().Model(llm)
 	if m == nil {
 		return

@@ -27,7 +27,7 @@ type attempt struct {
 // record; an error is the run's own, or a guard's wish for a new plan. A guard
 // at a tool that wants one ends the step at once, as cancelled: nothing failed,
 // so on_step_error is not asked and no attempt follows.
-func (x *executor) step(s *engine.Scope, st engine.Step, visit *batchRun) (engine.StepRecord, error) {
+func (x *executor) step(s engine.Scope, st engine.Step, visit *batchRun) (engine.StepRecord, error) {
 	s = s.Child("step." + st.ID)
 	began := s.Now()
 	st, refErr := filled(s.View(), st)
@@ -70,13 +70,13 @@ func (x *executor) step(s *engine.Scope, st engine.Step, visit *batchRun) (engin
 }
 
 // try makes one attempt, within the step's time, and verifies it.
-func (a *attempt) try(s *engine.Scope) error {
+func (a *attempt) try(s engine.Scope) error {
 	a.rec.Status, a.rec.Error, a.rec.Result, a.rec.Notes, a.rec.Failure = "", "", "", "", nil
 	if a.n > 1 {
 		s = s.Child("attempt." + strconv.Itoa(a.n))
 	}
 	outer := s
-	err := s.Timeout("", a.x.cfg.StepTimeout, func(s *engine.Scope) error {
+	err := s.Timeout("", a.x.cfg.StepTimeout, func(s engine.Scope) error {
 		if err := a.execute(s); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func cutStatus(err error) (status engine.StepStatus, why string) {
 	}
 }
 
-func (a *attempt) execute(s *engine.Scope) error {
+func (a *attempt) execute(s engine.Scope) error {
 	if !a.x.cfg.Agent.IsZero() {
 		return a.delegate(s)
 	}
@@ -144,7 +144,7 @@ func (a *attempt) fail(status engine.StepStatus, why string) {
 
 // ask calls the executor's llm for this step. A failed call ends the step, not
 // the run, unless no other step could do better.
-func (a *attempt) ask(s *engine.Scope, name string, c engine.ModelCall) (*engine.Reply, error) {
+func (a *attempt) ask(s engine.Scope, name string, c engine.ModelCall) (*engine.Reply, error) {
 	c.StepID, c.Step = a.st.ID, a.st.Goal
 	if c.LLM == "" {
 		c.LLM = a.x.cfg.LLM.Name
@@ -164,7 +164,7 @@ func (a *attempt) ask(s *engine.Scope, name string, c engine.ModelCall) (*engine
 }
 
 // call runs one tool for this step and books it.
-func (a *attempt) call(s *engine.Scope, name string, u engine.Invocation) (engine.ToolRecord, error) {
+func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (engine.ToolRecord, error) {
 	u.StepID, u.Step = a.st.ID, a.rec
 	v := s.View()
 	if tools := a.x.visible(v); len(tools) < len(v.Tools) {
@@ -178,7 +178,7 @@ func (a *attempt) call(s *engine.Scope, name string, u engine.Invocation) (engin
 }
 
 // book adds finished calls to the record, in call order.
-func (a *attempt) book(s *engine.Scope, recs []engine.ToolRecord) {
+func (a *attempt) book(s engine.Scope, recs []engine.ToolRecord) {
 	a.rec.ToolCalls = append(a.rec.ToolCalls, recs...)
 	for _, rec := range recs {
 		if t := toolSpec(s.View(), rec.Tool); t != nil && t.IncludeOutput && rec.Status == engine.CallOK {

@@ -27,7 +27,7 @@ type toolNode struct {
 var _ engine.Node = (*toolNode)(nil)
 
 // Run calls the tool; its output is the node's result.
-func (t *toolNode) Run(s *engine.Scope) error {
+func (t *toolNode) Run(s engine.Scope) error {
 	id := visitID(s, t.id)
 	s = s.Child(id)
 	began := s.Now()

@@ -26,7 +26,7 @@ type transform struct {
 var _ engine.Node = (*transform)(nil)
 
 // Run renders the template, and filters it where the spec wants that.
-func (t *transform) Run(s *engine.Scope) error {
+func (t *transform) Run(s engine.Scope) error {
 	id := visitID(s, t.id)
 	s = s.Child(id)
 	rec, err := started(s, id, "transform")

@@ -37,7 +37,7 @@ type complaint struct {
 
 // ask calls the model, checks its reply, and asks again with what is wrong, as
 // often as the spec allows. A refusal is not asked again.
-func (t turn) ask(s *engine.Scope, role, llm string, messages []engine.Message) (outcome, error) {
+func (t turn) ask(s engine.Scope, role, llm string, messages []engine.Message) (outcome, error) {
 	plans, answers := t.plans, 0
 	if out := s.View().Program.Output; out != nil {
 		answers = out.MaxAttempts
@@ -122,7 +122,7 @@ func listed(wrong []string) string {
 }
 
 // read turns a reply into an outcome, or says what is wrong with it.
-func (t turn) read(s *engine.Scope, r *engine.Reply) (outcome, complaint, error) {
+func (t turn) read(s engine.Scope, r *engine.Reply) (outcome, complaint, error) {
 	if r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail {
 		return outcome{}, complaint{}, engine.Fail(engine.StopRefused, "planner", "the model refused (%s): %s", r.Stop, r.Text)
 	}
@@ -149,7 +149,7 @@ func (t turn) read(s *engine.Scope, r *engine.Reply) (outcome, complaint, error)
 	return outcome{}, complaint{text: p.Message}, nil
 }
 
-func (t turn) readAnswer(s *engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
+func (t turn) readAnswer(s engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
 	a, wrong := accept(s, p.Result, p.ResultValue)
 	if wrong == "" && a.Text == "" {
 		wrong = "the answer is empty" // no edge would take it for one
@@ -160,7 +160,7 @@ func (t turn) readAnswer(s *engine.Scope, r *engine.Reply, p reply.Result) (outc
 	return outcome{answer: &a, reply: engine.ReplyEnv{Text: r.Text, Result: a.Text}}, complaint{}, nil
 }
 
-func (t turn) readPlan(s *engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
+func (t turn) readPlan(s engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
 	v := s.View()
 	if most := maxPlan + len(v.State.Steps); len(p.Steps) > most { // before any work that grows with it
 		return outcome{}, complaint{text: tooLong(len(p.Steps))}, nil

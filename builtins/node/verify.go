@@ -7,7 +7,7 @@ import (
 )
 
 // verify checks whether an attempt did what the step was to do.
-func (a *attempt) verify(s *engine.Scope) error {
+func (a *attempt) verify(s engine.Scope) error {
 	switch rule := a.x.cfg.Verify; rule.Source {
 	case "", "none":
 		return nil
@@ -26,7 +26,7 @@ func (a *attempt) verify(s *engine.Scope) error {
 }
 
 // judge asks a model whether the report meets the step's criterion.
-func (a *attempt) judge(s *engine.Scope) error {
+func (a *attempt) judge(s engine.Scope) error {
 	if a.st.Success == "" {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (a *attempt) judge(s *engine.Scope) error {
 }
 
 // asked adds one question to a model, and its reply, to the conversation.
-func asked(s *engine.Scope, messages []engine.Message, r *engine.Reply) {
+func asked(s engine.Scope, messages []engine.Message, r *engine.Reply) {
 	s.Record(engine.Said{System: messages[0].Text, Messages: []engine.Message{
 		messages[len(messages)-1], {Role: engine.Assistant, Text: textOf(r.Text), Reply: r},
 	}})

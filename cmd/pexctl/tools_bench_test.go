@@ -73,7 +73,7 @@ type callsOf struct {
 }
 
 // Run implements engine.Node.
-func (c *callsOf) Run(s *engine.Scope) error {
+func (c *callsOf) Run(s engine.Scope) error {
 	n := 0
 	for c.b.Loop() {
 		n++

@@ -33,7 +33,7 @@ type emptyConfig struct{}
 
 type fakeNode struct{}
 
-func (fakeNode) Run(*engine.Scope) error { return nil }
+func (fakeNode) Run(engine.Scope) error { return nil }
 
 func role(typ string) component.Factory[engine.NodeSettings, engine.Node] {
 	return component.New(typ, "A "+typ+".", func() roleConfig { return roleConfig{} },

@@ -16,13 +16,13 @@ import (
 // asks is a node that asks what it says.
 type asks engine.Worst
 
-func (asks) Run(*engine.Scope) error              { return nil }
+func (asks) Run(engine.Scope) error               { return nil }
 func (a asks) Worst(*engine.Program) engine.Worst { return engine.Worst(a) }
 
 // silent is a node that does not tell.
 type silent struct{}
 
-func (silent) Run(*engine.Scope) error { return nil }
+func (silent) Run(engine.Scope) error { return nil }
 
 // config is a tool's.
 type config []engine.Ask

@@ -25,8 +25,8 @@ func breaksOff(kind engine.ErrorKind) *oracle {
 }
 
 func TestWhoIsToBlame(t *testing.T) {
-	fails := func(err error) *engine.Program { return program(func(*engine.Scope) error { return err }) }
-	asks := program(func(s *engine.Scope) error {
+	fails := func(err error) *engine.Program { return program(func(engine.Scope) error { return err }) }
+	asks := program(func(s engine.Scope) error {
 		_, err := s.Ask("q", engine.Question{Kind: engine.AskHuman, Question: "May I?"})
 		return err
 	})
@@ -275,7 +275,7 @@ func TestAGraderThatFailsIsAskedAgainAndNoAgentRuns(t *testing.T) {
 func TestAWriteInDoubtIsNotRepeated(t *testing.T) {
 	writes := 0
 	tool := engine.HostTool{Spec: &engine.ToolSpec{Name: "pay"}, Tool: pay{&writes}}
-	p := program(func(s *engine.Scope) error {
+	p := program(func(s engine.Scope) error {
 		rec, _, err := s.Tool("pay", engine.Invocation{Tool: "pay", Args: []byte(`{}`), StepID: "s1"})
 		if err == nil {
 			s.Record(engine.Answered{Answer: engine.Answer{Text: fmt.Sprint(rec.Result)}})

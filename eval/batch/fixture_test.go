@@ -19,9 +19,9 @@ import (
 )
 
 // does is a node that is a function.
-type does func(*engine.Scope) error
+type does func(engine.Scope) error
 
-func (f does) Run(s *engine.Scope) error { return f(s) }
+func (f does) Run(s engine.Scope) error { return f(s) }
 
 // program is a graph of one node.
 func program(run does) *engine.Program {
@@ -36,7 +36,7 @@ func program(run does) *engine.Program {
 }
 
 // twice asks the model two times; the second reply is the answer.
-var twice = program(func(s *engine.Scope) error {
+var twice = program(func(s engine.Scope) error {
 	text := ""
 	for i := range 2 {
 		reply, err := s.Model(fmt.Sprint("call", i), engine.ModelCall{Role: "planner", LLM: "main", Messages: []engine.Message{

@@ -15,7 +15,7 @@ import (
 // node shows what it sees of a state.
 type node struct{}
 
-func (*node) Run(*engine.Scope) error { return nil }
+func (*node) Run(engine.Scope) error { return nil }
 
 func (*node) Prompt(v engine.View) []engine.Message {
 	return []engine.Message{
@@ -41,7 +41,7 @@ func (c *caller) Call(v engine.View) engine.ModelCall {
 // deaf has no prompt.
 type deaf struct{}
 
-func (deaf) Run(*engine.Scope) error { return nil }
+func (deaf) Run(engine.Scope) error { return nil }
 
 func program() *engine.Program {
 	return &engine.Program{

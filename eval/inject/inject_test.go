@@ -22,7 +22,7 @@ import (
 // a tool twice side by side and tells what it got.
 type agent struct{ told *[]string }
 
-func (a agent) Run(s *engine.Scope) error {
+func (a agent) Run(s engine.Scope) error {
 	for n := 1; n <= 3; n++ {
 		r, err := s.Model(fmt.Sprintf("plan.%d", n), engine.ModelCall{
 			Role: "planner", LLM: "main", Messages: []engine.Message{{Role: engine.User, Text: engine.Text{fmt.Sprint("try ", n)}}},
@@ -37,7 +37,7 @@ func (a agent) Run(s *engine.Scope) error {
 		}
 	}
 	calls := make([]string, 2)
-	err := s.Parallel(2, func(i int) string { return fmt.Sprint("b.", i) }, func(i int, s *engine.Scope) error {
+	err := s.Parallel(2, func(i int) string { return fmt.Sprint("b.", i) }, func(i int, s engine.Scope) error {
 		rec, _, err := s.Tool("tool", engine.Invocation{Tool: "look", Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))})
 		calls[i] = string(rec.Status) + " " + rec.Text()
 		return err

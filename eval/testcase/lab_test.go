@@ -36,7 +36,7 @@ func (a *agent) Call(v engine.View) engine.ModelCall {
 	}}
 }
 
-func (a *agent) Run(s *engine.Scope) error {
+func (a *agent) Run(s engine.Scope) error {
 	r, err := s.Model("model", a.Call(s.View()))
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func TestAnswersThatNobodyAskedForAreAProblem(t *testing.T) {
 // quiet asks the model and does nothing of it.
 type quiet struct{ *agent }
 
-func (q quiet) Run(s *engine.Scope) error {
+func (q quiet) Run(s engine.Scope) error {
 	_, err := s.Model("model", q.Call(s.View()))
 	return err
 }

@@ -24,7 +24,7 @@ var tooLarge = map[string][2]int{
 	"dsl/convert":   {36, 27},
 	"dsl/guard":     {35, 31},
 	"dsl/lsp":       {36, 25},
-	"engine":        {87, 61},
+	"engine":        {87, 62},
 }
 
 func TestPackagesAreNotOneFileInManyPieces(t *testing.T) {

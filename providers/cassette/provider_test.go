@@ -50,9 +50,9 @@ type asks struct {
 	calls  []engine.ModelCall
 }
 
-func (a asks) Run(s *engine.Scope) error {
+func (a asks) Run(s engine.Scope) error {
 	said := make([]string, a.beside+len(a.calls))
-	ask := func(s *engine.Scope, i int, c engine.ModelCall) error {
+	ask := func(s engine.Scope, i int, c engine.ModelCall) error {
 		reply, err := s.Model("model", c)
 		switch {
 		case err == nil:
@@ -65,7 +65,7 @@ func (a asks) Run(s *engine.Scope) error {
 		return nil
 	}
 	name := func(i int) string { return "beside." + string(rune('a'+i)) }
-	err := s.Parallel(a.beside, name, func(i int, s *engine.Scope) error { return ask(s, i, a.calls[0]) })
+	err := s.Parallel(a.beside, name, func(i int, s engine.Scope) error { return ask(s, i, a.calls[0]) })
 	for i, c := range a.calls {
 		if err != nil {
 			return err

@@ -79,7 +79,7 @@ func (t tool) Call(context.Context, *engine.Call) (*engine.ToolOutput, error) {
 // request, and the text stands in two segments of the first message.
 type node struct{}
 
-func (node) Run(s *engine.Scope) error {
+func (node) Run(s engine.Scope) error {
 	text := s.View().State.Question
 	half := len(text) / 2
 	messages := []engine.Message{{Role: engine.User, Text: engine.Text{"You were given:", text[:half], text[half:], "."}}}

@@ -22,7 +22,7 @@ type steps struct {
 	recs  []engine.ToolRecord
 }
 
-func (n *steps) Run(s *engine.Scope) error {
+func (n *steps) Run(s engine.Scope) error {
 	n.recs = nil
 	for i, c := range n.calls {
 		rec, _, err := s.Tool("tool."+string(rune('0'+i)), c)
