@@ -172,13 +172,12 @@ func TestCancelIsJournaled(t *testing.T) {
 			prog := func(s *kernel.Scope) error {
 				out = nil
 				return s.Parallel(4, name, func(i int, s *kernel.Scope) error {
-					for n := range 20 {
+					for n := 0; ; n++ {
 						if _, err := eff(s, fmt.Sprint("e", n), rand.N(2*time.Millisecond)); err != nil {
 							out = append(out, fmt.Sprintf("%d stopped at %d: %v", i, n, err))
 							return err
 						}
 					}
-					return nil
 				})
 			}
 			time.AfterFunc(10*time.Millisecond, func() { close(cancel) })
