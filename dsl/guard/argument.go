@@ -39,7 +39,7 @@ func (c *Callee) args() Range {
 	if c.Server {
 		return Range{kinds: isObject, open: true, origin: &origin{c, ""}}
 	}
-	schema := flattened(c.Input, c.Input, 0)
+	schema := flattened(c.Input)
 	m, ok := schema.(map[string]any)
 	if !ok {
 		return Anything()

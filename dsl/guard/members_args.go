@@ -23,7 +23,7 @@ func namedIn(src string, tools []toolSchema) []toolSchema {
 // argumentsOf is what tools declare of their arguments; nil = nothing.
 func argumentsOf(tools []toolSchema) (out []argument) {
 	for i := range tools {
-		if schema, ok := flattened(tools[i].input, tools[i].input, 0).(map[string]any); ok {
+		if schema, ok := flattened(tools[i].input).(map[string]any); ok {
 			out = append(out, argument{tools[i].name, schema})
 		}
 	}
