@@ -140,7 +140,7 @@ func (r *run) options() kernel.Options {
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: resolved(r.opts.Resolve), Cancel: r.opts.Cancel,
 		Wall: r.opts.Wall, Grace: r.opts.Grace, Changed: r.changed,
-		By: r.opts.By.journaled(), Decided: r.decided,
+		By: r.opts.By.journaled(), Decided: r.recordDecision,
 	}
 	if by := r.opts.CancelledBy; by != nil {
 		ko.CancelledBy = func() json.RawMessage { return by().journaled() }

@@ -17,15 +17,14 @@ func TestEarlierStepsAreLeftOutToo(t *testing.T) {
 		for i, req := range m.of("executor") {
 			for step := 1; step <= i; step++ {
 				if got, want := strings.Contains(text(req), fmt.Sprintf("result of goal %d ", step)), step > i-keep; got != want {
-					t.Errorf("keep %d: step %d is told to step %d: %v", keep, step, i+1, got)
+					t.Errorf("keep %d: the prompt of step %d contains step %d: %v", keep, i+1, step, got)
 				}
 			}
 		}
 	}
 }
 
-// A summary that was made once stands for nothing where the condition of the
-// rule does not hold.
+// A cached summary is not used where the condition of the rule does not hold.
 func TestASummaryIsUsedOnlyWhereItsConditionHolds(t *testing.T) {
 	plain := talker(5, 0)
 	runTalker(t, plain, engine.Compaction{})
@@ -39,11 +38,11 @@ func TestASummaryIsUsedOnlyWhereItsConditionHolds(t *testing.T) {
 	}
 	for i, req := range m.of("executor") {
 		if got, want := strings.Contains(text(req), "notes 1"), i == 2; got != want {
-			t.Errorf("step %d is told the summary: %v", i+1, got)
+			t.Errorf("the prompt of step %d contains the summary: %v", i+1, got)
 		}
 		for step := 1; step <= i; step++ {
 			if got, want := strings.Contains(text(req), fmt.Sprintf("result of goal %d ", step)), i != 2 || step > 1; got != want {
-				t.Errorf("step %d is told step %d: %v", i+1, step, got)
+				t.Errorf("the prompt of step %d contains step %d: %v", i+1, step, got)
 			}
 		}
 	}

@@ -99,8 +99,8 @@ func TestPythonErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// What an interpreter says before the program begins is told too, and a program
-// that could use the network is told as one.
+// Output that the interpreter writes before the program starts is reported, and so
+// is a program that could use the network.
 func TestPythonTellsWhatItsInterpreterSays(t *testing.T) {
 	const uncut = "\n[this machine does not permit to cut the program off from the network]"
 	tests := []struct{ name, script, text, err string }{

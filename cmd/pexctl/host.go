@@ -38,7 +38,7 @@ type hostSettings struct {
 	enter      func(dir string) error // asked by tools for the folders they work in
 	tokens     string                 // the home that keeps what signing in gave; "" = home
 	browse     func(ctx context.Context, address string) error
-	cache      string   // what tools may keep and make anew; "" = below the home, if there is one
+	cache      string   // folder for caches of tools; "" = below the home, if there is one
 	embeds     embeds   // of the program that the tools are for
 	set        []string // overrides of the spec, for the files that it is compiled from
 	// private and protect are ToolSettings'; newHost sets them for the outermost

@@ -42,7 +42,7 @@ func (r *run) decision(rec *journal.Record, e *effect) {
 
 // announce is apart, so that records which are no decisions stay off the heap.
 func (r *run) announce(rec journal.Record, e *effect) {
-	d := Decided{Record: &rec}
+	d := Decision{Record: &rec}
 	if e != nil {
 		d.Class, d.Request = e.class, e.request
 	}

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // heard is decisions as Options.Decided hears them.
 type heard []string
 
-func (d *heard) hear(got kernel.Decided) {
+func (d *heard) hear(got kernel.Decision) {
 	*d = append(*d, fmt.Sprintf("%d %s %s %s of %s at %s", got.Record.Kind, got.Record.Path, got.Record.Body, got.Record.By, got.Request, time.Unix(0, got.Record.Wall).UTC().Format("15:04")))
 }
 

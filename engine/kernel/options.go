@@ -28,7 +28,7 @@ type Options struct {
 	CancelledBy func() json.RawMessage
 
 	// Decided, when it is not nil, is told each decision, live and re-run.
-	Decided func(Decided)
+	Decided func(Decision)
 
 	// Change, when it is not nil, is asked once for the body of a change record:
 	// where the code comes to a limit again at which it ended (see
@@ -56,8 +56,8 @@ type Options struct {
 	Ask func(ctx context.Context, path string, request []byte) (json.RawMessage, error)
 }
 
-// Decided is a decision of a person.
-type Decided struct {
+// Decision is a decision of a person.
+type Decision struct {
 	Record  *journal.Record // that keeps it: a result, redo, cut, change or answer; good until the next one
 	Class   journal.Class   // of the effect that it is about; 0 = it is about the run
 	Request []byte          // of that effect, as its intent holds it

@@ -50,7 +50,7 @@ func (p *press) lines(b []byte, recs []journal.Record) ([]byte, error) {
 
 // record takes secrets out of a record, and notes what looks like one in the rest.
 func (p *press) record(r *journal.Record) error {
-	r.By = nil // accounts and machines are nobody's business
+	r.By = nil // a cassette is committed: it names no account and no machine
 	if err := r.EnsureBody(); err != nil {
 		return fmt.Errorf("%s has no JSON form: %w", r.Path, err)
 	}

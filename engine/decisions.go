@@ -50,8 +50,8 @@ type DecisionRecord struct {
 	Result json.RawMessage `json:"result,omitempty"` // done: what the tool gave
 }
 
-// decided collects the decisions of the run and of the agents within it.
-func (r *run) decided(d kernel.Decided) {
+// recordDecision collects the decisions of the run and of the agents within it.
+func (r *run) recordDecision(d kernel.Decision) {
 	rec := d.Record
 	out := DecisionRecord{Path: rec.Path}
 	if rec.Wall != 0 {
@@ -68,25 +68,25 @@ func (r *run) decided(d kernel.Decided) {
 		out.Text = strings.Join(parsed[changeBody](rec.Body).Set, " ")
 	case rec.Kind == journal.Answer:
 		told := parsed[midAnswer](rec.Body)
-		out.answered(told.Question, told.Decision)
+		out.fromAnswer(told.Question, told.Decision)
 	case d.Class == journal.Question:
-		out.answered(parsed[Question](d.Request), decisionOf(rec))
+		out.fromAnswer(parsed[Question](d.Request), decisionOf(rec))
 	default:
 		q := parsed[Question](d.Request) // tool and arguments
 		out.Kind, out.Tool, out.Args = string(AskReview), q.Tool, q.Args
-		out.resolved(rec)
+		out.fromReview(rec)
 	}
 	r.decisions = append(r.decisions, out)
 }
 
-// answered is the decision about a question.
-func (d *DecisionRecord) answered(q Question, said Decision) {
+// fromAnswer is the decision about a question.
+func (d *DecisionRecord) fromAnswer(q Question, said Decision) {
 	d.Kind, d.Tool, d.Args, d.Question = string(q.Kind), q.Tool, q.Args, q.Question
 	d.Do, d.Reason, d.Edit, d.Text = said.Do, said.Reason, said.Edit, said.Text
 }
 
-// resolved is the decision about a write whose outcome is unknown.
-func (d *DecisionRecord) resolved(rec *journal.Record) {
+// fromReview is the decision about a write whose outcome is unknown.
+func (d *DecisionRecord) fromReview(rec *journal.Record) {
 	switch {
 	case rec.Kind == journal.Redo:
 		d.Do = "redo"
