@@ -62,20 +62,25 @@ func HTTP(t testing.TB, mode WebMode) *Site {
 	return s
 }
 
-// restart breaks all connections, as a kill does, and listens again at the same
-// address with no memory of its sessions.
+// restart breaks all connections, as a kill does, and serves again at the same
+// address with no memory of its sessions. The socket listens throughout, so a
+// client that reconnects at once is not refused.
 func (s *Site) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	addr := s.server.Listener.Addr().String()
-	_ = s.server.Config.Close() // what it says of connections that are broken already is no trouble of ours
+	socket, err := s.server.Listener.(*net.TCPListener).File()
+	if err != nil {
+		panic(err)
+	}
+	defer socket.Close()
+	listener, err := net.FileListener(socket)
+	if err != nil {
+		panic(err)
+	}
+	_ = s.server.Config.Close() // errors of connections that are broken already do not matter
 	again := httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	_ = again.Listener.Close()
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		panic(err) // the port was ours a moment ago
-	}
-	again.Listener = l
+	again.Listener = listener
 	again.Start()
 	s.server = again
 }
