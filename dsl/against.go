@@ -102,19 +102,19 @@ func (c *compiler) doubtful(v *value, names []string) {
 			continue
 		}
 		at := v.within(max(strings.Index(v.text, full), 0))
-		c.report.warn(diag.UnknownName, at, "none of the first rows has a column %s", quoted(name)).Hint = meant(name, c.columns.names)
+		c.report.warn(diag.UnknownName, at, "none of the first rows has a column %s", quoted(name)).Advice = diag.Suggest(name, c.columns.names)
 	}
 }
 
 // hint says what there is, for a column that is not.
-func (k *columns) hint(hint string) string {
+func (k *columns) hint(known diag.Advice) diag.Advice {
 	switch {
 	case k.none:
-		return "a test has no dataset: write the value itself"
-	case strings.HasPrefix(hint, "did you mean"):
-		return hint
+		return diag.Advice{Hint: "a test has no dataset: write the value itself"}
+	case known.Fix.New != "":
+		return known
 	}
-	return "the dataset's columns: " + meant("", k.names)
+	return diag.Advice{Hint: "the dataset's columns: " + diag.Suggest("", k.names).Hint}
 }
 
 // toolNames lists the tools of a spec, and of the agents in it, with those of
@@ -170,5 +170,5 @@ func (c *compiler) toolWord(s *Spec, v *value, name string, severity diag.Severi
 	if slices.ContainsFunc(entriesOf(name), served) || slices.ContainsFunc(names, matches) || strings.HasPrefix(name, "*") && len(servers) > 0 {
 		return
 	}
-	c.report.add(diag.UnknownTool, severity, v.place, "%s has no tool %s", c.loader.files.name(s.File), quoted(name)).Hint = meant(name, names)
+	c.report.add(diag.UnknownTool, severity, v.place, "%s has no tool %s", c.loader.files.name(s.File), quoted(name)).Advice = diag.Suggest(name, names)
 }

@@ -121,9 +121,9 @@ func (c *compiler) tell(v *value, misuses []guard.Misuse, spec func() string) {
 		case m.Server != "":
 			c.untyped(at, m.Server, spec)
 		case m.Maybe:
-			c.report.warn(diag.OptionalName, at, "%s", m.Message).Hint = m.Hint
+			c.report.warn(diag.OptionalName, at, "%s", m.Message).Advice = m.Advice
 		default:
-			c.report.error(diag.BadExpression, at, "%s", m.Message).Hint = m.Hint
+			c.report.error(diag.BadExpression, at, "%s", m.Message).Advice = m.Advice
 		}
 	}
 }

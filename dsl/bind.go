@@ -30,8 +30,8 @@ func (c *compiler) templateOf(v *value, o prompt.Options) *prompt.Template {
 	for _, p := range problems {
 		code, severity := templateCode(p)
 		d := c.report.add(code, severity, v.within(p.Offset), "%s", p.Message)
-		if d.Hint = p.Hint; p.Code == prompt.UnknownName {
-			d.Hint = c.elsewhere(v.text[p.Offset:p.Offset+p.Length], d.Hint)
+		if d.Advice = p.Advice; p.Code == prompt.UnknownName {
+			d.Advice = c.elsewhere(v.text[p.Offset:p.Offset+p.Length], p.Advice)
 		}
 	}
 	if len(problems) == 0 {
@@ -48,13 +48,13 @@ var (
 
 // elsewhere is the hint for an engine's name in a template that does not have
 // it: where it is. For a column it is what there is.
-func (c *compiler) elsewhere(ref, hint string) string {
+func (c *compiler) elsewhere(ref string, known diag.Advice) diag.Advice {
 	if c.columns != nil && referredCase.MatchString(ref) {
-		return c.columns.hint(hint)
+		return c.columns.hint(known)
 	}
 	m := referredName.FindStringSubmatch(ref)
 	if m == nil {
-		return hint
+		return known
 	}
 	var in []string
 	for template, names := range engine.PromptNames {
@@ -63,10 +63,10 @@ func (c *compiler) elsewhere(ref, hint string) string {
 		}
 	}
 	if len(in) == 0 {
-		return hint
+		return known
 	}
 	slices.Sort(in)
-	return "this template does not have it; it is there in: " + strings.Join(in, ", ")
+	return diag.Advice{Hint: "this template does not have it; it is there in: " + strings.Join(in, ", ")}
 }
 
 func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {
@@ -153,12 +153,12 @@ func (c *compiler) expression(v *value, env guard.Env, alternatives []string, g 
 		return
 	}
 	d := c.report.error(diag.BadExpression, v.within(p.Offset), "%s", p.Message)
-	d.Hint = p.Hint
+	d.Advice = p.Advice
 	switch near := diag.Nearest(v.text, alternatives); {
 	case strings.HasPrefix(v.comment, "#") && v.style == plain:
-		d.Hint = "everything behind a # is a comment: quote the expression"
+		d.Advice = diag.Advice{Hint: "everything behind a # is a comment: quote the expression"}
 	case near != "":
-		d.Hint = "did you mean " + near + "?"
+		d.Advice = diag.DidYouMean(v.text, near, "")
 	}
 }
 

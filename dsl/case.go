@@ -163,7 +163,7 @@ func (c *compiler) parameterValue(s *Spec, e *entry, path string) {
 		for i, p := range s.program.Parameters {
 			names[i] = p.Name
 		}
-		c.report.error(diag.UnknownName, e.place, "%s has no parameter %s", c.loader.files.name(s.File), quoted(e.key)).Hint = meant(e.key, names)
+		c.report.error(diag.UnknownName, e.place, "%s has no parameter %s", c.loader.files.name(s.File), quoted(e.key)).Advice = diag.Suggest(e.key, names)
 		return
 	}
 	if c.rounded(e.val, path+"."+e.key, diag.WrongType) {

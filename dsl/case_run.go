@@ -58,7 +58,7 @@ func (c *compiler) renderable(s *Spec, v *value) {
 	}
 	if _, ok := s.program.Nodes[name].(engine.Prompter); !ok {
 		names := s.prompters()
-		c.report.error(diag.UnknownNode, v.place, "%s has no node %s with a prompt", c.loader.files.name(s.File), quoted(v.text)).Hint = meant(v.text, names)
+		c.report.error(diag.UnknownNode, v.place, "%s has no node %s with a prompt", c.loader.files.name(s.File), quoted(v.text)).Advice = diag.Suggest(v.text, names)
 	}
 }
 
@@ -117,7 +117,7 @@ func (c *compiler) given(v *value, path string) json.RawMessage {
 	}
 	for _, e := range v.entries {
 		if !slices.Contains(givenKeys, e.key) {
-			c.report.error(diag.UnknownKey, e.place, "a state has no key %s", quoted(e.key)).Hint = meant(e.key, givenKeys)
+			c.report.error(diag.UnknownKey, e.place, "a state has no key %s", quoted(e.key)).Advice = diag.Suggest(e.key, givenKeys)
 			continue
 		}
 		if t, ok := stateTypes[e.key]; ok {

@@ -83,12 +83,12 @@ func (c *compiler) toolName(v *value) {
 		c.report.error(diag.UnknownTool, v.place, "%s is no pattern: a [ is not closed", quoted(v.text))
 	case strings.Contains(v.text, "__") && served:
 	case len(members) > 0 && strings.Contains(v.text, "__"):
-		c.report.error(diag.UnknownTool, v.place, "no tool that is pinned is called %s", quoted(v.text)).Hint = meant(v.text, members)
+		c.report.error(diag.UnknownTool, v.place, "no tool that is pinned is called %s", quoted(v.text)).Advice = diag.Suggest(v.text, members)
 	case matches(v.text, names):
 	case !strings.ContainsAny(v.text, "*?["):
-		c.report.error(diag.UnknownTool, v.place, "no tool is called %s", quoted(v.text)).Hint = meant(v.text, names)
+		c.report.error(diag.UnknownTool, v.place, "no tool is called %s", quoted(v.text)).Advice = diag.Suggest(v.text, names)
 	default:
-		c.report.error(diag.UnknownTool, v.place, "the pattern %s matches no tool", quoted(v.text)).Hint = meantBy(v.text, names)
+		c.report.error(diag.UnknownTool, v.place, "the pattern %s matches no tool", quoted(v.text)).Advice = meantBy(v.text, names)
 	}
 }
 
@@ -98,13 +98,13 @@ func matches(pattern string, names []string) bool {
 
 // meantBy is the hint for a pattern that matches no name: written with the other
 // stroke it may, or it is longer than the names.
-func meantBy(pattern string, names []string) string {
+func meantBy(pattern string, names []string) diag.Advice {
 	for _, other := range []string{strings.ReplaceAll(pattern, "-", "_"), strings.ReplaceAll(pattern, "_", "-"), strings.ToLower(pattern)} {
 		if matches(other, names) {
-			return "did you mean " + other + "?"
+			return diag.DidYouMean(pattern, other, "")
 		}
 	}
-	return meant(pattern, names)
+	return diag.Suggest(pattern, names)
 }
 
 // parameter is a declared parameter by its name; nil = there is none.

@@ -69,7 +69,7 @@ func (c *compiler) written(s *Spec, v *value, path string) (Check, bool) {
 	all := c.loader.options.Checks
 	b, ok := all.Find(typ.text)
 	if !ok {
-		c.report.error(diag.UnknownType, typ.place, "there is no check %s", quoted(typ.text)).Hint = meant(typ.text, all.Types())
+		c.report.error(diag.UnknownType, typ.place, "there is no check %s", quoted(typ.text)).Advice = diag.Suggest(typ.text, all.Types())
 		return Check{}, false
 	}
 	k, config := defaultCheck(), b.Config()
@@ -179,7 +179,7 @@ func (c *compiler) expectedArguments(tool string, args *value) {
 			}
 		}
 		if lacked == len(c.against) {
-			c.report.warn(diag.BadExpression, e.place, "the tool %s has no argument %s", tool, e.key).Hint = meant(e.key, near)
+			c.report.warn(diag.BadExpression, e.place, "the tool %s has no argument %s", tool, e.key).Advice = diag.Suggest(e.key, near)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (c *compiler) kind() bool {
 		return false
 	}
 	c.report.error(diag.WrongKind, e.val.place, "there is no kind %s", quoted(e.val.text)).
-		Hint = meant(e.val.text, kinds)
+		Advice = diag.Suggest(e.val.text, kinds)
 	c.doc.Kind = kindAgent
 	return true
 }

@@ -83,50 +83,49 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 		all = append(all, llmKeys...)
 	}
 	for _, e := range left {
-		hint := c.keyHint(e, path, all)
-		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", c.called(path), quoted(e.key)).Hint = hint
-		if key, ok := strings.CutPrefix(hint, "did you mean "); ok {
-			key, _, _ = strings.Cut(key, "?")
-			meant = append(meant, key)
+		advice := c.keyAdvice(e, path, all)
+		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", c.called(path), quoted(e.key)).Advice = advice
+		if advice.Fix.New != "" {
+			meant = append(meant, advice.Fix.New)
 		}
 	}
 	return overrides, meant
 }
 
-// keyHint suggests a key: one nearly of that name, or the place where this one
+// keyAdvice suggests a key: one nearly of that name, or the place where this one
 // belongs.
-func (c *compiler) keyHint(e *entry, path string, all []string) string {
+func (c *compiler) keyAdvice(e *entry, path string, all []string) diag.Advice {
 	key := e.key
 	if path == "" && (key == "llm" || key == "model") && e.val.kind == text {
 		if llm := modelEntry(e.val.text, c.loader.options.Catalog.Models.Types()); llm != "" {
-			return "did you mean llms? write llms: {main: " + llm + "}"
+			return diag.DidYouMean(key, "llms", "write llms: {main: "+llm+"}")
 		}
 	}
 	if other := keyOfSection(key, path, all); other != "" {
-		return "did you mean " + other + "?"
+		return diag.DidYouMean(key, other, "")
 	}
-	if hint := instead(key, all); hint != "" {
-		return hint
+	if advice := instead(key, all); advice.Hint != "" {
+		return advice
 	}
 	if strings.HasSuffix(path, ".options") && slices.Contains(llmKeys, key) && !slices.Contains(all, key) {
-		return key + " stands beside options, not in it"
+		return diag.Advice{Hint: key + " stands beside options, not in it"}
 	}
 	if ofComponent(path) || path == "" && diag.Nearest(key, all) != "" {
-		return meant(key, all)
+		return diag.Suggest(key, all)
 	}
 	if role := c.roleWith(key); role != "" && role != path && (path == "" || slices.Contains(roles, path)) {
-		return key + " belongs under " + role
+		return diag.Advice{Hint: key + " belongs under " + role}
 	}
 	for _, home := range c.homes() {
 		switch {
 		case !slices.Contains(home.keys, key) || home.path == path:
 		case home.path == "":
-			return key + " belongs at the top of the file"
+			return diag.Advice{Hint: key + " belongs at the top of the file"}
 		default:
-			return key + " belongs under " + home.path
+			return diag.Advice{Hint: key + " belongs under " + home.path}
 		}
 	}
-	return meant(key, all)
+	return diag.Suggest(key, all)
 }
 
 func (c *compiler) leftOver(left []*entry, path string, rest reflect.Value) {

@@ -114,7 +114,7 @@ func (c *compiler) text(v *value, path string, tag reflect.StructTag, to reflect
 		return
 	}
 	if words := tag.Get("enum"); words != "" && !has(words, v.text) {
-		c.report.error(diag.NotAllowed, v.place, "%s cannot be %s", path, quoted(v.text)).Hint = cmp.Or(gone(tag, v.text), meant(v.text, strings.Split(words, "|")))
+		c.report.error(diag.NotAllowed, v.place, "%s cannot be %s", path, quoted(v.text)).Advice = cmp.Or(diag.Advice{Hint: gone(tag, v.text)}, diag.Suggest(v.text, strings.Split(words, "|")))
 		return
 	}
 	if path := tag.Get("path"); path == "relative" || path == "file" {

@@ -61,19 +61,19 @@ var synonyms = map[string][]string{
 }
 
 // instead is what is written for a key that another tool has, or "".
-func instead(key string, all []string) string {
+func instead(key string, all []string) diag.Advice {
 	if diag.Nearest(key, all) == "" {
 		for _, word := range synonyms[key] {
 			if slices.Contains(all, word) {
-				return "did you mean " + word + "?"
+				return diag.DidYouMean(key, word, "")
 			}
 		}
 	}
 	hint := calledElsewhere[key]
 	if (key == "condition" || key == "if") && !slices.Contains(all, "when") || key == "action" && !slices.Contains(all, "do") {
-		return ""
+		return diag.Advice{}
 	}
-	return hint
+	return diag.Advice{Hint: hint}
 }
 
 // roleWith is the role whose section has a key, or "".

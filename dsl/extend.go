@@ -120,8 +120,8 @@ func (l *loader) specNamed(v *value, name string) *source {
 		}
 	}
 	if no != nil {
-		if _, miss := l.files.read(v.src, name+".yaml"); miss == nil && no.hint == "" {
-			no.hint = "did you mean " + name + ".yaml?"
+		if _, miss := l.files.read(v.src, name+".yaml"); miss == nil && no.Hint == "" {
+			no.Advice = diag.DidYouMean(filepath.Base(name), filepath.Base(name)+".yaml", "")
 		}
 		l.refuse(v.place, no)
 		return nil
@@ -138,7 +138,7 @@ func (l *loader) leaveOut(base, name, of *value) {
 		below := at.named(part)
 		switch {
 		case below == nil:
-			l.report.error(diag.UnknownKey, name.place, "%s has no %s to leave out", of.text, quoted(name.text)).Hint = otherwise(at, parts[:i], part)
+			l.report.error(diag.UnknownKey, name.place, "%s has no %s to leave out", of.text, quoted(name.text)).Advice = otherwise(at, parts[:i], part)
 			return
 		case i < last:
 			at = below
@@ -151,11 +151,11 @@ func (l *loader) leaveOut(base, name, of *value) {
 }
 
 // otherwise is the hint where a name leads nowhere from a value on.
-func otherwise(at *value, way []string, part string) string {
+func otherwise(at *value, way []string, part string) diag.Advice {
 	if names := at.names(); len(names) > 0 || at.kind == dict {
-		return meant(part, names)
+		return diag.Suggest(part, names)
 	}
-	return strings.Join(way, ".") + " is left out as a whole, or not at all"
+	return diag.Advice{Hint: strings.Join(way, ".") + " is left out as a whole, or not at all"}
 }
 
 // named is what a mapping has under a key, or a list under a name; nil = nothing.

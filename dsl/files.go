@@ -70,7 +70,7 @@ func (f *files) name(abs string) string {
 type refusal struct {
 	code    diag.Code
 	message string
-	hint    string
+	diag.Advice
 }
 
 // read opens a file that a source names and returns it as a source. What lies
@@ -83,7 +83,7 @@ func (f *files) read(from *source, name string) (*source, *refusal) {
 	in, outside := f.around(abs)
 	if in == nil {
 		_, no := f.confine(abs, name)
-		no.hint += allowHint
+		no.Hint += allowHint
 		return nil, no
 	}
 	src, no := in.open(abs, name)
@@ -99,13 +99,13 @@ func (f *files) read(from *source, name string) (*source, *refusal) {
 // resolve is the absolute path that a source names; it may be outside the root.
 func (f *files) resolve(from *source, name string) (string, *refusal) {
 	if strings.ContainsRune(name, 0) || strings.TrimSpace(name) == "" {
-		return "", &refusal{diag.Unreadable, fmt.Sprintf("%q is no path", name), ""}
+		return "", &refusal{code: diag.Unreadable, message: fmt.Sprintf("%q is no path", name)}
 	}
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
-		return "", &refusal{diag.OutsideRoot, fmt.Sprintf("%s is absolute", name), "paths are relative to the file that names them"}
+		return "", &refusal{diag.OutsideRoot, fmt.Sprintf("%s is absolute", name), diag.Advice{Hint: "paths are relative to the file that names them"}}
 	}
 	if strings.HasSuffix(name, "/") {
-		return "", &refusal{diag.Unreadable, name + " is no regular file", ""}
+		return "", &refusal{code: diag.Unreadable, message: name + " is no regular file"}
 	}
 	dir := f.spec // of a flag or a variable: it stands in the spec
 	if from.path != "" {
@@ -125,7 +125,7 @@ func (f *files) open(abs, written string) (*source, *refusal) {
 	case err != nil:
 		return nil, f.unreadable(err, rel, written)
 	case len(b) > maxFile:
-		return nil, &refusal{diag.TooLarge, fmt.Sprintf("%s is larger than %d bytes", written, maxFile), ""}
+		return nil, &refusal{code: diag.TooLarge, message: fmt.Sprintf("%s is larger than %d bytes", written, maxFile)}
 	}
 	return &source{name: f.name(abs), path: abs, text: b}, nil
 }
@@ -136,21 +136,21 @@ func (f *files) unreadable(err error, rel, written string) *refusal {
 	case errors.Is(err, fs.ErrNotExist):
 		return &refusal{diag.Unreadable, written + " does not exist", f.neighbours(rel)}
 	case errors.Is(err, errNotFile):
-		return &refusal{diag.Unreadable, written + " is no regular file", ""}
+		return &refusal{code: diag.Unreadable, message: written + " is no regular file"}
 	case strings.Contains(err.Error(), "escapes"):
-		return &refusal{diag.OutsideRoot, written + " leads out of the project by a link", "files are read below " + f.rootName() + "; --root names another root"}
+		return &refusal{diag.OutsideRoot, written + " leads out of the project by a link", diag.Advice{Hint: "files are read below " + f.rootName() + "; --root names another root"}}
 	}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
-	return &refusal{diag.Unreadable, fmt.Sprintf("%s cannot be read: %v", written, err), ""}
+	return &refusal{code: diag.Unreadable, message: fmt.Sprintf("%s cannot be read: %v", written, err)}
 }
 
 // confine is a path as seen from the root, which it must not leave.
 func (f *files) confine(abs, written string) (rel string, no *refusal) {
 	rel, err := filepath.Rel(f.root, abs)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", &refusal{diag.OutsideRoot, written + " leads out of the project", "files are read below " + f.rootName() + "; --root names another root"}
+		return "", &refusal{diag.OutsideRoot, written + " leads out of the project", diag.Advice{Hint: "files are read below " + f.rootName() + "; --root names another root"}}
 	}
 	return rel, nil
 }
@@ -221,23 +221,23 @@ func (f *files) first(rel string, most int64) ([]byte, error) {
 }
 
 // neighbours is a hint: a file of nearly that name beside it.
-func (f *files) neighbours(rel string) string {
+func (f *files) neighbours(rel string) diag.Advice {
 	const most = 500
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
-		return ""
+		return diag.Advice{}
 	}
 	defer root.Close()
 	dir, err := root.Open(filepath.Dir(rel))
 	if err != nil {
-		return ""
+		return diag.Advice{}
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(most)
 	if near := nearestFile(filepath.Base(rel), names); near != "" && near != filepath.Base(rel) {
-		return "did you mean " + near + "?"
+		return diag.DidYouMean(filepath.Base(rel), near, "")
 	}
-	return ""
+	return diag.Advice{}
 }
 
 // nearestFile returns the file that a misspelt name most likely stands for; "" =

@@ -144,7 +144,7 @@ func (c *compiler) checkEdges(k *graphKeys, all []built) {
 	}
 	edges := c.doc.Graph.get("edges")
 	if !slices.Contains(ids[1:], k.Start) {
-		c.report.error(diag.BadGraph, c.doc.Graph.get("start").place, "there is no node %s to start at", quoted(k.Start)).Hint = meant(k.Start, ids[1:])
+		c.report.error(diag.BadGraph, c.doc.Graph.get("start").place, "there is no node %s to start at", quoted(k.Start)).Advice = diag.Suggest(k.Start, ids[1:])
 	}
 	last := map[string]int{}
 	for i, e := range k.Edges {
@@ -173,8 +173,8 @@ func (c *compiler) checkEnd(at *value, key, id string, ids []string) {
 		return
 	}
 	d := c.report.error(diag.BadGraph, at.get(key).place, "there is no node %s", quoted(id))
-	if d.Hint = meant(id, ids); id == engine.End {
-		d.Hint = "no edge leaves the end"
+	if d.Advice = diag.Suggest(id, ids); id == engine.End {
+		d.Advice = diag.Advice{Hint: "no edge leaves the end"}
 	}
 }
 

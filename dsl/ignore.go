@@ -86,7 +86,7 @@ func (r *report) rules(f *fileIgnores, c ignoreComment) {
 		_, known := diag.Explain(code.word)
 		switch word := diag.Code(code.word); {
 		case !known:
-			r.warn(diag.BadIgnore, code.at, "there is no diagnostic %s", quoted(code.word)).Hint = nearestCode(code.word)
+			r.warn(diag.BadIgnore, code.at, "there is no diagnostic %s", quoted(code.word)).Advice = nearestCode(code.word)
 		case word == diag.BadIgnore || word == diag.UnusedIgnore:
 			r.warn(diag.BadIgnore, code.at, "%s is about such comments, and cannot be ignored by one", word)
 		default:
@@ -97,15 +97,12 @@ func (r *report) rules(f *fileIgnores, c ignoreComment) {
 
 const ignoreHint = "write # pex:ignore PEX073 and the reason; several codes are parted by commas"
 
-func nearestCode(word string) string {
+func nearestCode(word string) diag.Advice {
 	var all []string
 	for _, m := range diag.Codes() {
 		all = append(all, string(m.Code))
 	}
-	if near := diag.Nearest(word, all); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return ignoreHint
+	return diag.SuggestNear(word, all, ignoreHint)
 }
 
 // take says that a comment ignores a diagnostic, which is then not reported. An

@@ -115,7 +115,7 @@ func (l *loader) onlyShared(tree *value) {
 		if slices.Contains(allowed, e.key) {
 			return false
 		}
-		l.report.error(diag.UnknownKey, e.place, "a Library has no %s", e.key).Hint = meant(e.key, allowed)
+		l.report.error(diag.UnknownKey, e.place, "a Library has no %s", e.key).Advice = diag.Suggest(e.key, allowed)
 		return true
 	})
 }

@@ -28,7 +28,7 @@ func (l *loader) inner(tree *value, name string, at place) *value {
 	agents := tree.get("agents")
 	e := agents.find(name)
 	if e == nil {
-		l.report.error(diag.UnknownAgent, at, "the file has no agent %s", quoted(name)).Hint = meant(name, agents.keys())
+		l.report.error(diag.UnknownAgent, at, "the file has no agent %s", quoted(name)).Advice = diag.Suggest(name, agents.keys())
 		return nil
 	}
 	own := e.val

@@ -71,10 +71,10 @@ func (in *inputs) declared(name string) *engine.Parameter {
 		return nil
 	}
 	if diag.Nearest(name, names) == "" {
-		in.fail("unknown parameter %s (%s; --set PATH=VALUE overrides a key of the spec)", name, meant(name, names))
+		in.fail("unknown parameter %s (%s; --set PATH=VALUE overrides a key of the spec)", name, diag.Suggest(name, names).Hint)
 		return nil
 	}
-	in.fail("unknown parameter %s (%s)", name, meant(name, names))
+	in.fail("unknown parameter %s (%s)", name, diag.Suggest(name, names).Hint)
 	return nil
 }
 

@@ -106,8 +106,8 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 	}
 	src, no := l.files.open(abs, shown)
 	if no != nil {
-		if no.hint == "" && no.code == diag.Unreadable && filepath.Base(abs) == defaultFile {
-			no.hint = specsIn(dir, filepath.Dir(shown))
+		if no.Hint == "" && no.code == diag.Unreadable && filepath.Base(abs) == defaultFile {
+			no.Hint = specsIn(dir, filepath.Dir(shown))
 		}
 		l.refuse(nowhere, no)
 		return nil
@@ -121,7 +121,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 }
 
 func (l *loader) refuse(at place, no *refusal) {
-	l.report.error(no.code, at, "%s", no.message).Hint = no.hint
+	l.report.error(no.code, at, "%s", no.message).Advice = no.Advice
 }
 
 // loadSource takes a read spec through parsing, includes, overrides and the

@@ -61,5 +61,6 @@ func (r *report) found(s string) {
 	for i := range r.list {
 		d := &r.list[i]
 		d.Message, d.Snippet, d.Hint, d.File = hide(d.Message, s), hide(d.Snippet, s), hide(d.Hint, s), hide(d.File, s)
+		d.Fix.Old, d.Fix.New = hide(d.Fix.Old, s), hide(d.Fix.New, s)
 	}
 }

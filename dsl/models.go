@@ -76,7 +76,7 @@ func (c *compiler) options(v *value, provider, path string) any {
 	if !ok {
 		if p := v.get("provider"); p != nil && provider != "" {
 			c.report.error(diag.UnknownType, p.place, "there is no provider %s", quoted(provider)).
-				Hint = providerHint(provider, c.loader.options.Catalog.Models.Types())
+				Advice = providerHint(provider, c.loader.options.Catalog.Models.Types())
 		}
 		return nil
 	}
@@ -98,7 +98,7 @@ func (c *compiler) checkModel(v *value, path string, k *llm) {
 	}
 	for i, name := range k.Fallback {
 		if c.llmValues[name] == nil {
-			c.report.error(diag.UnknownModel, v.get("fallback").items[i].place, "there is no llm %s", quoted(name)).Hint = meant(name, c.llmNames)
+			c.report.error(diag.UnknownModel, v.get("fallback").items[i].place, "there is no llm %s", quoted(name)).Advice = diag.Suggest(name, c.llmNames)
 		}
 	}
 }
@@ -148,9 +148,9 @@ func (c *compiler) baseModel(written, v, overrides *value, path string) (name st
 		}
 		if c.llmValues[written.text] == nil {
 			d := c.report.error(diag.UnknownModel, written.place, "there is no llm %s", quoted(written.text))
-			d.Hint = meant(written.text, c.llmNames)
+			d.Advice = diag.Suggest(written.text, c.llmNames)
 			if llm := modelEntry(written.text, c.loader.options.Catalog.Models.Types()); llm != "" {
-				d.Hint = "define it under a name, and use that here: llms: {main: " + llm + "}"
+				d.Advice = diag.Advice{Hint: "define it under a name, and use that here: llms: {main: " + llm + "}"}
 			}
 			return "", false
 		}
@@ -174,7 +174,7 @@ func (c *compiler) baseModel(written, v, overrides *value, path string) (name st
 	d := c.report.error(diag.WhichModel, at, "nothing says which llm %s uses", strings.TrimSuffix(path, ".llm"))
 	d.Hint = "add one under llms, or provider and model here"
 	if len(c.llmNames) > 1 {
-		d.Hint = meant("", c.llmNames) + ": write " + path + ": " + c.llmNames[0]
+		d.Hint = diag.Suggest("", c.llmNames).Hint + ": write " + path + ": " + c.llmNames[0]
 	}
 	return "", false
 }

@@ -43,7 +43,7 @@ func (c *compiler) misspelt(v *value, at string) {
 	}
 	if near := nearModel(name, p.names(m.Provider)); near != "" {
 		c.report.warn(diag.MisspeltModel, model.place, "%s is not known to serve the model %s", m.Provider, quoted(name)).
-			Hint = "did you mean " + near + "? --set " + at + ".model=" + near
+			Advice = diag.DidYouMean(name, near, "--set "+at+".model="+near)
 	}
 }
 

@@ -77,7 +77,7 @@ func takeOf(all []built) engine.Take {
 func (c *compiler) config(typ string, at place) any {
 	f, ok := c.loader.options.Catalog.Nodes.Find(typ)
 	if !ok {
-		c.report.error(diag.UnknownType, at, "there is no node type %s", quoted(typ)).Hint = meant(typ, c.loader.options.Catalog.Nodes.Types())
+		c.report.error(diag.UnknownType, at, "there is no node type %s", quoted(typ)).Advice = diag.Suggest(typ, c.loader.options.Catalog.Nodes.Types())
 		return nil
 	}
 	return f.Config()

@@ -152,11 +152,8 @@ var schemaWords = []string{
 func (c *compiler) likelySchema(v *value, path string) {
 	for _, e := range v.entries {
 		if !slices.Contains(schemaWords, e.key) {
-			d := c.report.error(diag.UnknownKey, e.place, "%s has no key %s", path, quoted(e.key))
-			d.Hint = "a parameter has the keys of a JSON Schema property, required and default"
-			if near := diag.Nearest(e.key, schemaWords); near != "" {
-				d.Hint = "did you mean " + near + "?"
-			}
+			c.report.error(diag.UnknownKey, e.place, "%s has no key %s", path, quoted(e.key)).
+				Advice = diag.SuggestNear(e.key, schemaWords, "a parameter has the keys of a JSON Schema property, required and default")
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (c *compiler) partial(name string, at place, tag reflect.StructTag, names *
 	e := c.doc.Prompts.find(name)
 	switch {
 	case e == nil:
-		c.report.error(diag.UnknownPrompt, at, "there is no prompt %s", quoted(name)).Hint = meant(name, c.doc.Prompts.keys())
+		c.report.error(diag.UnknownPrompt, at, "there is no prompt %s", quoted(name)).Advice = diag.Suggest(name, c.doc.Prompts.keys())
 		return nil
 	case slices.Contains(names.chain, name):
 		c.report.error(diag.Cycle, at, "the prompt %s holds itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))

@@ -63,6 +63,6 @@ func (c *compiler) filePath(v *value) {
 		}
 		return
 	}
-	outside.hint += allowHint
+	outside.Hint += allowHint
 	c.loader.refuse(v.place, outside)
 }

@@ -42,7 +42,7 @@ func (c *compiler) checkPrice(v *value, k *priceKeys, at string) {
 func (c *compiler) priceProvider(v *value, name string) {
 	models := c.loader.options.Catalog.Models
 	if _, ok := models.Find(name); !ok && name != "" && len(models.Types()) > 0 {
-		c.report.error(diag.UnknownType, v.get("provider").place, "there is no provider %s", quoted(name)).Hint = meant(name, models.Types())
+		c.report.error(diag.UnknownType, v.get("provider").place, "there is no provider %s", quoted(name)).Advice = diag.Suggest(name, models.Types())
 	}
 }
 

@@ -145,7 +145,7 @@ func (c *compiler) open(v *value, name string) *source {
 func (c *compiler) namedPrompt(v *value, name string) *value {
 	e := c.doc.Prompts.find(name)
 	if e == nil {
-		c.report.error(diag.UnknownPrompt, v.place, "there is no prompt %s", quoted(name)).Hint = meant(name, c.doc.Prompts.keys())
+		c.report.error(diag.UnknownPrompt, v.place, "there is no prompt %s", quoted(name)).Advice = diag.Suggest(name, c.doc.Prompts.keys())
 		return nil
 	}
 	c.used["prompts."+name] = true

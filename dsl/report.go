@@ -3,7 +3,6 @@ package dsl
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
 )
@@ -112,28 +111,3 @@ func (r *report) warn(code diag.Code, at place, format string, args ...any) *dia
 
 // failedSince says whether an error was reported behind the first n entries.
 func (r *report) failedSince(n int) bool { return r.dropped.failed || r.list[n:].Failed() }
-
-// meant is the hint for a misspelt word: the nearest candidate, and the list
-// of all while it is short.
-func meant(word string, all []string) string {
-	const short = 12
-	names := "there are none"
-	if len(all) > 0 {
-		names = strings.Join(all, ", ")
-		if len(all) > short {
-			sorted := slices.Sorted(slices.Values(all))
-			names = strings.Join(sorted[:short], ", ") + ", …"
-		}
-		names = "there are " + names
-		if len(all) == 1 {
-			names = "there is only " + all[0]
-		}
-	}
-	if near := diag.Nearest(word, all); near != "" {
-		if len(all) > short {
-			return "did you mean " + near + "?"
-		}
-		return "did you mean " + near + "? " + names
-	}
-	return names
-}

@@ -65,7 +65,7 @@ func (c *compiler) shaped(v *value, path string, t reflect.Type) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			c.report.error(diag.UnknownKey, e.place, "%s of a state has no key %s", path, quoted(e.key)).Hint = meant(e.key, names)
+			c.report.error(diag.UnknownKey, e.place, "%s of a state has no key %s", path, quoted(e.key)).Advice = diag.Suggest(e.key, names)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (b *suiter) columnsSaid(v *value, k *datasetKeys) {
 	names := b.c.columns.names
 	for _, said := range [][2]string{{"id", k.ID}, {"group", k.Group}, {"weight", k.Weight}, {"tags", k.Tags}} {
 		if name := said[1]; name != "" && !slices.Contains(names, name) {
-			b.report.error(diag.UnknownName, v.get(said[0]).place, "the dataset has no column %s", quoted(name)).Hint = meant(name, names)
+			b.report.error(diag.UnknownName, v.get(said[0]).place, "the dataset has no column %s", quoted(name)).Advice = diag.Suggest(name, names)
 		}
 	}
 }

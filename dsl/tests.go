@@ -86,7 +86,7 @@ func (l *loader) wrongKind(tree *value, want string) {
 		d.Hint = "commands that read specs take it as --prices"
 	default:
 		d.Message = "there is no kind " + quoted(e.val.text)
-		d.Hint = meant(e.val.text, kinds)
+		d.Advice = diag.Suggest(e.val.text, kinds)
 	}
 }
 

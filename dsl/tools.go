@@ -75,12 +75,14 @@ func (c *compiler) toolType(e *entry) (toolFactory, bool) {
 	all := set.Types()
 	if typ == nil && use == nil {
 		d := c.report.error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", quoted(name))
-		if d.Hint = "say its type; " + meant(name, all); diag.Nearest(name, all) != "" {
-			d.Hint = "did you mean " + diag.Nearest(name, all) + "? else say its type"
+		if near := diag.Nearest(name, all); near != "" {
+			d.Advice = diag.DidYouMean(name, near, "else say its type")
+		} else {
+			d.Hint = "say its type; " + diag.Suggest(name, all).Hint
 		}
 		return f, false
 	}
-	c.report.error(diag.UnknownType, at, "there is no tool type %s", quoted(name)).Hint = meant(name, all)
+	c.report.error(diag.UnknownType, at, "there is no tool type %s", quoted(name)).Advice = diag.Suggest(name, all)
 	return f, false
 }
 

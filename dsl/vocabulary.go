@@ -3,6 +3,8 @@ package dsl
 import (
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // inSection are keys of other tools by the section in which they are written, and
@@ -54,19 +56,19 @@ var servers = map[string]endpoint{
 }
 
 // providerHint is what to write for a provider that there is not.
-func providerHint(name string, types []string) string {
+func providerHint(name string, types []string) diag.Advice {
 	s, ok := servers[strings.ToLower(name)]
 	if !ok || !slices.Contains(types, s.provider) {
-		return meant(name, types)
+		return diag.Suggest(name, types)
 	}
 	if s.baseURL == "" {
-		return "did you mean " + s.provider + "?"
+		return diag.DidYouMean(name, s.provider, "")
 	}
 	hint := `write provider: ` + s.provider + `, base_url: "` + s.baseURL + `"`
 	if s.keyEnv != "" {
 		hint += ", api_key_env: " + s.keyEnv
 	}
-	return hint
+	return diag.Advice{Hint: hint}
 }
 
 // modelEntry is the entry of llms for a model as other tools name it, such as

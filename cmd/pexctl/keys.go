@@ -136,7 +136,7 @@ func (s *suite) graderKeys() (found diag.List) {
 		found = append(found, diag.Diagnostic{
 			File: at.File, Line: at.Line, Column: at.Column, Code: diag.UnsetKey, Severity: diag.Error,
 			Message: fmt.Sprintf("the environment variable %s is not set: the llm of %s has no API key", strings.Join(names, " or "), role),
-			Hint:    unsetHint(m, m.Path, names),
+			Advice:  diag.Advice{Hint: unsetHint(m, m.Path, names)},
 		})
 	}
 	if s.Judge != nil {

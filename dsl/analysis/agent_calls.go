@@ -50,7 +50,7 @@ func parametersOf(p *dsl.Pass, n part, called *engine.Program) []string {
 		}
 		d := p.Warn(diag.NoEffect, one.Place, "%s has no effect: the agent %s has no parameter of that name", one.Key, called.Name)
 		if near := diag.Nearest(one.Key, there); near != "" {
-			d.Hint = "did you mean " + near + "?"
+			d.Advice = diag.DidYouMean(one.Key, near, "")
 		}
 	}
 	return given

@@ -98,7 +98,7 @@ func (c *conditions) strays(x condition, env guard.Env) bool {
 			d.Hint = "it is always " + known[0]
 		}
 		if near := diag.Nearest(s.Word, known); near != "" {
-			d.Hint = "did you mean " + near + "? " + d.Hint
+			d.Advice = diag.DidYouMean(s.Word, near, d.Hint)
 		}
 	}
 	return told

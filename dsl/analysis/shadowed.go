@@ -94,7 +94,7 @@ func fixed(p *dsl.Pass, t *dsl.Tool) {
 			d.Hint = "it takes no arguments"
 		}
 		if near := diag.Nearest(e.Key, names); near != "" {
-			d.Hint = "did you mean " + near + "?"
+			d.Advice = diag.DidYouMean(e.Key, near, "")
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestSortByPlaceOnce(t *testing.T) {
 
 func TestJSONForm(t *testing.T) {
 	l := diag.List{
-		{File: "spec.yaml", Line: 3, Column: 7, Code: diag.UnknownKey, Severity: diag.Error, Message: "m", Hint: "h", Snippet: "not shown"},
+		{File: "spec.yaml", Line: 3, Column: 7, Code: diag.UnknownKey, Severity: diag.Error, Message: "m", Advice: diag.Advice{Hint: "h"}, Snippet: "not shown"},
 		{File: "spec.yaml", Line: 9, Column: 1, Code: diag.Unused, Severity: diag.Warning, Message: "w"},
 	}
 	b, err := json.Marshal(l)
@@ -80,7 +80,7 @@ func TestTextForm(t *testing.T) {
 		{"combining ones take none", at(3, "e\u0301x"), "s.yaml:12:3: error PEX004: m\n  12 | e\u0301x\n     |  ^\n"},
 		{"a column behind the line", at(99, "ab"), "s.yaml:12:99: error PEX004: m\n  12 | ab\n     |   ^\n"},
 		{"control characters are shown", at(1, "\x1b[31mred\u202e"), "s.yaml:12:1: error PEX004: m\n  12 | ␛[31mred�\n     | ^\n"},
-		{"a file as a whole", diag.Diagnostic{File: "s.yaml", Code: diag.Unreadable, Severity: diag.Error, Message: "m", Hint: "h"}, "s.yaml: error PEX001: m\n  hint: h\n"},
+		{"a file as a whole", diag.Diagnostic{File: "s.yaml", Code: diag.Unreadable, Severity: diag.Error, Message: "m", Advice: diag.Advice{Hint: "h"}}, "s.yaml: error PEX001: m\n  hint: h\n"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,10 +26,30 @@ type Diagnostic struct {
 	Code      Code     `json:"code"`
 	Severity  Severity `json:"severity"`
 	Message   string   `json:"message"`
-	Hint      string   `json:"hint"`
-	Snippet   string   `json:"-"` // the source line, or a part of a long one, for the text form; secrets are masked
+	Advice
+	Snippet string `json:"-"` // the source line, or a part of a long one, for the text form; secrets are masked
 	// SnippetColumn is the column at which Snippet begins; 0 = 1.
 	SnippetColumn int `json:"-"`
+}
+
+// Advice is how to repair a mistake.
+type Advice struct {
+	Hint string `json:"hint"` // for people; "" = none known
+	Fix  Fix    `json:"-"`    // the change that the hint suggests, for editors
+}
+
+// Fix replaces a misspelled word. Old is at the place of the diagnostic, or
+// after it in the same line. The zero Fix changes nothing.
+type Fix struct{ Old, New string }
+
+// DidYouMean suggests a word in place of another. more, if any, is added to the
+// hint.
+func DidYouMean(old, word, more string) Advice {
+	a := Advice{Hint: "did you mean " + word + "?", Fix: Fix{Old: old, New: word}}
+	if more != "" {
+		a.Hint += " " + more
+	}
+	return a
 }
 
 // Ignored is a warning that a comment in its file ignores, and why.

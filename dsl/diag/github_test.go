@@ -32,7 +32,7 @@ func TestAnnotationsCannotBeLeft(t *testing.T) {
 func TestGitHubSeesErrorsFirst(t *testing.T) {
 	l := diag.List{
 		{File: "s.yaml", Line: 1, Column: 3, EndColumn: 8, Code: diag.Unused, Severity: diag.Warning, Message: "w\x1b[31m"},
-		{File: "s.yaml", Line: 2, Column: 1, Code: diag.MissingKey, Severity: diag.Error, Message: "e", Hint: "h"},
+		{File: "s.yaml", Line: 2, Column: 1, Code: diag.MissingKey, Severity: diag.Error, Message: "e", Advice: diag.Advice{Hint: "h"}},
 		{File: "--set x", Line: 1, Column: 1, Code: "PEX999", Severity: diag.Error, Message: "f"},
 	}
 	got := l.GitHub(inSources)

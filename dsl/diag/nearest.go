@@ -1,6 +1,41 @@
 package diag
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// Suggest is the advice for a misspelled word: the nearest candidate, and the
+// list of all candidates while it is short.
+func Suggest(word string, candidates []string) Advice {
+	const short = 12
+	names := "there are none"
+	switch n := len(candidates); {
+	case n > short:
+		names = "there are " + strings.Join(slices.Sorted(slices.Values(candidates))[:short], ", ") + ", …"
+	case n > 1:
+		names = "there are " + strings.Join(candidates, ", ")
+	case n == 1:
+		names = "there is only " + candidates[0]
+	}
+	near := Nearest(word, candidates)
+	if near == "" {
+		return Advice{Hint: names}
+	}
+	if len(candidates) > short {
+		names = ""
+	}
+	return DidYouMean(word, near, names)
+}
+
+// SuggestNear is the advice for a misspelled word: the nearest candidate, or
+// otherwise where there is none.
+func SuggestNear(word string, candidates []string, otherwise string) Advice {
+	if near := Nearest(word, candidates); near != "" {
+		return DidYouMean(word, near, "")
+	}
+	return Advice{Hint: otherwise}
+}
 
 // Nearest is the candidate that a misspelt word most likely stands for, for a
 // hint; "" = none is near. Case, - and _ make no difference. Of equally near

@@ -77,7 +77,7 @@ func at(v any, path ...any) any {
 }
 
 func TestSARIFFitsTheStandard(t *testing.T) {
-	missing := diag.Diagnostic{File: "specs/a b/spec.yaml", Line: 3, Column: 2, EndColumn: 9, Code: diag.MissingKey, Severity: diag.Error, Message: "no\nmetadata", Hint: "write it", Snippet: "kind: Agent"}
+	missing := diag.Diagnostic{File: "specs/a b/spec.yaml", Line: 3, Column: 2, EndColumn: 9, Code: diag.MissingKey, Severity: diag.Error, Message: "no\nmetadata", Advice: diag.Advice{Hint: "write it"}, Snippet: "kind: Agent"}
 	cases := []struct {
 		name string
 		log  diag.Log

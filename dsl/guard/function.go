@@ -3,6 +3,8 @@ package guard
 import (
 	"maps"
 	"slices"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // allowed are the functions an expression may call, with how they are called and
@@ -67,9 +69,9 @@ var instead = map[string]string{
 	"not": "write not x, or !x", "bool": "compare: x == true",
 }
 
-func functionHint(name string) string {
+func functionAdvice(name string) diag.Advice {
 	if hint, ok := instead[name]; ok {
-		return hint
+		return diag.Advice{Hint: hint}
 	}
 	return suggest(name, Functions())
 }
@@ -86,8 +88,5 @@ func methodHint(name string) string {
 	if _, ok := allowed[name]; ok {
 		return "write " + name + "(value)"
 	}
-	if hint, ok := instead[name]; ok {
-		return hint
-	}
-	return ""
+	return instead[name]
 }

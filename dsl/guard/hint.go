@@ -68,8 +68,9 @@ var neverIn = regexp.MustCompile(`^cannot use (.+) as type (.+) in (array|map ke
 // was meant.
 func improve(p *Problem, root ast.Node, env Env) *Problem {
 	if name, ok := strings.CutPrefix(p.Message, "unknown name "); ok {
-		if p.Hint = nameHint(name, env); besideText(root, p) && !strings.HasPrefix(p.Hint, "write ") {
-			p.Hint = `a text wants quotes: "` + name + `"`
+		var certain bool
+		if p.Advice, certain = nameAdvice(name, env); !certain && besideText(root, p) {
+			p.Advice = diag.Advice{Hint: `a text wants quotes: "` + name + `"`}
 		}
 		return p
 	}
@@ -80,7 +81,7 @@ func improve(p *Problem, root ast.Node, env Env) *Problem {
 			if base != "" {
 				p.Message = base + " has no field " + name.Value
 			}
-			p.Hint = fieldHint(base, name.Value, fields(m.Node.Nature()))
+			p.Advice = fieldAdvice(base, name.Value, fields(m.Node.Nature()))
 		}
 	}
 	if m := neverIn.FindStringSubmatch(p.Message); m != nil {
@@ -121,50 +122,50 @@ func isField(message string) bool {
 	return strings.HasPrefix(message, "unknown field ") || strings.Contains(message, " has no field ")
 }
 
-func nameHint(name string, env Env) string {
+// nameAdvice is the advice for an unknown name; certain = what to write in its
+// place is known.
+func nameAdvice(name string, env Env) (advice diag.Advice, certain bool) {
 	if hint, ok := otherWords[name]; ok {
-		return hint
+		return diag.Advice{Hint: hint}, true
 	}
 	if hint, ok := instead[name]; ok {
-		return hint
+		return diag.Advice{Hint: hint}, false
 	}
 	if p, ok := env.declared["parameters"]; ok {
 		n := p.Nature()
 		if _, ok := n.Fields[name]; ok {
-			return "write parameters." + name
+			return diag.Advice{Hint: "write parameters." + name}, true
 		}
 	}
 	if where := placesOf(name); where != "" {
-		return name + " is there in: " + where
+		return diag.Advice{Hint: name + " is there in: " + where}, false
 	}
 	if near := diag.Nearest(name, append(env.names(), Functions()...)); near != "" {
-		return "did you mean " + near + "?"
+		return diag.DidYouMean(name, near, ""), false
 	}
-	return suggest(name, env.names())
+	return suggest(name, env.names()), false
 }
 
 // suggest names the nearest candidate, or lists them while they are few.
-func suggest(name string, candidates []string) string {
-	if near := diag.Nearest(name, candidates); near != "" {
-		return "did you mean " + near + "?"
+func suggest(name string, candidates []string) diag.Advice {
+	others := ""
+	if n := len(candidates); n > 0 && n <= 12 {
+		others = "there are: " + strings.Join(candidates, ", ")
 	}
-	if len(candidates) == 0 || len(candidates) > 12 {
-		return ""
-	}
-	return "there are: " + strings.Join(candidates, ", ")
+	return diag.SuggestNear(name, candidates, others)
 }
 
 // identifier is a name that may stand behind a dot.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// fieldHint proposes a field; one with a dot or a dash in its name is an index.
-func fieldHint(base, name string, fields []string) string {
+// fieldAdvice suggests a field; one with a dot or a dash in its name is an index.
+func fieldAdvice(base, name string, fields []string) diag.Advice {
 	near := diag.Nearest(name, fields)
 	if i := slices.IndexFunc(fields, func(f string) bool { return strings.HasPrefix(f, name+".") }); near == "" && i >= 0 {
 		near = fields[i]
 	}
 	if near != "" && base != "" && !identifier.MatchString(near) {
-		return "write " + base + `["` + near + `"]`
+		return diag.Advice{Hint: "write " + base + `["` + near + `"]`}
 	}
 	return suggest(name, fields)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser/lexer"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // The caps of a source. They are checked before the compiler sees it, which
@@ -84,7 +86,7 @@ func (in *inspector) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.BuiltinNode:
 		if _, ok := allowed[n.Name]; !ok {
-			in.refuse(n, "function "+n.Name+" cannot be used here", functionHint(n.Name))
+			in.reject(n, "function "+n.Name+" cannot be used here", functionAdvice(n.Name))
 		}
 	case *ast.IdentifierNode:
 		if n.Value == "$env" {
@@ -133,7 +135,13 @@ func (in *inspector) pattern(n *ast.BinaryNode) {
 }
 
 func (in *inspector) refuse(n ast.Node, message, hint string) {
+	in.reject(n, message, diag.Advice{Hint: hint})
+}
+
+// reject reports a part of the expression; the first one counts.
+func (in *inspector) reject(n ast.Node, message string, advice diag.Advice) {
 	if in.found == nil {
-		in.found = problemAt(in.src, n.Location().From, message, hint)
+		in.found = problemAt(in.src, n.Location().From, message, "")
+		in.found.Advice = advice
 	}
 }

@@ -17,8 +17,8 @@ import (
 type Misuse struct {
 	Offset  int // in bytes into the source
 	Message string
-	Hint    string
-	Maybe   bool // the argument may be missing; else it is an error
+	diag.Advice
+	Maybe bool // the argument may be missing; else it is an error
 	// Server is one whose tools are not known, and of whose arguments this is a
 	// use: it could not be checked. "" = there is another problem.
 	Server string
@@ -91,8 +91,8 @@ type uses struct {
 // at is the place of a node.
 func (u *uses) at(n ast.Node) int { return problemAt(u.src, n.Location().From, "", "").Offset }
 
-func (u *uses) add(n ast.Node, maybe bool, hint, format string, args ...any) {
-	m := Misuse{Offset: u.at(n), Message: fmt.Sprintf(format, args...), Hint: hint, Maybe: maybe}
+func (u *uses) add(n ast.Node, maybe bool, advice diag.Advice, format string, args ...any) {
+	m := Misuse{Offset: u.at(n), Message: fmt.Sprintf(format, args...), Advice: advice, Maybe: maybe}
 	if !slices.ContainsFunc(u.found, func(f Misuse) bool { return f.Offset == m.Offset && f.Message == m.Message }) {
 		u.found = append(u.found, m)
 	}
@@ -133,7 +133,7 @@ func (o *outlook) needs(n, at ast.Node, r Range, want kinds, rule string) {
 		if r.origin.tool.Texts && have == isText && want&isNumber != 0 {
 			hint = o.uses.schemaHint(r.origin)
 		}
-		o.uses.add(at, false, hint, "%s is %s, and %s", o.argument(n, r), kindsInWords(have), rule)
+		o.uses.add(at, false, diag.Advice{Hint: hint}, "%s is %s, and %s", o.argument(n, r), kindsInWords(have), rule)
 	case r.kinds&isNil != 0:
 		o.optional(n, r)
 	}
@@ -146,7 +146,7 @@ func (o *outlook) optional(n ast.Node, r Range) {
 		return
 	}
 	o.uses.maybe = append(o.uses.maybe, name)
-	o.uses.add(n, true, fmt.Sprintf("write (%s ?? ...) for what a missing one counts as, or test it first: %s != nil and ...", subject(n), subject(n)),
+	o.uses.add(n, true, diag.Advice{Hint: fmt.Sprintf("write (%s ?? ...) for what a missing one counts as, or test it first: %s != nil and ...", subject(n), subject(n))},
 		"%s may be missing or null, which leaves the expression undecided", name)
 }
 
@@ -191,13 +191,14 @@ func (o *outlook) comparesWith(n, with ast.Node, r, value Range) {
 		if r.origin.tool.Texts && have == isText && want == isNumber {
 			hint = o.uses.schemaHint(r.origin)
 		}
-		o.uses.add(with, false, hint, "%s is %s, and it is compared with %s", o.argument(n, r), kindsInWords(have), kindsInWords(want))
+		o.uses.add(with, false, diag.Advice{Hint: hint}, "%s is %s, and it is compared with %s", o.argument(n, r), kindsInWords(have), kindsInWords(want))
 	case isWord && have == isText && r.words != nil && !slices.Contains(r.words, text.Value):
-		hint := ""
+		var advice diag.Advice
 		if near := diag.Nearest(text.Value, r.words); near != "" {
-			hint = "did you mean " + strconv.Quote(near) + "?"
+			advice = diag.DidYouMean(text.Value, strconv.Quote(near), "")
+			advice.Fix.New = near // without the quotes
 		}
-		o.uses.add(with, false, hint, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, listed(r.words))
+		o.uses.add(with, false, advice, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, listed(r.words))
 	default:
 		if o.uses.fine[o.uses.at(with)] = true; r.kinds&isNil != 0 {
 			o.optional(n, r)
@@ -222,7 +223,7 @@ func (o *outlook) listsFor(n *ast.BinaryNode, l, r Range) {
 	case l.origin != nil && r.only(isList) && r.elem != nil:
 		o.needs(n.Left, n, l, widened(r.elem.kinds), "the list holds "+kindsInWords(r.elem.kinds))
 	case r.origin != nil && r.only(isList) && r.elem != nil && widened(r.elem.kinds)&widened(l.kinds) == 0:
-		o.uses.add(n, false, hintConvert, "%s is a list of %s, and %s is looked for in it", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
+		o.uses.add(n, false, diag.Advice{Hint: hintConvert}, "%s is a list of %s, and %s is looked for in it", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
 	case l.origin != nil && l.kinds&isNil != 0:
 		o.optional(n.Left, l)
 	}

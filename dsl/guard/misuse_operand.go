@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // unknownName is a name that some tools have no argument of.
@@ -66,7 +68,7 @@ func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 		names[i] = c.Name
 	}
 	slices.Sort(names)
-	m = Misuse{Offset: at, Hint: suggest(k.name, k.near)}
+	m = Misuse{Offset: at, Advice: suggest(k.name, k.near)}
 	switch {
 	case !k.outer:
 		m.Message = fmt.Sprintf("%s of %s has no field %s", k.of, strings.Join(names, ", "), k.name)
@@ -85,7 +87,7 @@ func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
 		if len(k.having) > 1 {
 			test = name + ` in ["` + strings.Join(k.having, `", "`) + `"]`
 		}
-		m.Hint = fmt.Sprintf(`write %s and ... in front of it, or test "%s" in %s`, test, k.name, args)
+		m.Advice = diag.Advice{Hint: fmt.Sprintf(`write %s and ... in front of it, or test "%s" in %s`, test, k.name, args)}
 	}
 	return m, true
 }

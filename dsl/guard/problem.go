@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/file"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // Problem is what is wrong with a source.
@@ -15,8 +17,8 @@ type Problem struct {
 	Line    int // from 1
 	Column  int // from 1, in characters
 	Message string
-	Hint    string // the way out; "" = none known
-	char    int    // characters into the source
+	diag.Advice
+	char int // characters into the source
 }
 
 // Error is the problem in one line, with its place and its hint.
@@ -33,7 +35,7 @@ func (p *Problem) Error() string {
 
 // problemAt places a problem at a character of the source.
 func problemAt(src string, char int, message, hint string) *Problem {
-	p := &Problem{Line: 1, Column: 1, Message: message, Hint: hint, char: char}
+	p := &Problem{Line: 1, Column: 1, Message: message, Advice: diag.Advice{Hint: hint}, char: char}
 	for ; char > 0 && p.Offset < len(src); char-- {
 		r, n := utf8.DecodeRuneInString(src[p.Offset:])
 		if p.Offset += n; r == '\n' {

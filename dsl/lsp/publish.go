@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl/diag"
 )
@@ -107,7 +109,6 @@ var (
 	reference = lazily(`^\$(?:\{[^{}\n]*\}|<[^<>\n]*>)`)
 	quotedRun = lazily(`^(?:"[^"\n]*"|'[^'\n]*')`)
 	wordRun   = lazily(`^[\pL\pN_$./*#-]+`)
-	nameRun   = lazily(`[\pL_][\pL\pN_-]*`)
 )
 
 // wordAt is what a diagnostic underlines: the reference, quoted text or word
@@ -132,25 +133,39 @@ type fix struct {
 	Word  string `json:"word"`
 }
 
-var meantWord = lazily(`did you mean ([^\s?]+)\?`)
-
-// fixOf is the change that a hint proposes, or nil.
+// fixOf is the change that a diagnostic suggests, or nil.
 func fixOf(text *textOf, at int, d diag.Diagnostic) *fix {
-	m := meantWord().FindStringSubmatch(d.Hint)
-	if m == nil {
+	if d.Fix.New == "" || d.Fix.Old == d.Fix.New {
 		return nil
-	}
-	if strings.HasPrefix(m[1], "$") {
-		from, to := wordAt(text, at)
-		return &fix{text.span(from, to), m[1]}
 	}
 	start, line := text.line(at)
 	rest := line[min(at-start, len(line)):]
-	for _, w := range nameRun().FindAllStringIndex(rest, -1) {
-		word := rest[w[0]:w[1]]
-		if strings.Contains(d.Message, word) && word != m[1] {
-			return &fix{text.span(at+w[0], at+w[1]), m[1]}
-		}
+	i := indexWord(rest, d.Fix.Old)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &fix{text.span(at+i, at+i+len(d.Fix.Old)), d.Fix.New}
+}
+
+// indexWord is where a word is in a text, but not as a part of a longer one; -1
+// = nowhere.
+func indexWord(s, word string) int {
+	for from := 0; word != ""; {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
+			break
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+len(word):])
+		if !inWord(before) && !inWord(after) {
+			return i
+		}
+		from = i + 1
+	}
+	return -1
+}
+
+func inWord(r rune) bool {
+	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

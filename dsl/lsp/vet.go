@@ -132,7 +132,7 @@ func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) 
 		return nil, dsl.ErrOnDisk
 	}
 	if b := open[path]; b != nil && b.lost {
-		r.found = diag.List{{File: path, Code: diag.TooLarge, Severity: diag.Error, Message: "the file is larger than 1048576 bytes", Hint: "put long texts into files of their own"}}
+		r.found = diag.List{{File: path, Code: diag.TooLarge, Severity: diag.Error, Message: "the file is larger than 1048576 bytes", Advice: diag.Advice{Hint: "put long texts into files of their own"}}}
 		return r
 	}
 	origins, found := dsl.Vet(path, o)

@@ -115,7 +115,7 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 	for _, src := range h.filters {
 		f, err := parseFilter(src)
 		if err != nil {
-			p.report(BadFilter, at, end, err.Error(), filterHint(f.name))
+			p.report(BadFilter, at, end, err.Error(), "").Advice = filterAdvice(f.name)
 		}
 		r.filters = append(r.filters, f)
 	}
@@ -131,10 +131,10 @@ func (p *parser) finish(at int, h head, end int, parts []part) found {
 	return found{ref: r, next: end, closed: true}
 }
 
-func filterHint(name string) string {
+func filterAdvice(name string) diag.Advice {
 	hint := "the filters are " + filterForms + "; a default comes last: ${parameters.x|trim:-default}"
 	if near := diag.Nearest(name, []string{"json", "trim", "indent"}); near != "" {
-		hint = "did you mean " + near + "? " + hint
+		return diag.DidYouMean(name, near, hint)
 	}
-	return hint
+	return diag.Advice{Hint: hint}
 }

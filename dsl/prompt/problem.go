@@ -3,6 +3,8 @@ package prompt
 import (
 	"cmp"
 	"slices"
+
+	"github.com/pexctl/pex/dsl/diag"
 )
 
 // Severity says whether a problem stops the compiler.
@@ -34,7 +36,7 @@ type Problem struct {
 	Code     string
 	Severity Severity
 	Message  string
-	Hint     string // the way out; "" = none known
+	diag.Advice
 }
 
 // Failed says whether one of the problems is an error.
@@ -45,14 +47,15 @@ func Failed(problems []Problem) bool {
 // maxProblems bounds what one source can report, and so the work spent on it.
 const maxProblems = 100
 
-func (p *parser) report(code string, from, to int, message, hint string) {
+func (p *parser) report(code string, from, to int, message, hint string) *Problem {
 	s := Error
 	if code == NearMiss {
 		s = Warning
 	}
 	p.problems = append(p.problems, Problem{
-		Offset: from, Length: to - from, Code: code, Severity: s, Message: message, Hint: hint,
+		Offset: from, Length: to - from, Code: code, Severity: s, Message: message, Advice: diag.Advice{Hint: hint},
 	})
+	return &p.problems[len(p.problems)-1]
 }
 
 func sorted(problems []Problem) []Problem {

@@ -25,11 +25,10 @@ func (p *parser) check(at, end int, r *reference) {
 	written := func(s string) string { return p.src[at:at+2] + s + string(closing(p.src[at+1])) }
 	switch {
 	case !known.Declared:
-		hint := "declare it, or give it a default: " + written(full+":-default")
+		problem := p.report(UnknownName, at, end, "unknown name "+full, "declare it, or give it a default: "+written(full+":-default"))
 		if near := diag.Nearest(r.name, known.Names); near != "" {
-			hint = "did you mean " + written(r.ns+"."+near) + "?"
+			problem.Advice = diag.DidYouMean(p.src[at:end], written(r.ns+"."+near), "")
 		}
-		p.report(UnknownName, at, end, "unknown name "+full, hint)
 	case known.Optional:
 		p.report(OptionalName, at, end, full+" is optional and has no default here", "write "+written(full+":-")+" for nothing, or "+written(full+":-default"))
 	default:
