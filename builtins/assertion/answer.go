@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/schema"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/eval/value"
 )
@@ -52,7 +53,7 @@ func selected(s *trial.Subject, path component.FilterRef) (v any, missing string
 		return nil, missing, err
 	}
 	if len(values) != 1 {
-		return nil, fmt.Sprintf("%s selects %s of the output, not one", path.Source, count(len(values), "value")), nil
+		return nil, fmt.Sprintf("%s selects %s of the output, not one", path.Source, text.Count(len(values), "value")), nil
 	}
 	return values[0], "", nil
 }
@@ -100,12 +101,4 @@ func unfenced(text string) string {
 		return text
 	}
 	return inner
-}
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

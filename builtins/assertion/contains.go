@@ -3,10 +3,10 @@ package assertion
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -69,12 +69,9 @@ func containing(text string, found, lacking []string, all bool) trial.Mark {
 // listed is texts within a sentence, the first few of them.
 func listed(texts []string) string {
 	const most = 5
-	out := make([]string, 0, most)
-	for _, t := range texts[:min(len(texts), most)] {
-		out = append(out, brief(t))
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = brief(t)
 	}
-	if n := len(texts) - most; n > 0 {
-		return strings.Join(out, ", ") + " and " + strconv.Itoa(n) + " more"
-	}
-	return strings.Join(out, ", ")
+	return text.Some(out, most)
 }

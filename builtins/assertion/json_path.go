@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/eval/value"
 )
@@ -72,9 +73,9 @@ func (j jsonPath) wrong(s *trial.Subject, values []any) (wrong, expected string,
 	c, at := j.config, j.config.Path.Source
 	switch {
 	case c.Exists != nil && *c.Exists != (len(values) > 0):
-		return fmt.Sprintf("%s selects %s", at, count(len(values), "value")), "", nil
+		return fmt.Sprintf("%s selects %s", at, text.Count(len(values), "value")), "", nil
 	case c.Count != nil && *c.Count != len(values):
-		return fmt.Sprintf("%s selects %s", at, count(len(values), "value")), count(*c.Count, "value"), nil
+		return fmt.Sprintf("%s selects %s", at, text.Count(len(values), "value")), text.Count(*c.Count, "value"), nil
 	}
 	if !c.Equals.IsZero() {
 		want, err := filledValue(c.Equals, s)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -31,8 +30,7 @@ func clipped(text string) string {
 	if len(text) <= maxJudged {
 		return text
 	}
-	left := len(text) - maxJudged
-	return strings.ToValidUTF8(text[:maxJudged/2], "") + "\n[... " + strconv.Itoa(left) + " bytes left out ...]\n" + strings.ToValidUTF8(text[len(text)-maxJudged/2:], "")
+	return leftOut(text, maxJudged/2, maxJudged/2)
 }
 
 // task is what the agent was asked, for a judge; "" where nothing says.

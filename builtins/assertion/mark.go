@@ -1,10 +1,12 @@
 package assertion
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -41,17 +43,13 @@ func short(s string) string {
 		return strings.ToValidUTF8(s, "\uFFFD")
 	}
 	const tail = maxShown / 4
-	left := len(s) - maxShown
-	return strings.ToValidUTF8(s[:maxShown-tail], "") + "\n[... " + strconv.Itoa(left) + " bytes left out ...]\n" + strings.ToValidUTF8(s[len(s)-tail:], "")
+	return leftOut(s, maxShown-tail, tail)
 }
 
 // brief is a text within a sentence, quoted.
 func brief(s string) string {
 	const most = 200
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(text.Clip(s, most))
 }
 
 // diff shows how texts of several lines differ; "" where neither has several.
@@ -69,4 +67,9 @@ func figure(x float64) string {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// leftOut is the beginning and the end of a text, and how much is not shown.
+func leftOut(s string, head, tail int) string {
+	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", text.Head(s, head), len(s)-head-tail, text.Tail(s, tail))
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/eval/value"
 )
@@ -37,7 +38,7 @@ func found(source string, s *trial.Subject) string {
 		return value.Text(s.Output)
 	}
 	var env any
-	if value.Decode(doc, &env) != nil {
+	if text.Decode(doc, &env) != nil {
 		return value.Text(s.Output)
 	}
 	var lines []string

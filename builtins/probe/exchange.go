@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/refusal"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // exchange is the calls of one check.
@@ -119,12 +120,7 @@ func mute(r *engine.Reply) string {
 
 // quoted is the beginning of what a model said.
 func quoted(s string) string {
-	const most = 60
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > most {
-		s = string(runes[:most-1]) + "…"
-	}
-	return `"` + s + `"`
+	return `"` + text.ClipRunes(text.OneLine(s), 60) + `"`
 }
 
 // user is a conversation that begins.

@@ -1,6 +1,10 @@
 package refusal
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pexctl/pex/engine/text"
+)
 
 // starts are the words that begin a refusal, wherever they stand in the
 // first sentences; what they refuse must follow.
@@ -49,7 +53,7 @@ var workWords = [...]string{
 // first three sentences and 600 bytes, and a text that goes on to work does not:
 // in doubt it is no refusal.
 func Is(s string) bool {
-	s = strings.ToLower(strings.TrimLeft(excerptBytes(s, 600), " \t\n\r#*_>\"'“”`"))
+	s = strings.ToLower(strings.TrimLeft(text.Head(s, 600), " \t\n\r#*_>\"'“”`"))
 	s = strings.NewReplacer("’", "'", "‘", "'", "\n", " ", "  ", " ").Replace(s)
 	for _, w := range workWords {
 		if strings.Contains(s, w) {
@@ -79,7 +83,7 @@ func Is(s string) bool {
 
 // refusesAct says whether what follows "I can't" is an act of helping, near by.
 func refusesAct(rest string) bool {
-	near := excerptBytes(rest, 60)
+	near := text.Head(rest, 60)
 	for _, act := range acts {
 		if i := strings.Index(near, act); i >= 0 && !strings.ContainsAny(near[:i], ".;:") {
 			return true
@@ -107,14 +111,6 @@ func sentences(s string, n int) string {
 				return s[:i+1]
 			}
 		}
-	}
-	return s
-}
-
-// excerptBytes is at most n bytes of a text.
-func excerptBytes(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "")
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -77,29 +78,25 @@ func tally(t fold.Tally) string { return fmt.Sprintf("%d/%d", t.C, t.N) }
 
 // listed writes at most n names of a list, each on one line and not too long.
 func listed(names []string, n int) string {
-	short := make([]string, min(len(names), n))
+	short := make([]string, len(names))
 	for i := range short {
 		short[i] = tty.OneLine(names[i], nameWide)
 	}
-	text := strings.Join(short, ", ")
-	if more := len(names) - n; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return text.Some(short, n)
 }
 
 // apart says how the trials in quarantine came out.
 func apart(r *fold.Report) string {
 	n := len(r.Quarantined)
-	text := "in quarantine, " + tty.Plural(n, "case")
+	out := "in quarantine, " + text.Count(n, "case")
 	if h := r.Held; h != nil {
-		text += fmt.Sprintf(" apart from the figures (passed %d of %s", h.Passed, tty.Plural(h.Trials-h.Errors, "trial"))
+		out += fmt.Sprintf(" apart from the figures (passed %d of %s", h.Passed, text.Count(h.Trials-h.Errors, "trial"))
 		if h.Errors > 0 {
-			text += ", " + count(h.Errors, "error")
+			out += ", " + text.Count(h.Errors, "error")
 		}
-		text += ")"
+		out += ")"
 	}
-	return text
+	return out
 }
 
 // priced says whether the costs of an evaluation are known: of all variants, of some, or of none.
@@ -113,11 +110,11 @@ func priced(m *fold.Manifest) (all, some bool) {
 
 // scope says what was run: cases, variants, trials.
 func scope(r *fold.Report, cases int) string {
-	parts := []string{tty.Plural(cases, "case")}
+	parts := []string{text.Count(cases, "case")}
 	if n := len(r.Manifest.Variants); n > 1 {
-		parts = append(parts, tty.Plural(n, "variant"))
+		parts = append(parts, text.Count(n, "variant"))
 	}
-	parts = append(parts, tty.Plural(r.Finished(), "trial")+" in "+tty.Span(time.Duration(r.DurationMS)*time.Millisecond))
+	parts = append(parts, text.Count(r.Finished(), "trial")+" in "+tty.Span(time.Duration(r.DurationMS)*time.Millisecond))
 	if r.Missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d not run", r.Missing))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -58,7 +59,7 @@ func TestComparisonsThatSayNothingSayWhatWould(t *testing.T) {
 		"table":    {"? shop-questions: inconclusive", "-0.02 points", "p < 0.001", "a drop of 8.1 points would be found with 80% power; 640 cases would"},
 		"markdown": {"### ? ", "A drop of 8.1 points would be found with 80% power; 640 cases would decide for a margin of 2.0 points."},
 	} {
-		got := strings.Join(strings.Fields(written(t, typ, report.Settings{}, r, rows)), " ")
+		got := text.OneLine(written(t, typ, report.Settings{}, r, rows))
 		for _, part := range parts {
 			if !strings.Contains(got, part) {
 				t.Errorf("%s lacks %q:\n%s", typ, part, got)

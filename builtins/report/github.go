@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -164,7 +165,7 @@ func testAnnotations(c *fold.TestResult) []annotation {
 func firstLines(s string, n int) string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	if len(lines) > n {
-		lines = append(lines[:n], fmt.Sprintf("… %d more %s", len(lines)-n, plural(len(lines)-n, "line")))
+		lines = append(lines[:n], fmt.Sprintf("… %d more %s", len(lines)-n, text.Plural(len(lines)-n, "line")))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -181,7 +182,7 @@ func (f *githubFormat) write(w io.Writer, level string, list []annotation, all i
 		b.WriteString(command.String())
 	}
 	if more := all - min(len(list), githubMost); more > 0 {
-		text := fmt.Sprintf("and %d more %s %s", more, plural(more, "problem"), of)
+		text := fmt.Sprintf("and %d more %s %s", more, text.Plural(more, "problem"), of)
 		b.WriteString(diag.Annotation{Level: level, Title: "pexctl", Message: tty.Safe(text)}.String())
 	}
 	_, err := io.WriteString(w, b.String())

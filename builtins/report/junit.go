@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -147,7 +148,7 @@ func (f *junitFormat) testCase(r *fold.Report, c *fold.CaseStats, h *history) xm
 	body := xmlText(place + "\n" + h.story(f.set, r))
 	switch caseStatus(r, c) {
 	case caseFailed:
-		message := fmt.Sprintf("passed %d of %s", c.Passed, count(c.N, "trial"))
+		message := fmt.Sprintf("passed %d of %s", c.Passed, text.Count(c.N, "trial"))
 		if text := why(c); text != "" {
 			message += ": " + text
 		}
@@ -158,15 +159,13 @@ func (f *junitFormat) testCase(r *fold.Report, c *fold.CaseStats, h *history) xm
 	case caseSkipped:
 		message := "not run"
 		if isBad(c) {
-			message = fmt.Sprintf("in quarantine: passed %d of %s", c.Passed, count(c.N, "trial"))
+			message = fmt.Sprintf("in quarantine: passed %d of %s", c.Passed, text.Count(c.N, "trial"))
 		}
 		out.Skipped = &xmlProblem{Message: xmlText(message)}
 	case casePassed:
 	}
 	return out
 }
-
-func count(n int, word string) string { return fmt.Sprintf("%d %s", n, plural(n, word)) }
 
 // gateSuite is the gates, and the comparison, as test cases.
 func gateSuite(set Settings, r *fold.Report) *xmlSuite {

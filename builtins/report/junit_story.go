@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -164,5 +165,5 @@ func firstPart(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "… (cut; " + tty.Amount(len(s)) + " bytes)"
+	return text.Clip(s, most) + " (cut; " + tty.Amount(len(s)) + " bytes)"
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -64,7 +65,7 @@ func unusedSuite(set Settings, r *fold.TestReport) *xmlSuite {
 	const name = "golden files"
 	return &xmlSuite{Name: name, Tests: 1, Failures: 1, Time: xmlSeconds(0), Cases: []xmlCase{{
 		Name: "every golden file is asked for", Class: name, Time: xmlSeconds(0),
-		Failure: &xmlProblem{Type: string(fold.ProblemUnused), Message: "no case asks for " + count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), storyMost))},
+		Failure: &xmlProblem{Type: string(fold.ProblemUnused), Message: "no case asks for " + text.Count(len(files), "golden file"), Text: xmlText(firstPart(strings.Join(files, "\n"), storyMost))},
 	}}}
 }
 
@@ -106,7 +107,7 @@ func (f *junitFormat) testProblem(c *fold.TestResult) *xmlProblem {
 		}
 	}
 	if n := len(c.Problems); n > 1 {
-		out.Message += fmt.Sprintf(" (and %d more %s)", n-1, plural(n-1, "problem"))
+		out.Message += fmt.Sprintf(" (and %d more %s)", n-1, text.Plural(n-1, "problem"))
 	}
 	out.Text = xmlText(firstPart(b.String(), storyMost))
 	return out

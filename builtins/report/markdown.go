@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/markdown"
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -100,23 +100,23 @@ func (f *markdownFormat) gateTable(p *page, r *fold.Report) {
 
 func comparisonPart(p *page, c *fold.Comparison, now float64) {
 	m := compared(c)
-	text := fmt.Sprintf("**Against %s: %s %s.** %s.", markdown.Code(baselineName(c), nameWide), m.sign, markdown.Prose(c.Verdict, nameWide), markdown.Prose(difference(c, now), 2*textWide))
+	out := fmt.Sprintf("**Against %s: %s %s.** %s.", markdown.Code(baselineName(c), nameWide), m.sign, markdown.Prose(c.Verdict, nameWide), markdown.Prose(difference(c, now), 2*textWide))
 	if extra := power(c); extra != "" {
-		text += " " + markdown.Prose(upper(extra), textWide) + "."
+		out += " " + markdown.Prose(upper(extra), textWide) + "."
 	}
 	if c.GradingChange {
-		text += " The checks are not those of the baseline: marks do not compare."
+		out += " The checks are not those of the baseline: marks do not compare."
 	}
-	p.part(text + variantList(c))
+	p.part(out + variantList(c))
 	worse, better, rest := split(c.Changes)
 	changeTable(p, "regressed", worse)
 	if len(c.Removed) > 0 {
-		p.details(fmt.Sprintf("lost coverage: %s", tty.Plural(len(c.Removed), "case")), "- "+nameList(c.Removed))
+		p.details(fmt.Sprintf("lost coverage: %s", text.Count(len(c.Removed), "case")), "- "+nameList(c.Removed))
 	}
 	changeTable(p, "improved", better)
 	changeTable(p, "changed, not significantly", rest)
 	if len(c.Added) > 0 {
-		p.details("new: "+tty.Plural(len(c.Added), "case"), "- "+nameList(c.Added))
+		p.details("new: "+text.Count(len(c.Added), "case"), "- "+nameList(c.Added))
 	}
 }
 
@@ -148,19 +148,15 @@ func changeTable(p *page, what string, changes []fold.CaseChange) {
 	}
 	inner.table(rows, 1, 4)
 	moreLine(inner, len(changes)-pageRows, "case")
-	p.details(tty.Plural(len(changes), "case")+" "+what, inner.b.String())
+	p.details(text.Count(len(changes), "case")+" "+what, inner.b.String())
 }
 
 func nameList(names []string) string {
-	out := make([]string, 0, pageNames)
-	for _, name := range names[:min(len(names), pageRows)] {
-		out = append(out, markdown.Code(name, nameWide))
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = markdown.Code(name, nameWide)
 	}
-	text := strings.Join(out, ", ")
-	if more := len(names) - pageRows; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return text.Some(out, pageRows)
 }
 
 func worstTable(p *page, view *survey) {
@@ -212,10 +208,10 @@ func checkTable(p *page, r *fold.Report) {
 func remarkList(p *page, r *fold.Report) {
 	var b strings.Builder
 	for _, e := range r.Errors {
-		fmt.Fprintf(&b, "- %s: %s\n", markdown.Prose(tty.Plural(e.Count, string(e.Kind)+" error"), nameWide), markdown.Code(e.Example, textWide))
+		fmt.Fprintf(&b, "- %s: %s\n", markdown.Prose(text.Count(e.Count, string(e.Kind)+" error"), nameWide), markdown.Code(e.Example, textWide))
 	}
 	if n := len(r.FlakyCases); n > 0 {
-		fmt.Fprintf(&b, "- %s flaky: %s\n", tty.Plural(n, "case"), nameList(r.FlakyCases))
+		fmt.Fprintf(&b, "- %s flaky: %s\n", text.Count(n, "case"), nameList(r.FlakyCases))
 	}
 	if len(r.Quarantined) > 0 {
 		fmt.Fprintf(&b, "- %s: %s\n", apart(r), nameList(r.Quarantined))
@@ -234,7 +230,7 @@ func remarkList(p *page, r *fold.Report) {
 
 func moreLine(p *page, n int, of string) {
 	if n > 0 {
-		p.part(fmt.Sprintf("*and %d more %s*", n, plural(n, of)))
+		p.part(fmt.Sprintf("*and %d more %s*", n, text.Plural(n, of)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/markdown"
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -31,7 +32,7 @@ func (f *markdownFormat) WriteTests(w io.Writer, r *fold.TestReport) error {
 		}
 	}
 	if len(r.Unused) > 0 {
-		p.details(tty.Plural(len(r.Unused), "golden file")+" that no case asks for", "- "+nameList(r.Unused))
+		p.details(text.Count(len(r.Unused), "golden file")+" that no case asks for", "- "+nameList(r.Unused))
 	}
 	return p.writeTo(w)
 }
@@ -70,7 +71,7 @@ func (f *markdownFormat) problems(c *fold.TestResult) string {
 			break
 		}
 		x := &c.Problems[i]
-		fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields("**"+markdown.Prose(string(x.Kind), nameWide)+"** "+markdown.Code(x.Where, nameWide)+" "+markdown.Code(x.Message, textWide)), " "))
+		fmt.Fprintf(&b, "%s\n\n", text.OneLine("**"+markdown.Prose(string(x.Kind), nameWide)+"** "+markdown.Code(x.Where, nameWide)+" "+markdown.Code(x.Message, textWide)))
 		if at := f.set.at(x.File, x.Line); at != "" {
 			fmt.Fprintf(&b, "caused by %s\n\n", markdown.Code(at, nameWide))
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // pageMost is the size of a page where nobody says so: a step summary of GitHub
@@ -61,7 +63,7 @@ func (p *page) details(head, body string) {
 
 func (p *page) writeTo(w io.Writer) error {
 	if p.left > 0 {
-		fmt.Fprintf(&p.b, "*%d more %s left out: this page may have %d bytes.*\n", p.left, plural(p.left, "part"), p.most)
+		fmt.Fprintf(&p.b, "*%d more %s left out: this page may have %d bytes.*\n", p.left, text.Plural(p.left, "part"), p.most)
 	}
 	_, err := io.WriteString(w, strings.TrimRight(p.b.String(), "\n")+"\n")
 	return err

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -117,7 +118,7 @@ func (l *Live) bar(columns int) string {
 // counted is the trials that ended, of all.
 func counted(p *trial.Progress) string {
 	if p.Total <= 0 {
-		return count(p.Trials, "trial")
+		return text.Count(p.Trials, "trial")
 	}
 	return fmt.Sprintf("%d/%d trials (%d%%)", p.Trials, p.Total, 100*p.Trials/p.Total)
 }
@@ -141,7 +142,7 @@ func progressFigures(p *trial.Progress) []figureInk {
 		add("", true, "%s passed", fold.Percent(float64(p.Passed)/float64(graded)))
 	}
 	add(tty.Red, p.Failed > 0, "%d failed", p.Failed)
-	add(tty.Yellow, p.Error > 0, "%d %s", p.Error, plural(p.Error, "error"))
+	add(tty.Yellow, p.Error > 0, "%d %s", p.Error, text.Plural(p.Error, "error"))
 	add("", p.Left > 0, "%s left", tty.Span(p.Left))
 	add("", p.Cost > 0, "%s USD", dollars(p.Cost))
 	add(tty.Dim, p.Rate > 0, "%.1f/s", p.Rate)

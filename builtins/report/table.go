@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
 )
@@ -183,10 +184,10 @@ func changes(s *sheet, c *fold.Comparison) {
 	s.list("    ", items)
 	more(s, len(c.Changes)-tableCases, "case")
 	if len(c.Removed) > 0 {
-		s.whole(tty.Red, "    ", fmt.Sprintf("lost coverage, %s: %s", tty.Plural(len(c.Removed), "case"), listed(c.Removed, tableNames)))
+		s.whole(tty.Red, "    ", fmt.Sprintf("lost coverage, %s: %s", text.Count(len(c.Removed), "case"), listed(c.Removed, tableNames)))
 	}
 	if len(c.Added) > 0 {
-		s.whole(tty.Dim, "    ", fmt.Sprintf("new, %s: %s", tty.Plural(len(c.Added), "case"), listed(c.Added, tableNames)))
+		s.whole(tty.Dim, "    ", fmt.Sprintf("new, %s: %s", text.Count(len(c.Added), "case"), listed(c.Added, tableNames)))
 	}
 }
 
@@ -210,15 +211,8 @@ func worst(s *sheet, view *survey) {
 // more says how many were left out.
 func more(s *sheet, n int, of string) {
 	if n > 0 {
-		s.line(tty.Dim, "  ", fmt.Sprintf("… and %d more %s", n, plural(n, of)))
+		s.line(tty.Dim, "  ", fmt.Sprintf("… and %d more %s", n, text.Plural(n, of)))
 	}
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // remarks are errors, flaky and quarantined cases, and warnings.
@@ -233,7 +227,7 @@ func remarks(s *sheet, r *fold.Report) {
 		fmt.Fprintln(&s.b)
 	}
 	if n := len(r.FlakyCases); n > 0 {
-		s.whole("", "", fmt.Sprintf("flaky, %s: %s", tty.Plural(n, "case"), listed(r.FlakyCases, tableNames)))
+		s.whole("", "", fmt.Sprintf("flaky, %s: %s", text.Count(n, "case"), listed(r.FlakyCases, tableNames)))
 	}
 	if len(r.Quarantined) > 0 {
 		s.whole("", "", apart(r)+": "+listed(r.Quarantined, tableNames))

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -63,12 +63,12 @@ func baselineName(c *fold.Comparison) string {
 // difference says in a sentence how far apart two evaluations are.
 func difference(c *fold.Comparison, now float64) string {
 	return fmt.Sprintf("pass rate %s, was %s: %s points (95%% interval %s to %s), %s by %s, %s in both",
-		fold.Percent(now), fold.Percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, tty.Plural(c.Paired, "case"))
+		fold.Percent(now), fold.Percent(c.Baseline.PassRate), points(c.Difference), points(c.CILow), points(c.CIHigh), pvalue(c.P), c.Test, text.Count(c.Paired, "case"))
 }
 
 // variantWords says how far one variant of several is from what it was.
 func variantWords(v *fold.VariantChange) string {
-	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %s", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), tty.Plural(v.Paired, "case"))
+	return fmt.Sprintf("%s points (95%% interval %s to %s), %s, %s", points(v.Difference), points(v.CILow), points(v.CIHigh), pvalue(v.P), text.Count(v.Paired, "case"))
 }
 
 // power says what the comparison can see at all.
@@ -101,7 +101,7 @@ func standing(c *fold.CaseStats) string {
 		parts = append(parts, fmt.Sprintf("%d/%d", c.Passed, c.N))
 	}
 	if c.Errors > 0 {
-		parts = append(parts, count(c.Errors, "error"))
+		parts = append(parts, text.Count(c.Errors, "error"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -2,10 +2,10 @@ package sink
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // board is what stands now, folded from events.
@@ -143,10 +143,7 @@ func (b *board) say(ev engine.Event) {
 		return // it began before its event, or is over
 	}
 	t := &b.turns[i]
-	t.saying += ev.Text
-	if len(t.saying) > keep {
-		t.saying = strings.ToValidUTF8(t.saying[len(t.saying)-keep:], "")
-	}
+	t.saying = text.Tail(t.saying+ev.Text, keep)
 }
 
 func (b *board) count(ev engine.Event) {

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // argsText is a call's arguments as people like to read them: the value alone
@@ -38,23 +38,19 @@ func valueText(v json.RawMessage, among bool) string {
 		return s
 	}
 	var loose any
-	d := json.NewDecoder(bytes.NewReader(v))
-	d.UseNumber()
-	if d.Decode(&loose) != nil {
+	if text.Decode(v, &loose) != nil {
 		return string(v)
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(loose) != nil {
+	b, err := text.JSON(loose)
+	if err != nil {
 		return string(v)
 	}
-	return strings.TrimSpace(b.String())
+	return string(b)
 }
 
 // tally is what was consumed, on one line.
 func tally(u engine.Usage) string {
-	s := fmt.Sprintf("%s, %s, %s tokens", tty.Plural(u.ModelCalls, "model call"), tty.Plural(u.ToolCalls, "tool call"), tty.Amount(u.Total()))
+	s := fmt.Sprintf("%s, %s, %s tokens", text.Count(u.ModelCalls, "model call"), text.Count(u.ToolCalls, "tool call"), tty.Amount(u.Total()))
 	if u.CostUSD > 0 {
 		s += fmt.Sprintf(", $%.4f", u.CostUSD)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Lines writes a plain line where something ended: for logs and CI. Safe for
@@ -78,7 +79,7 @@ func (l *Lines) resume() {
 		l.print("resumed: no plan yet")
 		return
 	}
-	l.print("resumed: %d of %s done", l.b.done(), tty.Plural(len(l.b.steps), "step"))
+	l.print("resumed: %d of %s done", l.b.done(), text.Count(len(l.b.steps), "step"))
 }
 
 // Note writes a line of the program's own.
@@ -95,7 +96,7 @@ func (l *Lines) print(format string, args ...any) {
 }
 
 func (l *Lines) plan() {
-	l.print("plan v%d: %s to do", l.b.version, tty.Plural(len(l.b.steps)-l.b.done(), "step"))
+	l.print("plan v%d: %s to do", l.b.version, text.Count(len(l.b.steps)-l.b.done(), "step"))
 	for i := range l.b.steps {
 		if s := &l.b.steps[i]; s.status == "" {
 			l.print("  %s %s", tty.Flat(s.id), tty.OneLine(s.goal, lineWidth))

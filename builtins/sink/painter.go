@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // painter makes a picture of a board: lines of text for a terminal.
@@ -127,7 +128,7 @@ func (p *painter) figures(s *stepRow) string {
 		parts = append(parts, fmt.Sprintf("attempt %d", s.attempts))
 	}
 	if len(s.tools) > 0 && s.status != engine.StepRunning {
-		parts = append(parts, tty.Plural(len(s.tools), "tool"))
+		parts = append(parts, text.Count(len(s.tools), "tool"))
 	}
 	if s.tokens > 0 {
 		parts = append(parts, tty.Amount(s.tokens)+" tok")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Report is how a run stands, for people to read from the top.
@@ -59,8 +60,8 @@ func (w *writing) cut(c tty.Ink, indent, text string) {
 }
 
 // block is lines under each other, indented and whole, but at most n of them; 0 = all.
-func (w *writing) block(indent, text string, n int) {
-	lines := strings.Split(strings.TrimRight(tty.Safe(text), "\n"), "\n")
+func (w *writing) block(indent, out string, n int) {
+	lines := strings.Split(strings.TrimRight(tty.Safe(out), "\n"), "\n")
 	more := 0
 	if n > 0 && len(lines) > n {
 		lines, more = lines[:n], len(lines)-n
@@ -69,7 +70,7 @@ func (w *writing) block(indent, text string, n int) {
 		w.line("%s", strings.TrimRight(indent+line, " "))
 	}
 	if more > 0 {
-		w.line("%s", w.p.pen.Ink(tty.Dim, fmt.Sprintf("%s… %s more; -o json has all", indent, tty.Plural(more, "line"))))
+		w.line("%s", w.p.pen.Ink(tty.Dim, fmt.Sprintf("%s… %s more; -o json has all", indent, text.Count(more, "line"))))
 	}
 }
 
@@ -179,7 +180,7 @@ func (w *writing) figures(rec *engine.StepRecord) string {
 		parts = append(parts, string(rec.Status))
 	}
 	if rec.Attempts > 1 {
-		parts = append(parts, tty.Plural(rec.Attempts, "attempt"))
+		parts = append(parts, text.Count(rec.Attempts, "attempt"))
 	}
 	if n := rec.Usage.Total(); n > 0 {
 		parts = append(parts, tty.Amount(n)+" tok")

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"embed"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 //go:embed templates
@@ -108,18 +109,9 @@ func (p project) dataset() ([]byte, error) {
 
 // words are what templates call.
 var words = template.FuncMap{
-	"quote": quote, "single": single, "plain": plain, "plan": plan, "said": said, "verbatim": verbatim,
+	"quote": text.Quote, "single": single, "plain": plain, "plan": plan, "said": said, "verbatim": verbatim,
 	"join": strings.Join, "next": func(i int) int { return i + 1 }, "from": func(i int, l []task) []task { return l[i:] },
 	"last": func(t task) call { return t.Calls[len(t.Calls)-1] }, "before": func(i int, t task) call { return t.Calls[i-1] },
-}
-
-// quote writes a text as YAML in double quotes.
-func quote(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always can
-	return strings.TrimSpace(b.String())
 }
 
 // single writes a text as YAML in single quotes.
@@ -133,14 +125,14 @@ func plain(s string) string {
 	if simple.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off"}, strings.ToLower(s)) {
 		return s
 	}
-	return quote(s)
+	return text.Quote(s)
 }
 
 // plan is a model's reply that is a plan.
 func plan(tasks []task) string {
 	var goals []string
 	for _, t := range tasks {
-		goals = append(goals, quote(t.Goal))
+		goals = append(goals, text.Quote(t.Goal))
 	}
 	return single(`{"steps": [` + strings.Join(goals, ", ") + `], "result": ""}`)
 }
@@ -151,7 +143,7 @@ func said(tasks ...task) string {
 	for _, t := range tasks {
 		found = append(found, t.Says)
 	}
-	return single(`{"steps": [], "result": ` + quote(strings.Join(found, "\n")) + `}`)
+	return single(`{"steps": [], "result": ` + text.Quote(strings.Join(found, "\n")) + `}`)
 }
 
 // verbatim writes a text into a template of the language, which leaves it as it is.

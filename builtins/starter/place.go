@@ -9,7 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // ClashError says which files are there already.
@@ -17,15 +18,11 @@ type ClashError struct{ Paths []string }
 
 // Error names the files and the way out.
 func (e *ClashError) Error() string {
-	shown := e.Paths[:min(len(e.Paths), 3)]
-	text := strings.Join(shown, ", ")
-	if more := len(e.Paths) - len(shown); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
+	shown := text.Some(e.Paths, 3)
 	if len(e.Paths) == 1 {
-		return text + " is there already; --force replaces it, and nothing else"
+		return shown + " is there already; --force replaces it, and nothing else"
 	}
-	return text + " are there already; --force replaces them, and nothing else"
+	return shown + " are there already; --force replaces them, and nothing else"
 }
 
 // Free says what stands in the way of files below a folder, as Place would; a

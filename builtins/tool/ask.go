@@ -20,6 +20,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -221,10 +222,7 @@ func refusal(status string, out *engine.ToolOutput) string {
 	if out == nil {
 		return status
 	}
-	said := cmp.Or(out.Text, string(out.Data))
-	if len(said) > maxRefusal {
-		said = strings.ToValidUTF8(said[:maxRefusal], "") + "…"
-	}
+	said := text.Clip(cmp.Or(out.Text, string(out.Data)), maxRefusal)
 	if said == "" {
 		return status
 	}

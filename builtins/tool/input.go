@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // source is a setting that refers to arguments.
@@ -76,8 +77,5 @@ func inputSchema(all []source) string {
 }
 
 func clip(s string) string {
-	if len(s) <= maxLineText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxLineText], "") + "…"
+	return text.Clip(s, maxLineText)
 }

@@ -1,10 +1,8 @@
 package tool
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,7 @@ import (
 	"github.com/pexctl/pex/dsl/jsonpath"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -170,7 +169,7 @@ func (a *aggregate) of(found []any) (*engine.ToolOutput, error) {
 	}
 	note := ""
 	if leftOut > 0 {
-		note = fmt.Sprintf("[%s without %s left out]", plural(leftOut, "row"), cmp.Or(a.Field, "a value"))
+		note = fmt.Sprintf("[%s without %s left out]", text.Count(leftOut, "row"), cmp.Or(a.Field, "a value"))
 	}
 	if len(a.GroupBy) == 0 {
 		return answer(rows[0], note)
@@ -185,7 +184,7 @@ func (a *aggregate) of(found []any) (*engine.ToolOutput, error) {
 // answer is a value as JSON. A list that is too long is cut, and is text then:
 // nothing should take a part for the whole.
 func answer(v any, note string) (*engine.ToolOutput, error) {
-	data, err := compact(v)
+	data, err := text.JSON(v)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +202,7 @@ func part(list []any, note string) (*engine.ToolOutput, error) {
 	var out strings.Builder
 	shown := 0
 	for _, v := range list {
-		data, err := compact(v)
+		data, err := text.JSON(v)
 		if err != nil {
 			return nil, err
 		}
@@ -217,16 +216,6 @@ func part(list []any, note string) (*engine.ToolOutput, error) {
 	fmt.Fprintf(&out, "[%d of %d values shown, one a line; narrow the query, take a slice such as $[%d:%d], or use aggregate]",
 		shown, len(list), shown, 2*shown)
 	return &engine.ToolOutput{Text: strings.TrimSpace(out.String() + "\n" + note)}, nil
-}
-
-func compact(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // single says whether a query can select one value at most: names and indexes only.

@@ -1,14 +1,13 @@
 package tool
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // lookup finds the values of a tool's own templates: arguments as this call
@@ -17,10 +16,8 @@ import (
 // dotted name is followed into objects and lists.
 func lookup(call *engine.Call, env func(string) string) component.Lookup {
 	var args map[string]any
-	d := json.NewDecoder(bytes.NewReader(call.Args))
-	d.UseNumber()
 	// Arguments that are no object have no names; the tool refuses them itself.
-	_ = d.Decode(&args)
+	_ = text.Decode(call.Args, &args)
 	return deep(func(ns, name string) (any, bool) {
 		switch {
 		case ns == "args":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // NotepadConfig is the settings of notepad: there are none.
@@ -86,18 +87,18 @@ func (t *notepad) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 }
 
 // add writes a note once: a call that is repeated finds its own.
-func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine.Call, text string) (*engine.ToolOutput, error) {
-	if text == "" {
+func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine.Call, out string) (*engine.ToolOutput, error) {
+	if out == "" {
 		return nil, errors.New(`argument "text" is missing; pass the note to add`)
 	}
-	if len(text) > maxNote {
-		return nil, fmt.Errorf("the note has %d bytes; %d are the most: keep what matters of it", len(text), maxNote)
+	if len(out) > maxNote {
+		return nil, fmt.Errorf("the note has %d bytes; %d are the most: keep what matters of it", len(out), maxNote)
 	}
-	note := engine.Note{ID: call.Key, RunID: call.RunID, Text: text, At: t.now().UTC().Truncate(time.Second)}
+	note := engine.Note{ID: call.Key, RunID: call.RunID, Text: out, At: t.now().UTC().Truncate(time.Second)}
 	count := 0
 	err := kept.Update(ctx, func(s *engine.Session) error {
 		if !slices.ContainsFunc(s.Notes, func(n engine.Note) bool { return n.ID == note.ID }) {
-			if err := room(s.Notes, text); err != nil {
+			if err := room(s.Notes, out); err != nil {
 				return err
 			}
 			s.Notes = append(s.Notes, note)
@@ -108,17 +109,17 @@ func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: "noted; the notepad holds " + plural(count, "note")}, nil
+	return &engine.ToolOutput{Text: "noted; the notepad holds " + text.Count(count, "note")}, nil
 }
 
 // room says why one more note does not fit.
-func room(notes []engine.Note, text string) error {
-	bytes := len(text)
+func room(notes []engine.Note, out string) error {
+	bytes := len(out)
 	for _, n := range notes {
 		bytes += len(n.Text)
 	}
 	if len(notes) >= maxNotes || bytes > maxPad {
-		return fmt.Errorf("the notepad is full (%s): list the notes, clear them, and add one that sums up what still matters", plural(len(notes), "note"))
+		return fmt.Errorf("the notepad is full (%s): list the notes, clear them, and add one that sums up what still matters", text.Count(len(notes), "note"))
 	}
 	return nil
 }

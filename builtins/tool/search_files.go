@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/builtins/tool/grep"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -213,14 +214,14 @@ func (s *search) rank() {
 
 func (s *search) text(args searchArgs) string {
 	if s.total == 0 {
-		text := fmt.Sprintf("no line of %s holds %q", plural(s.files, "file"), args.Query)
+		text := fmt.Sprintf("no line of %s holds %q", text.Count(s.files, "file"), args.Query)
 		if !args.IgnoreCase {
 			text += `; "ignore_case": true finds other spellings`
 		}
 		return text + s.binaries()
 	}
 	if s.shown == s.total {
-		return s.out.String() + fmt.Sprintf("[%s in %s%s]", plural(s.total, "matching line"), plural(s.files, "file"), s.binaries())
+		return s.out.String() + fmt.Sprintf("[%s in %s%s]", text.Count(s.total, "matching line"), text.Count(s.files, "file"), s.binaries())
 	}
 	s.rank()
 	fmt.Fprintf(&s.out, "[%d of %d matching lines shown%s; narrow the query, path or pattern. Lines by file: ", s.shown, s.total, s.binaries())
@@ -238,5 +239,5 @@ func (s *search) binaries() string {
 	if s.skipped == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s not searched: no text", plural(s.skipped, "file"))
+	return fmt.Sprintf("; %s not searched: no text", text.Count(s.skipped, "file"))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 const (
@@ -61,7 +62,7 @@ func (t *webSearch) read(out *engine.ToolOutput, args webSearchArgs, call *engin
 			found = append(found, p)
 		}
 	}
-	data, err := compact(found)
+	data, err := text.JSON(found)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +134,7 @@ var lineEnds = sync.OnceValue(func() *regexp.Regexp {
 // plain is a text without markup, on one line, and not too long.
 func plain(s string) string {
 	s = lineEnds().ReplaceAllString(emphasis().ReplaceAllString(s, ""), " ")
-	s = strings.Join(strings.Fields(html.UnescapeString(s)), " ")
-	if len(s) > maxSnippet {
-		s = strings.ToValidUTF8(s[:maxSnippet], "") + "…"
-	}
-	return s
+	return text.Clip(text.OneLine(html.UnescapeString(s)), maxSnippet)
 }
 
 // numbered is results as a list to read.

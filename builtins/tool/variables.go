@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // VariablesConfig is the settings of variables: there are none.
@@ -119,7 +120,7 @@ func (a variablesArgs) set(ctx context.Context, kept engine.CallSession) (*engin
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ToolOutput{Text: fmt.Sprintf("%s is set (%s)", a.Name, plural(value.Len(), "byte"))}, nil
+	return &engine.ToolOutput{Text: fmt.Sprintf("%s is set (%s)", a.Name, text.Count(value.Len(), "byte"))}, nil
 }
 
 // fits says why so many variables, or so large ones, are not kept.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -86,5 +87,5 @@ func (t *writeFile) Call(ctx context.Context, call *engine.Call) (*engine.ToolOu
 	if existed {
 		done = "replaced"
 	}
-	return &engine.ToolOutput{Text: fmt.Sprintf("%s %s: %s written", done, path, plural(len(*args.Content), "byte"))}, nil
+	return &engine.ToolOutput{Text: fmt.Sprintf("%s %s: %s written", done, path, text.Count(len(*args.Content), "byte"))}, nil
 }

@@ -42,11 +42,3 @@ func Ago(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dd ago", d/day)
 }
-
-// Plural writes how many there are of something: 1 step, 2 steps.
-func Plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/engine/text"
 )
 
 func TestFigures(t *testing.T) {
@@ -20,8 +21,8 @@ func TestFigures(t *testing.T) {
 		{"minutes ago", tty.Ago(3*time.Minute + time.Second), "3m ago"},
 		{"a day is 24 hours", tty.Ago(47 * time.Hour), "47h ago"},
 		{"days ago", tty.Ago(49 * time.Hour), "2d ago"},
-		{"one", tty.Plural(1, "step"), "1 step"},
-		{"none", tty.Plural(0, "step"), "0 steps"},
+		{"one", text.Count(1, "step"), "1 step"},
+		{"none", text.Count(0, "step"), "0 steps"},
 		{"cut", tty.OneLine("a long\ntext", 7), "a long…"},
 		{"the end", tty.Tail("a long\ntext", 6), "… text"},
 		{"no color", tty.Pen{}.Ink(tty.Red, "x"), "x"},

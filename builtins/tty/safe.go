@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/engine/unseen"
 )
 
@@ -51,7 +52,7 @@ func hidden(r rune) bool {
 }
 
 // Flat is a text on one line, safe.
-func Flat(s string) string { return strings.Join(strings.Fields(Safe(s)), " ") }
+func Flat(s string) string { return text.OneLine(Safe(s)) }
 
 // OneLine is the beginning of a text on one line, safe and cut to n columns.
 func OneLine(s string, n int) string {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
@@ -172,7 +172,7 @@ func evalBless(c *cli.Context) error {
 	if wantJSON {
 		return printJSON(c, b)
 	}
-	note(c, "%s: %s of %s, %s passed; commit it", b.File, tty.Plural(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
+	note(c, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
 	return nil
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
 )
@@ -165,11 +165,11 @@ func first(cases dataset.Cases) (dataset.Case, error) {
 
 func (e *evaluation) printEstimate(est *estimated) {
 	w := e.c.App.Writer
-	fmt.Fprintf(w, "%s: %s x %s", est.Suite, tty.Plural(est.Cases, "case"), tty.Plural(est.Repeat, "trial"))
+	fmt.Fprintf(w, "%s: %s x %s", est.Suite, text.Count(est.Cases, "case"), text.Count(est.Repeat, "trial"))
 	if len(est.Variants) > 1 {
 		fmt.Fprintf(w, " x %d variants", len(est.Variants))
 	}
-	fmt.Fprintf(w, " = %s, %s each", tty.Plural(est.Trials, "trial"), tty.Plural(len(est.Checks), "check"))
+	fmt.Fprintf(w, " = %s, %s each", text.Count(est.Trials, "trial"), text.Count(len(est.Checks), "check"))
 	if est.Filter != "" {
 		fmt.Fprintf(w, " (%s)", est.Filter)
 	}

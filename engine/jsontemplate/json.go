@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Text is how a value reads within a text: a string as it is, anything
@@ -13,22 +15,8 @@ func Text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	text, err := Encode(v)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// Encode writes JSON as it is, without escapes for HTML.
-func Encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	b, _ := text.JSON(v) // nil where it is none
+	return string(b)
 }
 
 // Decode reads one JSON value, numbers as they are written.

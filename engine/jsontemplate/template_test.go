@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 var reference = regexp.MustCompile(`\$\{args\.(\w+)\}`)
@@ -87,7 +88,7 @@ func TestFill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := jsontemplate.Encode(got)
+			text, err := text.JSON(got)
 			if diff := cmp.Diff(tt.want, string(text)); diff != "" || err != nil {
 				t.Error(err, diff)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 var (
@@ -82,7 +83,7 @@ func lacking(s *engine.StatsEnv, kind, key string) string {
 	if len(there) == 0 {
 		return fmt.Sprintf("%s %q, and no other", noun, key)
 	}
-	return fmt.Sprintf("%s %q: there are %s", noun, key, listed(there))
+	return fmt.Sprintf("%s %q: there are %s", noun, key, text.Some(there, maxListed))
 }
 
 // fewTrials says that no case has as many graded trials as pass@k asks for.

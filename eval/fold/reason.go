@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -66,7 +67,7 @@ func shorten(s string, n int) string {
 	if len(s) > 4*n {
 		s = s[:4*n] // of which most may be spaces
 	}
-	s = strings.Join(strings.Fields(s), " ")
+	s = text.OneLine(s)
 	if len(s) <= n {
 		return strings.Clone(strings.ToValidUTF8(s, "\uFFFD"))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // ToleratedErrors is the share of trials that may end in an error where the
@@ -25,7 +26,7 @@ func (r *Report) decide(o Options) {
 		r.conclude(VerdictFailed, r.failedReason(o.Suite))
 	case r.lostCoverage():
 		r.conclude(VerdictFailed, fmt.Sprintf("lost coverage: %s not there any more (%s)",
-			plural(len(r.Comparison.Removed), "case of the baseline is", "cases of the baseline are"), listed(r.Comparison.Removed)))
+			plural(len(r.Comparison.Removed), "case of the baseline is", "cases of the baseline are"), text.Some(r.Comparison.Removed, maxListed)))
 	case r.onlyHeld():
 		r.conclude(VerdictPassed, "every case that ran is in quarantine: there is nothing that a gate looks at")
 	case r.Comparison != nil && r.Comparison.Verdict == Regressed:
@@ -107,9 +108,9 @@ func (r *Report) failedReason(s *dsl.Suite) string {
 	failed := r.failedGates()
 	if len(r.Gates) == 1 && gateless(s) {
 		return fmt.Sprintf("%d of %d graded trials%s fail (%s), and the suite has no gates of its own that would allow it",
-			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, r.outside(), listed(r.Gates[0].Cases))
+			r.Stats.Failed, r.Stats.Passed+r.Stats.Failed, r.outside(), text.Some(r.Gates[0].Cases, maxListed))
 	}
-	return fmt.Sprintf("%d of %s not hold: %s", len(failed), plural(len(r.Gates), "gate does", "gates do"), listed(failed))
+	return fmt.Sprintf("%d of %s not hold: %s", len(failed), plural(len(r.Gates), "gate does", "gates do"), text.Some(failed, maxListed))
 }
 
 // outside says that trials are meant which are not in quarantine, where others

@@ -3,7 +3,6 @@ package fold
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // maxListed is how many names a sentence lists.
@@ -20,14 +19,6 @@ func plural(n int, one, many string) string {
 func were(n int, noun string) string { return plural(n, noun+" was", noun+"s were") }
 
 func have(n int, noun string) string { return plural(n, noun+" has", noun+"s have") }
-
-// listed are the first names, and how many more there are.
-func listed(names []string) string {
-	if len(names) <= maxListed {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
-}
 
 // Percent writes a rate. What is not all of it never reads 100%, and what is
 // not nothing never 0%.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // WithHistory is the planner in a conversation that has earlier turns.
@@ -40,7 +41,7 @@ func Call(v engine.View, name string) (engine.ModelCall, error) {
 	}
 	node, ok := p.Nodes[name].(engine.Prompter)
 	if !ok {
-		return engine.ModelCall{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, listed(Nodes(p)))
+		return engine.ModelCall{}, fmt.Errorf("%s: the nodes with prompts are %s", asked, text.List(Nodes(p)))
 	}
 	call, err := rendered(node, v)
 	if err != nil {
@@ -59,15 +60,6 @@ func rendered(node engine.Prompter, v engine.View) (call engine.ModelCall, err e
 		return c.Call(v), nil
 	}
 	return engine.ModelCall{Messages: node.Prompt(v)}, nil
-}
-
-// listed joins words: a, b and c.
-func listed(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // Markdown is messages as people read them: a heading for each role.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
@@ -99,7 +100,7 @@ func (p *piece) ofProvider() bool { return strings.Contains(p.source.Path, ".opt
 // begins is covers for what is built in: only its beginning is known, on one
 // line.
 func (p *piece) begins(l textdiff.Line) (changed, all int) {
-	text, shown := p.texts[0], strings.Join(strings.Fields(l.Text), " ")
+	text, shown := p.texts[0], text.OneLine(l.Text)
 	if n := min(len(text), len(shown)); n >= leastBuiltIn && text[:n] == shown[:n] {
 		return n, n
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 )
 
@@ -83,11 +84,7 @@ func (t *try) held(v any) string {
 
 // clip is a text that fits into a sentence.
 func clip(s string) string {
-	const most = 100
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+	return text.ClipRunes(s, 101)
 }
 
 // foreign is what else may be wrong with a cassette that lacks an answer.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
 )
@@ -59,7 +60,7 @@ func (t *try) changed(ch golden.Change) {
 		d := ch.Diff()
 		ch.Causes = golden.Blame(append(t.sources(), t.unit.Sources...), ch.Node(), d)
 		p := fold.Problem{Kind: fold.ProblemGolden, Where: t.short(ch.File), Diff: d.Unified(0)}
-		p.Message = fmt.Sprintf("%s is not what the golden has: %s out, %d in", ch.Name, count(d.Removed, "line"), d.Added)
+		p.Message = fmt.Sprintf("%s is not what the golden has: %s out, %d in", ch.Name, text.Count(d.Removed, "line"), d.Added)
 		switch {
 		case len(ch.Causes) > 0:
 			p.File, p.Line = ch.Causes[0].Source.File, ch.Causes[0].Line

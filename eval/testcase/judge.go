@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/textdiff"
 )
@@ -134,14 +135,7 @@ func (t *try) unused(rec *engine.Recording) {
 	}
 	t.problem(fold.Problem{
 		Kind: fold.ProblemUnused, Where: t.short(t.c.Run.Cassette), File: t.c.Position.File, Line: t.c.Run.Position.Line,
-		Message: fmt.Sprintf("%s %s not asked for: %s; %s", count(len(paths), "recorded answer"), was, list, recordAgain),
+		Message: fmt.Sprintf("%s %s not asked for: %s; %s", text.Count(len(paths), "recorded answer"), was, list, recordAgain),
 		Actual:  strings.Join(paths, "\n"),
 	})
-}
-
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

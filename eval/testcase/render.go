@@ -1,11 +1,11 @@
 package testcase
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
 )
@@ -75,12 +75,9 @@ func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
 
 // pretty is a value as JSON that people read.
 func pretty(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil { // what stands here is made of strings, numbers and checked JSON
+	b, err := text.Indented(v)
+	if err != nil { // what stands here is made of strings, numbers and checked JSON
 		return "null\n"
 	}
-	return b.String()
+	return string(b) + "\n"
 }

@@ -1,10 +1,10 @@
 package testcase
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // trajectory is what of a result is the same on every run: no times, no figures
@@ -72,10 +72,8 @@ func trajectoryOf(res *engine.Result) trajectory {
 // canonical is JSON with its members in order: how a model spaced its
 // arguments is no part of a trajectory.
 func canonical(b json.RawMessage) any {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil {
+	if text.Decode(b, &v) != nil {
 		return string(b)
 	}
 	return v

@@ -1,5 +1,7 @@
 package trajectory
 
+import "github.com/pexctl/pex/engine/text"
+
 // Op says what an aligned line shows.
 type Op string
 
@@ -55,7 +57,7 @@ func newAlignment(e *Expectation, actual []Actual) *alignment {
 
 func (a *alignment) relate(i, j int) relation {
 	switch c := &a.e.Calls[i]; {
-	case !fits(c.Tool, a.actual[j].Tool):
+	case !text.Match(c.Tool, a.actual[j].Tool):
 		return stranger
 	case len(a.fields(i, j, 1)) > 0:
 		return sameTool

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // forbidden names the tools that were called and must not be, each once, in the
@@ -14,7 +15,7 @@ import (
 func (e *Expectation) forbidden(actual []Actual) []string {
 	times, first := map[string]int{}, []Actual{}
 	for _, a := range actual {
-		if !slices.ContainsFunc(e.Forbidden, func(p string) bool { return fits(p, a.Tool) }) {
+		if !slices.ContainsFunc(e.Forbidden, func(p string) bool { return text.Match(p, a.Tool) }) {
 			continue
 		}
 		if times[a.Tool]++; times[a.Tool] == 1 {

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Match says how the calls of a run are to relate to the expected ones.
@@ -121,17 +123,11 @@ func (e *Expectation) ofTool(tool string) Rule {
 		return r
 	}
 	for _, p := range slices.Sorted(maps.Keys(e.Tools)) {
-		if fits(p, tool) {
+		if text.Match(p, tool) {
 			return e.Tools[p]
 		}
 	}
 	return Rule{}
-}
-
-// fits says whether a name or pattern means a tool.
-func fits(pattern, tool string) bool {
-	ok, err := path.Match(pattern, tool)
-	return err == nil && ok
 }
 
 // ParseCalls reads expected calls as they are written: a list of names of tools,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/value"
 )
 
@@ -205,8 +206,5 @@ func (f *Field) text() string {
 }
 
 func cut(s string) string {
-	if len(s) <= maxValue {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxValue], "") + "…"
+	return text.Clip(s, maxValue)
 }

@@ -1,13 +1,14 @@
 package value
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Equal says whether two JSON values are the same. Numbers are compared by what
@@ -99,7 +100,7 @@ func plain(v any) any {
 		return v
 	}
 	var out any
-	_ = Decode(raw, &out) // Marshal wrote it
+	_ = text.Decode(raw, &out) // Marshal wrote it
 	return out
 }
 
@@ -158,18 +159,9 @@ func Text(v any) string {
 
 // JSON is a value as compact JSON with sorted keys.
 func JSON(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := text.JSON(v)
+	if err != nil {
 		return fmt.Sprint(v) // no JSON value, such as NaN: show it rather than nothing
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-}
-
-// Decode reads the first JSON value of a text into v, numbers as json.Number.
-func Decode(raw []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(v)
+	return string(b)
 }

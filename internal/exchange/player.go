@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -116,18 +117,13 @@ func keyless(address string) string {
 // normal is JSON in its one form: indented, names in order, numbers as they
 // were written. What is no JSON stays as it is.
 func normal(body []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil || d.More() {
+	if !json.Valid(body) || text.Decode(body, &v) != nil {
 		return body
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if e.Encode(v) != nil {
+	out, err := text.Indented(v)
+	if err != nil {
 		return body
 	}
-	return out.Bytes()
+	return append(out, '\n')
 }

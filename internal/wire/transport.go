@@ -10,7 +10,8 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // transport is the Client as a round tripper: one attempt, typed.
@@ -136,12 +137,6 @@ func Explain(body []byte) string {
 
 // excerpt is the beginning of a text, on one line, in valid UTF-8.
 func excerpt(s string, most int) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if len(s) <= most {
-		return s
-	}
-	for !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	s = text.OneLine(strings.ToValidUTF8(s, "\uFFFD"))
+	return text.Clip(s, most)
 }

@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -59,7 +59,7 @@ func (d *draft) block(b types.ContentBlock) error {
 		if err != nil {
 			return err
 		}
-		return d.call(text(b.Value.ToolUseId), text(b.Value.Name), args)
+		return d.call(deref(b.Value.ToolUseId), deref(b.Value.Name), args)
 	}
 	return nil // media, which nobody asked for
 }
@@ -67,14 +67,14 @@ func (d *draft) block(b types.ContentBlock) error {
 func thoughtOf(b types.ReasoningContentBlock) thought {
 	switch b := b.(type) {
 	case *types.ReasoningContentBlockMemberReasoningText:
-		return thought{Text: text(b.Value.Text), Signature: text(b.Value.Signature)}
+		return thought{Text: deref(b.Value.Text), Signature: deref(b.Value.Signature)}
 	case *types.ReasoningContentBlockMemberRedactedContent:
 		return thought{Redacted: b.Value}
 	}
 	return thought{}
 }
 
-func text(s *string) string {
+func deref(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -92,16 +92,8 @@ func arguments(v document.Interface) (json.RawMessage, error) {
 		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
 	var decoded any
-	d := json.NewDecoder(bytes.NewReader(written))
-	d.UseNumber()
-	if err := d.Decode(&decoded); err != nil {
+	if err := text.Decode(written, &decoded); err != nil {
 		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
 	}
-	var plain bytes.Buffer // without the escapes that pages need
-	e := json.NewEncoder(&plain)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(decoded); err != nil {
-		return nil, call.Bad("the arguments of a tool call cannot be read: %s", err)
-	}
-	return bytes.TrimSpace(plain.Bytes()), nil
+	return text.JSON(decoded)
 }

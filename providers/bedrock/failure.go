@@ -85,7 +85,7 @@ func reported(err smithy.APIError) *engine.ModelError {
 	original := 0
 	if broke, ok := errors.AsType[*types.ModelStreamErrorException](err); ok {
 		original = number(broke.OriginalStatusCode)
-		if more := text(broke.OriginalMessage); more != "" && !strings.Contains(message, more) {
+		if more := deref(broke.OriginalMessage); more != "" && !strings.Contains(message, more) {
 			message += ": " + more
 		}
 	}

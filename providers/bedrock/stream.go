@@ -85,7 +85,7 @@ func (g *gather) start(e types.ContentBlockStartEvent) error {
 	if err != nil {
 		return err
 	}
-	p.id, p.name = text(use.Value.ToolUseId), text(use.Value.Name)
+	p.id, p.name = deref(use.Value.ToolUseId), deref(use.Value.Name)
 	g.arrived()
 	return nil
 }
@@ -116,7 +116,7 @@ func (g *gather) delta(e types.ContentBlockDeltaEvent) error {
 	case *types.ContentBlockDeltaMemberText:
 		return g.words(e.ContentBlockIndex, d.Value)
 	case *types.ContentBlockDeltaMemberToolUse:
-		return g.args(e.ContentBlockIndex, text(d.Value.Input))
+		return g.args(e.ContentBlockIndex, deref(d.Value.Input))
 	case *types.ContentBlockDeltaMemberReasoningContent:
 		return g.thought(e.ContentBlockIndex, d.Value)
 	}

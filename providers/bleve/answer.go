@@ -1,8 +1,6 @@
 package bleve
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/providers/bleve/shelf/index"
 )
@@ -85,10 +84,10 @@ func (a *answer) output(query string) (*engine.ToolOutput, error) {
 	case a.files == 0:
 		b.WriteString("there are no files to search here")
 	case len(a.found) == 0:
-		fmt.Fprintf(&b, "no passage of %s fits %q; ask in other words, such as the files may use", numberOf(a.files), query)
+		fmt.Fprintf(&b, "no passage of %s fits %q; ask in other words, such as the files may use", text.Count(a.files, "file"), query)
 		a.found = []found{}
 	default:
-		fmt.Fprintf(&b, "The best of %s; cite what you use as path:lines.\n", numberOf(a.files))
+		fmt.Fprintf(&b, "The best of %s; cite what you use as path:lines.\n", text.Count(a.files, "file"))
 	}
 	for i, f := range a.found {
 		lines := fmt.Sprint(f.Start)
@@ -104,15 +103,6 @@ func (a *answer) output(query string) (*engine.ToolOutput, error) {
 	if len(a.notes) > 0 {
 		fmt.Fprintf(&b, "\n[%s]", strings.Join(a.notes, "; "))
 	}
-	data, err := plainJSON(a.found)
+	data, err := text.JSON(a.found)
 	return &engine.ToolOutput{Text: strings.TrimSuffix(b.String(), "\n"), Data: data}, err
-}
-
-// plainJSON leaves <, > and & as they are: code is full of them, and models read it.
-func plainJSON(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/folder"
 	"github.com/pexctl/pex/providers/bleve/passage"
 	"github.com/pexctl/pex/providers/bleve/shelf"
@@ -92,21 +93,13 @@ func (l *library) notes() (out []string) {
 		counts[f.Left]++
 	}
 	if n := counts[index.NoText]; n > 0 {
-		out = append(out, numberOf(n)+" not searched: no text")
+		out = append(out, text.Count(n, "file")+" not searched: no text")
 	}
 	if n := counts[index.TooLarge]; n > 0 {
-		out = append(out, fmt.Sprintf("%s not searched: larger than %d MB", numberOf(n), maxFile>>20))
+		out = append(out, fmt.Sprintf("%s not searched: larger than %d MB", text.Count(n, "file"), maxFile>>20))
 	}
 	if l.unread > 0 {
-		out = append(out, numberOf(l.unread)+" not searched: they cannot be read")
+		out = append(out, text.Count(l.unread, "file")+" not searched: they cannot be read")
 	}
 	return out
-}
-
-// numberOf is a number of files with its noun.
-func numberOf(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
 }

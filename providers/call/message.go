@@ -2,7 +2,8 @@ package call
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // What is kept of a server's message: its beginning, and its end, where what
@@ -19,12 +20,5 @@ func shortened(s string) string {
 	if len(s) <= maxHead+maxTail {
 		return s
 	}
-	head, tail := maxHead, len(s)-maxTail
-	for !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return s[:head] + " … " + s[tail:]
+	return text.Head(s, maxHead) + " … " + text.Tail(s, maxTail)
 }

@@ -1,12 +1,12 @@
 package call
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // AskForJSON is a request whose schema is asked for in the system prompt, for
@@ -88,11 +88,6 @@ func Object(args json.RawMessage) json.RawMessage {
 	if json.Unmarshal(args, &fields) == nil && fields != nil {
 		return args
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(map[string]string{"not_an_object": string(args)}); err != nil {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(bytes.TrimSpace(b.Bytes()))
+	b, _ := text.JSON(map[string]string{"not_an_object": string(args)}) // texts always encode
+	return b
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -70,12 +71,12 @@ func reported(body []byte) *engine.ModelError {
 
 // explained reads the body of an error, which is in a list where a stream was
 // asked for, and its sentence.
-func explained(body []byte) (f fault, text string) {
+func explained(body []byte) (f fault, out string) {
 	pieces, err := list(body)
 	if err != nil || json.Unmarshal(pieces[0], &f) != nil {
 		return fault{}, ""
 	}
-	return f, strings.Join(strings.Fields(f.Error.Message), " ")
+	return f, text.OneLine(f.Error.Message)
 }
 
 // delay is how long the server asks to wait, 0 where it does not say.
@@ -110,13 +111,13 @@ var words = []struct {
 
 // named finds the kind of an error in its words, "" where none is known.
 func (f fault) named() engine.ErrorKind {
-	text := f.Error.Message
+	out := f.Error.Message
 	for _, d := range f.Error.Details {
-		text += " " + d.Reason
+		out += " " + d.Reason
 	}
-	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	out = strings.ToLower(text.OneLine(out))
 	for _, w := range words {
-		if w.text.MatchString(text) {
+		if w.text.MatchString(out) {
 			return w.kind
 		}
 	}

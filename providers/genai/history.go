@@ -31,9 +31,9 @@ func (h *history) write() {
 				h.instruct(msg.Text.String())
 				continue
 			}
-			h.say(roleUser, text(msg.Text.String())...)
+			h.say(roleUser, textPieces(msg.Text.String())...)
 		case engine.Assistant:
-			h.say(roleModel, append(text(msg.Text.String()), h.calls(msg.Calls)...)...)
+			h.say(roleModel, append(textPieces(msg.Text.String()), h.calls(msg.Calls)...)...)
 		case engine.ToolRole:
 			end := i
 			for end < len(h.req.Messages) && h.req.Messages[end].Role == engine.ToolRole {
@@ -42,7 +42,7 @@ func (h *history) write() {
 			h.say(roleUser, h.results(h.req.Messages[i:end])...)
 			i = end - 1
 		case engine.User:
-			h.say(roleUser, text(msg.Text.String())...)
+			h.say(roleUser, textPieces(msg.Text.String())...)
 		}
 	}
 	if len(h.contents) == 0 && h.system != nil { // the API wants somebody to have spoken
@@ -69,7 +69,7 @@ func (h *history) say(role string, parts ...*piece) {
 	}
 }
 
-func text(s string) []*piece {
+func textPieces(s string) []*piece {
 	if s == "" {
 		return nil
 	}

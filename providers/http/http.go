@@ -13,6 +13,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
@@ -147,7 +148,7 @@ func (m *model) write(req *engine.Request) (where string, body []byte, err error
 		}
 	}
 	maps.Copy(fields, m.config.ExtraBody)
-	if body, err = jsontemplate.Encode(fields); err != nil {
+	if body, err = text.JSON(fields); err != nil {
 		return "", nil, badRequest(err)
 	}
 	return where, body, nil

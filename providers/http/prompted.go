@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/providers/call"
 )
 
@@ -46,7 +47,7 @@ func toolLines(tools []engine.ToolDef) []string {
 	for _, t := range tools {
 		fields := map[string]any{"name": t.Name}
 		describe(fields, t, "description", "input_schema")
-		if text, err := jsontemplate.Encode(fields); err == nil {
+		if text, err := text.JSON(fields); err == nil {
 			out = append(out, string(text))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Bounds of what a server may list.
@@ -110,6 +111,6 @@ func (c *catalogue) unmatched() {
 // has says whether a tool has a name of the glob.
 func (c *catalogue) has(glob string) bool {
 	one := []string{glob}
-	return slices.ContainsFunc(c.names, func(n string) bool { return matches(one, n) }) ||
-		slices.ContainsFunc(c.tools, func(d engine.ToolDefinition) bool { return matches(one, d.Name) })
+	return slices.ContainsFunc(c.names, func(n string) bool { return text.MatchAny(one, n) }) ||
+		slices.ContainsFunc(c.tools, func(d engine.ToolDefinition) bool { return text.MatchAny(one, d.Name) })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // list asks the server what it has, and takes note of it.
@@ -77,9 +78,9 @@ func definition(t *sdk.Tool) (engine.ToolDefinition, error) {
 	if t.Name == "" {
 		return def, fmt.Errorf("a tool without a name is left out")
 	}
-	input, err := jsontemplate.Encode(t.InputSchema)
+	input, err := text.JSON(t.InputSchema)
 	if err == nil && t.OutputSchema != nil {
-		def.Output, err = jsontemplate.Encode(t.OutputSchema)
+		def.Output, err = text.JSON(t.OutputSchema)
 	}
 	if err != nil {
 		return def, fmt.Errorf("the tool %q is left out: its schema cannot be written: %w", t.Name, err)
@@ -112,7 +113,7 @@ func canonical(raw json.RawMessage) string {
 	if len(raw) == 0 || jsontemplate.Decode(raw, &v) != nil {
 		return string(raw)
 	}
-	out, err := jsontemplate.Encode(v)
+	out, err := text.JSON(v)
 	if err != nil {
 		return string(raw)
 	}

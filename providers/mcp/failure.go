@@ -10,12 +10,12 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -132,5 +132,5 @@ func tail(s string) string {
 	if len(s) <= maxSaid {
 		return s
 	}
-	return "…" + strings.ToValidUTF8(s[len(s)-maxSaid:], "")
+	return "…" + text.Tail(s, maxSaid)
 }

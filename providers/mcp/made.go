@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // The names of tools that are made of what a server has beside tools.
@@ -44,14 +43,7 @@ func (c *Config) made() (out []string) {
 // hidden says whether a tool of the server's own, which include leaves out, has
 // the name of one that is made.
 func (c *Config) hidden(name string) bool {
-	return len(c.Include) > 0 && !matches(c.Include, name) && matches(c.made(), name)
-}
-
-func matches(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(g string) bool {
-		ok, err := path.Match(g, name)
-		return ok && err == nil
-	})
+	return len(c.Include) > 0 && !text.MatchAny(c.Include, name) && text.MatchAny(c.made(), name)
 }
 
 // listMade notes the tools that are made of the server's resources and prompts.
@@ -94,7 +86,7 @@ func (s *session) prompts(ctx context.Context, c *catalogue) error {
 		}
 		for _, p := range page.Prompts {
 			seen++
-			if p == nil || p.Name == "" || !matches(c.config.Prompts, p.Name) {
+			if p == nil || p.Name == "" || !text.MatchAny(c.config.Prompts, p.Name) {
 				continue
 			}
 			if !c.make(promptTool(p), promptOf(p.Name)) {
@@ -196,7 +188,7 @@ func resources(ctx context.Context, s *session, _ map[string]json.RawMessage) (*
 	var lines []string
 	size := 0
 	line := func(uri, name, mime, description string) {
-		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s", uri, name, mime, description)), " "))
+		lines = append(lines, text.OneLine(fmt.Sprintf("%s %s %s %s", uri, name, mime, description)))
 		size += len(lines[len(lines)-1])
 	}
 	params := &sdk.ListResourcesParams{}

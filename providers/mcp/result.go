@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // output is a result in the engine's words: what is structured is data, blocks
@@ -46,7 +46,7 @@ func block(c sdk.Content) string {
 	case *sdk.AudioContent:
 		return blob("audio", c.MIMEType, len(c.Data))
 	case *sdk.ResourceLink:
-		return strings.Join(strings.Fields(fmt.Sprintf("[resource %s %s]", c.Name, c.URI)), " ")
+		return text.OneLine(fmt.Sprintf("[resource %s %s]", c.Name, c.URI))
 	case *sdk.EmbeddedResource:
 		if c.Resource != nil {
 			return contents(c.Resource)
@@ -82,7 +82,7 @@ func grouped(n int) string {
 
 // encoded is a value that came of JSON as JSON.
 func encoded(v any) json.RawMessage {
-	out, err := jsontemplate.Encode(v)
+	out, err := text.JSON(v)
 	if err != nil {
 		return nil // it came of JSON
 	}

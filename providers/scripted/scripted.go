@@ -1,7 +1,6 @@
 package scripted
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/wire"
 )
 
@@ -101,13 +101,7 @@ func arguments(v any) (json.RawMessage, error) {
 	case string:
 		return json.RawMessage(v), nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return text.JSON(v)
 }
 
 func failure(f Failure) *engine.ModelError {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 const (
@@ -108,12 +109,12 @@ func (r *rows) text() string {
 	case r.Truncated && len(r.Rows) == 0:
 		notes = append(notes, "the first row is too long to be shown; ask for fewer columns")
 	case r.Truncated:
-		notes = append(notes, plural(len(r.Rows), "row")+" shown and there are more; filter, aggregate, or use LIMIT and OFFSET")
+		notes = append(notes, text.Count(len(r.Rows), "row")+" shown and there are more; filter, aggregate, or use LIMIT and OFFSET")
 	case len(r.Columns) > 0:
-		notes = append(notes, plural(len(r.Rows), "row"))
+		notes = append(notes, text.Count(len(r.Rows), "row"))
 	}
 	if r.wrote {
-		notes = append(notes, plural(r.Changes, "row")+" changed")
+		notes = append(notes, text.Count(r.Changes, "row")+" changed")
 	}
 	if r.cut {
 		notes = append(notes, "long values are cut")

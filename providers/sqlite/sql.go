@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/internal/folder"
 )
 
@@ -130,9 +130,7 @@ func parse(raw json.RawMessage) (query, error) {
 	if len(args["args"]) == 0 {
 		return q, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(args["args"]))
-	d.UseNumber()
-	if err := d.Decode(&q.values); err != nil {
+	if err := text.Decode(args["args"], &q.values); err != nil {
 		return q, errors.New(`argument "args" must be a list of values`)
 	}
 	for i, v := range q.values {

@@ -8,6 +8,8 @@ import (
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // statement is a compiled statement.
@@ -65,7 +67,7 @@ func (d *database) compile(source uintptr) (handle, rest uintptr, err error) {
 func (s *statement) bind(values []any) error {
 	n := int(sqlite3.Xsqlite3_bind_parameter_count(s.tls, s.handle))
 	if n != len(values) {
-		return fmt.Errorf("the query has %s and args has %s; pass one value for each ?", plural(n, "placeholder"), plural(len(values), "value"))
+		return fmt.Errorf("the query has %s and args has %s; pass one value for each ?", text.Count(n, "placeholder"), text.Count(len(values), "value"))
 	}
 	for i, v := range values {
 		if err := s.bindOne(int32(i+1), v); err != nil {
@@ -165,11 +167,4 @@ func (s *statement) value(i int) any {
 		return append([]byte{}, libc.GoBytes(p, int(sqlite3.Xsqlite3_column_bytes(s.tls, s.handle, at)))...)
 	}
 	return nil
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

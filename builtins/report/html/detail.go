@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/trial"
 )
 
@@ -171,13 +172,11 @@ func valueText(v any) string {
 	case json.RawMessage:
 		return jsonText(x)
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // this is for reading; what keeps the page safe comes when it is written
-	if err := e.Encode(v); err != nil {
+	b, err := text.JSON(v) // this is for reading; the page is escaped when it is written
+	if err != nil {
 		return long(fmt.Sprint(v))
 	}
-	return jsonText(b.Bytes())
+	return jsonText(b)
 }
 
 // jsonText is JSON as people read it: a text without its quotes, else indented.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 const (
@@ -45,7 +46,7 @@ func (t *searchTool) body(query json.RawMessage, size int) ([]byte, error) {
 	if search["size"], err = t.size(search["size"], size); err != nil {
 		return nil, err
 	}
-	return jsontemplate.Encode(search)
+	return text.JSON(search)
 }
 
 // parsed is a query as a whole search: an object, also as text; a clause alone;

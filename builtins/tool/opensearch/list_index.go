@@ -11,7 +11,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 const maxListed = 500 // indices that a list shows
@@ -106,7 +106,7 @@ func (t *listIndexTool) shown(rows []listed) (*engine.ToolOutput, error) {
 		}
 	}
 	left := max(0, len(open)-maxListed)
-	data, err := jsontemplate.Encode(open[:len(open)-left])
+	data, err := text.JSON(open[:len(open)-left])
 	if err != nil {
 		return nil, err
 	}

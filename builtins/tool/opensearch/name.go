@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 const maxName = 255 // bytes, OpenSearch's own limit
@@ -101,9 +103,5 @@ func target(name string) string {
 }
 
 func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return text.Clip(s, 200)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // cause is one reason of a refusal, with the reasons behind it.
@@ -68,12 +70,7 @@ func (c cause) sentence() string {
 }
 
 func shortened(s string) string {
-	const most = 1000
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
+	return text.Clip(text.OneLine(s), 1000)
 }
 
 // unreadable are the types of errors that a better query mends.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
-	"github.com/pexctl/pex/engine/jsontemplate"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // SearchConfig is the settings of opensearch_search.
@@ -147,7 +147,7 @@ func (t *searchTool) found(body []byte) (*engine.ToolOutput, error) {
 			Why: h["_explanation"], Matched: h["matched_queries"], Version: h["_version"], SeqNo: h["_seq_no"], Term: h["_primary_term"],
 		})
 	}
-	data, err := jsontemplate.Encode(out)
+	data, err := text.JSON(out)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,12 @@ import (
 	"html"
 	"net/url"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Text reads a page. base resolves the links; nil leaves them as they are.
-func Text(source string, base *url.URL) (title, text string) {
+func Text(source string, base *url.URL) (title, s string) {
 	r := reader{base: base}
 	for len(source) > 0 {
 		at := strings.IndexByte(source, '<')
@@ -19,7 +21,7 @@ func Text(source string, base *url.URL) (title, text string) {
 		source = r.markup(source[at:])
 	}
 	r.endLink()
-	return strings.Join(strings.Fields(r.title.String()), " "), tidy(r.out.String())
+	return text.OneLine(r.title.String()), tidy(r.out.String())
 }
 
 // reader is the state of one pass.

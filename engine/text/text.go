@@ -1,0 +1,97 @@
+package text
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Count returns a number with its noun: "1 step", "2 steps".
+func Count(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
+
+// Plural returns the noun for a number of things: "step" for 1, else "steps".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// List joins words as a sentence does: "a", "a and b", "a, b and c".
+func List(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// Some joins the first words of a list and counts the others: "a, b and 3 more".
+func Some(words []string, most int) string {
+	if len(words) <= most {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
+}
+
+// OneLine returns s with each run of white space replaced by one space.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Head returns the first bytes of s, at most so many, in valid UTF-8. It cuts
+// no character in two.
+func Head(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max(most, 0)], "")
+}
+
+// Tail returns the last bytes of s, as Head returns the first.
+func Tail(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[len(s)-max(most, 0):], "")
+}
+
+// Clip returns at most so many bytes of s, and an ellipsis where that is not all.
+func Clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return Head(s, most) + "…"
+}
+
+// ClipRunes returns s in at most so many characters, of which an ellipsis is
+// the last where that is not all.
+func ClipRunes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// Match reports whether a glob, as package path has them, matches a name. One
+// that is malformed matches nothing.
+func Match(glob, name string) bool {
+	ok, err := path.Match(glob, name)
+	return ok && err == nil
+}
+
+// MatchAny reports whether one of several globs matches a name.
+func MatchAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool { return Match(g, name) })
+}
+
+// Regexp returns a function that compiles a pattern when it is first called.
+// A program whose patterns all compile at its start starts slowly.
+func Regexp(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}

@@ -1,0 +1,63 @@
+package text_test
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"github.com/pexctl/pex/engine/text"
+)
+
+func TestWords(t *testing.T) {
+	for want, got := range map[string]string{
+		"0 steps":         text.Count(0, "step"),
+		"1 step":          text.Count(1, "step"),
+		"2 steps":         text.Count(2, "step"),
+		"":                text.List(nil),
+		"a":               text.List([]string{"a"}),
+		"a, b and c":      text.List([]string{"a", "b", "c"}),
+		"a, b":            text.Some([]string{"a", "b"}, 2),
+		"a, b and 3 more": text.Some([]string{"a", "b", "c", "d", "e"}, 2),
+		"a b c":           text.OneLine(" a\n\tb  c "),
+		`"<&>\n\""`:       text.Quote("<&>\n\""),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestShortenedTextsAreShortAndValid(t *testing.T) {
+	for _, s := range []string{"", "abc", "äöü€𝄞", "a\xffb\xfe", "long enough to be cut"} {
+		for n := range 8 {
+			head, tail := text.Head(s, n), text.Tail(s, n)
+			if len(head) > n || len(tail) > n {
+				t.Errorf("%q: %d bytes wanted, got %q and %q", s, n, head, tail)
+			}
+			if len(s) > n && (!utf8.ValidString(head) || !utf8.ValidString(tail)) {
+				t.Errorf("%q: %q or %q is not valid UTF-8", s, head, tail)
+			}
+			if n > 0 && utf8.RuneCountInString(text.ClipRunes(s, n)) > n {
+				t.Errorf("%q: more than %d characters: %q", s, n, text.ClipRunes(s, n))
+			}
+		}
+	}
+	if got := text.Clip("äöü", 3); got != "ä…" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestMatch(t *testing.T) {
+	if !text.MatchAny([]string{"[", "read_*"}, "read_file") || text.MatchAny([]string{"[", "x"}, "[") {
+		t.Error("a malformed glob matches nothing, and does not keep the others from matching")
+	}
+}
+
+func TestJSON(t *testing.T) {
+	b, err := text.Indented(map[string]string{"a": "<b>"})
+	if err != nil || string(b) != "{\n  \"a\": \"<b>\"\n}" {
+		t.Errorf("got %s, %v", b, err)
+	}
+	if _, err := text.JSON(func() {}); err == nil {
+		t.Error("a function is no JSON")
+	}
+}
