@@ -10,13 +10,14 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
 // newAgainst makes a compiler for what refers to specs: it knows their
 // parameters, and the prompts of the first. With a nil one among them nothing
 // is known, and any name may be used.
-func newAgainst(l *loader, tree *value, dir string, specs ...*Spec) *compiler {
+func newAgainst(l *loader, tree *syntax.Node, dir string, specs ...*Spec) *compiler {
 	c := newCompiler(l, tree, dir)
 	c.quiet = true
 	if c.free = len(specs) == 0 || slices.Contains(specs, nil); c.free {
@@ -28,7 +29,7 @@ func newAgainst(l *loader, tree *value, dir string, specs ...*Spec) *compiler {
 			c.meet(p)
 		}
 	}
-	if v := specs[0].tree.get("prompts"); v != nil && v.kind == dict {
+	if v := specs[0].tree.Get("prompts"); v != nil && v.Kind == syntax.Map {
 		c.doc.Prompts = v
 	}
 	return c
@@ -61,10 +62,10 @@ type columns struct {
 }
 
 // add adds the keys of a row.
-func (k *columns) add(row *value) {
-	for _, e := range row.entries {
-		if !slices.Contains(k.names, e.key) {
-			k.names = append(k.names, e.key)
+func (k *columns) add(row *syntax.Node) {
+	for _, e := range row.Entries {
+		if !slices.Contains(k.names, e.Key) {
+			k.names = append(k.names, e.Key)
 		}
 	}
 }
@@ -89,7 +90,7 @@ func (k *columns) schema() any {
 
 // doubtful warns about the columns of a template that none of the rows that
 // were looked at has.
-func (c *compiler) doubtful(v *value, names []string) {
+func (c *compiler) doubtful(v *syntax.Node, names []string) {
 	if c.columns == nil || !c.columns.some {
 		return
 	}
@@ -101,8 +102,8 @@ func (c *compiler) doubtful(v *value, names []string) {
 		if !ok || slices.ContainsFunc(c.columns.names, known) {
 			continue
 		}
-		at := v.within(max(strings.Index(v.text, full), 0))
-		c.report.warn(diag.UnknownName, at, "none of the first rows has a column %s", quoted(name)).Advice = diag.Suggest(name, c.columns.names)
+		at := v.PositionAt(max(strings.Index(v.Text, full), 0))
+		c.report.Warn(diag.UnknownName, at, "none of the first rows has a column %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.columns.names)
 	}
 }
 
@@ -122,45 +123,45 @@ func (k *columns) hint(known diag.Advice) diag.Advice {
 // when they run.
 func (s *Spec) toolNames() (names, servers []string) { return s.toolsIn(s.tree, s.File) }
 
-func (s *Spec) toolsIn(tree *value, file string) (names, servers []string) {
-	v := tree.get("tools")
+func (s *Spec) toolsIn(tree *syntax.Node, file string) (names, servers []string) {
+	v := tree.Get("tools")
 	if v == nil {
-		v = &value{kind: dict}
+		v = &syntax.Node{Kind: syntax.Map}
 	}
-	for _, e := range v.entries {
-		if textAt(e.val, "type") != server {
-			names = append(names, e.key)
-		} else if pinned := s.pinOf(file, e.key); pinned != nil {
+	for _, e := range v.Entries {
+		if syntax.TextOf(e.Value, "type") != server {
+			names = append(names, e.Key)
+		} else if pinned := s.pinOf(file, e.Key); pinned != nil {
 			names = append(names, pinned.Members()...)
 		} else {
-			names, servers = append(names, e.key), append(servers, e.key)
+			names, servers = append(names, e.Key), append(servers, e.Key)
 		}
 	}
 	for _, agent := range agentsIn(tree, nil) {
-		within := filepath.Join(filepath.Dir(file), filepath.FromSlash(textAt(agent, "file")))
-		n, more := s.toolsIn(agent.get("spec"), within)
+		within := filepath.Join(filepath.Dir(file), filepath.FromSlash(syntax.TextOf(agent, "file")))
+		n, more := s.toolsIn(agent.Get("spec"), within)
 		names, servers = append(names, n...), append(servers, more...)
 	}
 	return names, servers
 }
 
 // agentsIn finds the resolved specs that stand in one: {file, spec}.
-func agentsIn(v *value, out []*value) []*value {
-	for _, it := range v.items {
+func agentsIn(v *syntax.Node, out []*syntax.Node) []*syntax.Node {
+	for _, it := range v.Items {
 		out = agentsIn(it, out)
 	}
-	for _, e := range v.entries {
-		if spec := e.val.get("spec"); spec != nil && spec.kind == dict && spec.find("apiVersion") != nil {
-			out = append(out, e.val)
+	for _, e := range v.Entries {
+		if spec := e.Value.Get("spec"); spec != nil && spec.Kind == syntax.Map && spec.Find("apiVersion") != nil {
+			out = append(out, e.Value)
 			continue
 		}
-		out = agentsIn(e.val, out)
+		out = agentsIn(e.Value, out)
 	}
 	return out
 }
 
 // toolWord checks the name of a tool, or a pattern of names.
-func (c *compiler) toolWord(s *Spec, v *value, name string, severity diag.Severity) {
+func (c *compiler) toolWord(s *Spec, v *syntax.Node, name string, severity diag.Severity) {
 	if s == nil || name == "" {
 		return
 	}
@@ -170,5 +171,5 @@ func (c *compiler) toolWord(s *Spec, v *value, name string, severity diag.Severi
 	if slices.ContainsFunc(entriesOf(name), served) || slices.ContainsFunc(names, matches) || strings.HasPrefix(name, "*") && len(servers) > 0 {
 		return
 	}
-	c.report.add(diag.UnknownTool, severity, v.place, "%s has no tool %s", c.loader.files.name(s.File), quoted(name)).Advice = diag.Suggest(name, names)
+	c.report.Add(diag.UnknownTool, severity, v.Position, "%s has no tool %s", c.loader.files.name(s.File), syntax.Quote(name)).Advice = diag.Suggest(name, names)
 }

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -11,29 +12,29 @@ import (
 // agentRef compiles the spec that a value names. In a resolved spec the whole
 // of it stands there: {file, spec}. A role's section is read for the role, and
 // again for each node of a written graph that has its type: that is one agent.
-func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
+func (c *compiler) agentRef(v *syntax.Node, where string, a *component.AgentRef) {
 	if p := c.embedded[v]; p != nil {
 		a.File = p.File
 		a.Bind(p)
 		return
 	}
-	if v.kind == dict && v.src.kind == resolved {
+	if v.Kind == syntax.Map && v.Source.Kind == syntax.Resolved {
 		c.resolvedAgent(v, a)
 		return
 	}
-	if v.kind != text {
+	if v.Kind != syntax.Text {
 		c.wrongType(v, where, "the file of a spec")
 		return
 	}
-	before := len(c.report.list)
+	before := len(c.report.List)
 	s := c.agentOf(v)
 	if s == nil || s.program == nil {
-		if !c.report.failedSince(before) && s != nil && s.Kind != kindAgent {
-			c.report.error(diag.WrongKind, v.place, "%s is of kind: %s, not Agent", quoted(v.text), s.Kind)
+		if !c.report.FailedSince(before) && s != nil && s.Kind != kindAgent {
+			c.report.Error(diag.WrongKind, v.Position, "%s is of kind: %s, not Agent", syntax.Quote(v.Text), s.Kind)
 		}
 		return
 	}
-	if !c.holds(s, v.place) {
+	if !c.holds(s, v.Position) {
 		return
 	}
 	if rel, err := filepath.Rel(c.dir, s.File); err == nil {
@@ -46,19 +47,19 @@ func (c *compiler) agentRef(v *value, where string, a *component.AgentRef) {
 
 // agentOf compiles the spec that a value names: a file, an agent in a file
 // (team.yaml#writer), or one in this file (#writer). nil = reported.
-func (c *compiler) agentOf(v *value) *Spec {
+func (c *compiler) agentOf(v *syntax.Node) *Spec {
 	name, agent := c.loader.files.cutAgent(v)
-	if name == "" && v.text != "" {
-		return c.compileInner(agent, v.place)
+	if name == "" && v.Text != "" {
+		return c.compileInner(agent, v.Position)
 	}
 	src := c.loader.specNamed(v, name)
 	if src == nil {
 		return nil
 	}
-	if src.agent = agent; c.loader.calls(src, v.place) {
+	if src.Agent = agent; c.loader.calls(src, v.Position) {
 		return nil
 	}
-	return c.loader.build(agentKey{name: src.whole()}, v.place, func() *Spec {
+	return c.loader.build(agentKey{name: src.PathWithAgent()}, v.Position, func() *Spec {
 		sub := c.loader.below()
 		s := sub.loadSource(src)
 		c.loader.read = append(c.loader.read, sub.read...)
@@ -68,13 +69,13 @@ func (c *compiler) agentOf(v *value) *Spec {
 
 // cutAgent parts what a value names from the agent in it; a file that is there
 // with a # in its name, or a folder with its spec.yaml, is meant as a whole.
-func (f *files) cutAgent(v *value) (file, agent string) {
-	file, agent = cutAgent(v.text)
+func (f *files) cutAgent(v *syntax.Node) (file, agent string) {
+	file, agent = cutAgent(v.Text)
 	if file == "" || agent == "" {
 		return file, agent
 	}
-	if abs, no := f.resolve(v.place.src, v.text); no == nil && (f.has(abs) || f.has(filepath.Join(abs, defaultFile))) {
-		return v.text, ""
+	if abs, no := f.resolve(v.Position.Source, v.Text); no == nil && (f.has(abs) || f.has(filepath.Join(abs, defaultFile))) {
+		return v.Text, ""
 	}
 	return file, agent
 }
@@ -89,7 +90,7 @@ func (l *loader) below() *loader {
 
 // within makes a program, which a value names, one of those within the one that
 // is compiled. It is a copy: other places may call the agent by another path.
-func (c *compiler) within(v *value, a *component.AgentRef, shared *engine.Program) {
+func (c *compiler) within(v *syntax.Node, a *component.AgentRef, shared *engine.Program) {
 	own := *shared
 	p := &own
 	p.File = a.File
@@ -102,27 +103,27 @@ func (c *compiler) within(v *value, a *component.AgentRef, shared *engine.Progra
 
 // embed puts the resolved spec of an agent beside its file's name, which is
 // then relative to the folder of the outer spec.
-func (c *compiler) embed(v *value, name string, p *engine.Program) {
+func (c *compiler) embed(v *syntax.Node, name string, p *engine.Program) {
 	file := *v
-	file.text = name
-	spec, err := fromJSON(&source{name: name, kind: resolved, text: p.Source})
+	file.Text = name
+	spec, err := syntax.ParseJSON(&syntax.Source{Name: name, Kind: syntax.Resolved, Text: p.Source})
 	if err != nil {
 		panic("the source of a program is no JSON: " + err.Error())
 	}
-	*v = value{place: v.place, kind: dict, entries: []*entry{{"file", v.place, &file}, {"spec", v.place, spec}}}
+	*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "file", Position: v.Position, Value: &file}, {Key: "spec", Position: v.Position, Value: spec}}}
 }
 
-func (c *compiler) resolvedAgent(v *value, a *component.AgentRef) {
-	spec := v.get("spec")
-	if a.File = textAt(v, "file"); spec == nil {
+func (c *compiler) resolvedAgent(v *syntax.Node, a *component.AgentRef) {
+	spec := v.Get("spec")
+	if a.File = syntax.TextOf(v, "file"); spec == nil {
 		return
 	}
 	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
-	key := agentKey{name: file, text: digest(spec.appendJSON(nil))}
-	s := c.loader.build(key, v.place, func() *Spec {
-		return c.loader.below().finish(spec, &source{name: a.File, kind: resolved, path: file})
+	key := agentKey{name: file, text: digest(spec.AppendJSON(nil))}
+	s := c.loader.build(key, v.Position, func() *Spec {
+		return c.loader.below().finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})
 	})
-	if s != nil && s.program != nil && c.holds(s, v.place) {
+	if s != nil && s.program != nil && c.holds(s, v.Position) {
 		c.within(v, a, s.program)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 const (
@@ -17,9 +18,9 @@ const (
 // agentKey says which agent is compiled: one with the same key has the same
 // program wherever it is called.
 type agentKey struct {
-	whole *value // the tree of the file that the agent is a part of; nil = a file's own spec
-	name  string // path#agent
-	text  string // of an agent in a resolved spec: its digest
+	whole *syntax.Node // the tree of the file that the agent is a part of; nil = a file's own spec
+	name  string       // path#agent
+	text  string       // of an agent in a resolved spec: its digest
 }
 
 // builtAgents are the agents that one compilation has compiled. Loaders of
@@ -27,7 +28,7 @@ type agentKey struct {
 type builtAgents map[agentKey]*Spec
 
 // build compiles an agent once. at is the place that calls it; nil = reported.
-func (l *loader) build(key agentKey, at place, compile func() *Spec) *Spec {
+func (l *loader) build(key agentKey, at syntax.Position, compile func() *Spec) *Spec {
 	s, done := l.built[key]
 	if !done {
 		s = compile()
@@ -42,10 +43,10 @@ func (l *loader) build(key agentKey, at place, compile func() *Spec) *Spec {
 }
 
 // calls reports a spec that is being compiled already, or is called too deep.
-func (l *loader) calls(src *source, at place) bool {
+func (l *loader) calls(src *syntax.Source, at syntax.Position) bool {
 	switch {
-	case slices.Contains(l.chain, src.whole()):
-		l.report.error(diag.Cycle, at, "%s calls itself: %s", l.files.name(src.whole()), l.route(append(slices.Clone(l.chain), src.whole())))
+	case slices.Contains(l.chain, src.PathWithAgent()):
+		l.report.Error(diag.Cycle, at, "%s calls itself: %s", l.files.name(src.PathWithAgent()), l.route(append(slices.Clone(l.chain), src.PathWithAgent())))
 	case len(l.chain) >= maxAgents:
 		l.tooDeep(at)
 	default:
@@ -54,16 +55,16 @@ func (l *loader) calls(src *source, at place) bool {
 	return true
 }
 
-func (l *loader) tooDeep(at place) {
-	l.report.error(diag.Cycle, at, "agents call agents more than %d deep", maxAgents)
+func (l *loader) tooDeep(at syntax.Position) {
+	l.report.Error(diag.Cycle, at, "agents call agents more than %d deep", maxAgents)
 }
 
 // holds counts an agent, and those within it, as a part of the program; false =
 // there are too many, which is reported.
-func (c *compiler) holds(s *Spec, at place) bool {
+func (c *compiler) holds(s *Spec, at syntax.Position) bool {
 	if c.callers+s.places > maxAgentPlaces {
 		if c.callers <= maxAgentPlaces {
-			c.report.error(diag.TooLarge, at, "the spec calls agents at more than %d places, those of the agents it calls included", maxAgentPlaces).
+			c.report.Error(diag.TooLarge, at, "the spec calls agents at more than %d places, those of the agents it calls included", maxAgentPlaces).
 				Hint = "call fewer agents, or let one agent call the others"
 		}
 		c.callers = maxAgentPlaces + 1

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -23,9 +24,9 @@ type Pass struct {
 	Uses map[string]bool
 	// Tools are the entries of tools, in the order of the spec.
 	Tools  []Tool
-	report *report
+	report *syntax.Report
 	files  *files
-	trials []*value // what Tried looks at, once tried is true
+	trials []*syntax.Node // what Tried looks at, once tried is true
 	tried  bool
 	unread bool // one of them cannot be read
 }
@@ -47,38 +48,38 @@ type Tool struct {
 
 // Warn reports at a place, and returns the entry for a hint.
 func (p *Pass) Warn(code diag.Code, at Place, format string, args ...any) *diag.Diagnostic {
-	return p.report.warn(code, at.at, format, args...)
+	return p.report.Warn(code, at.at, format, args...)
 }
 
 // Error is Warn for what makes the spec useless.
 func (p *Pass) Error(code diag.Code, at Place, format string, args ...any) *diag.Diagnostic {
-	return p.report.error(code, at.at, format, args...)
+	return p.report.Error(code, at.at, format, args...)
 }
 
 // Own says whether a place is in the file of the spec itself: what comes from a
 // file that several specs share may be there for another of them.
 func (p *Pass) Own(at Place) bool {
-	return at.at.src != nil && at.at.src.kind == specFile && at.Path == p.Spec.File
+	return at.at.Source != nil && at.at.Source.Kind == syntax.SpecFile && at.Path == p.Spec.File
 }
 
 // Overridden says whether a value, or a part of it, was given by a flag or the
 // environment: what that leaves without use is no mistake of the spec.
-func (p *Pass) Overridden(v Value) bool { return v.v.overridden() }
+func (p *Pass) Overridden(v Value) bool { return overridden(v.v) }
 
-func (v *value) overridden() bool {
+func overridden(v *syntax.Node) bool {
 	if v == nil {
 		return false
 	}
-	if v.src != nil && (v.src.kind == flagText || v.src.kind == envText) {
+	if v.Source != nil && (v.Source.Kind == syntax.Flag || v.Source.Kind == syntax.Environment) {
 		return true
 	}
-	for _, it := range v.items {
-		if it.overridden() {
+	for _, it := range v.Items {
+		if overridden(it) {
 			return true
 		}
 	}
-	for _, e := range v.entries {
-		if e.val.overridden() {
+	for _, e := range v.Entries {
+		if overridden(e.Value) {
 			return true
 		}
 	}
@@ -107,8 +108,8 @@ func (c *compiler) knownTools() []Tool {
 	out := make([]Tool, len(c.tools))
 	for i := range c.tools {
 		k := Tool{Spec: &c.tools[i]}
-		if e := c.doc.Tools.find(k.Spec.Name); e != nil {
-			k.Entry = Entry{e.key, e.place.shown(), Value{e.val}}
+		if e := c.doc.Tools.Find(k.Spec.Name); e != nil {
+			k.Entry = Entry{e.Key, shownPlace(e.Position), Value{e.Value}}
 		}
 		if built := c.builtTools[k.Spec.Name]; built != nil {
 			k.Info = built.Info()

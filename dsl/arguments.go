@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -17,22 +18,22 @@ func (c *compiler) arguments() {
 	for i := range c.tools {
 		of := c.calleesOf(&c.tools[i])
 		all = append(all, of...)
-		entry := c.doc.Tools.get(c.tools[i].Name)
-		c.misuses(entry.get("approval"), "approval", of)
-		overrides := entry.get("overrides")
+		entry := c.doc.Tools.Get(c.tools[i].Name)
+		c.misuses(entry.Get("approval"), "approval", of)
+		overrides := entry.Get("overrides")
 		if overrides == nil {
 			continue
 		}
-		for _, o := range overrides.entries {
-			c.misuses(o.val.get("approval"), "approval", calleesNamed(of, engine.MemberName(c.tools[i].Name, o.key)))
+		for _, o := range overrides.Entries {
+			c.misuses(o.Value.Get("approval"), "approval", calleesNamed(of, engine.MemberName(c.tools[i].Name, o.Key)))
 		}
 	}
 	c.callees = all
 	if c.doc.Guards == nil || c.library() {
 		return
 	}
-	for _, g := range c.doc.Guards.items {
-		c.misuses(g.get("when"), textAt(g, "at"), all)
+	for _, g := range c.doc.Guards.Items {
+		c.misuses(g.Get("when"), syntax.TextOf(g, "at"), all)
 	}
 }
 
@@ -56,10 +57,10 @@ func (c *compiler) calleesOf(t *engine.ToolSpec) []guard.Callee {
 	if _, many := built.(engine.Toolset); many {
 		return c.pinnedCallees(t.Name)
 	}
-	entry := c.doc.Tools.get(t.Name)
+	entry := c.doc.Tools.Get(t.Name)
 	k := guard.Callee{
 		Name: t.Name, Effect: string(t.Effect), Input: decodedSchema(built.Info().Input),
-		Texts: (t.Type == "command" || t.Type == "http") && entry.get("input_schema") == nil,
+		Texts: (t.Type == "command" || t.Type == "http") && entry.Get("input_schema") == nil,
 	}
 	for _, f := range t.With {
 		k.Fixed = append(k.Fixed, f.Name)
@@ -78,10 +79,10 @@ func (c *compiler) pinnedCallees(server string) (out []guard.Callee) {
 	}
 	for _, d := range pinned.Tools {
 		k := guard.Callee{Name: engine.MemberName(server, d.Name), Input: decodedSchema(d.Input)}
-		with := c.doc.Tools.get(server).get("overrides").get(d.Name).get("with")
+		with := c.doc.Tools.Get(server).Get("overrides").Get(d.Name).Get("with")
 		if with != nil {
-			for _, e := range with.entries {
-				k.Fixed = append(k.Fixed, e.key)
+			for _, e := range with.Entries {
+				k.Fixed = append(k.Fixed, e.Key)
 			}
 		}
 		out = append(out, k)
@@ -90,8 +91,8 @@ func (c *compiler) pinnedCallees(server string) (out []guard.Callee) {
 }
 
 // misuses reports what is wrong with the uses of arguments in an expression.
-func (c *compiler) misuses(v *value, place string, tools []guard.Callee) {
-	if v == nil || v.kind != text || v.kept() || len(tools) == 0 {
+func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Callee) {
+	if v == nil || v.Kind != syntax.Text || v.IsResolved() || len(tools) == 0 {
 		return
 	}
 	env, ok := c.guardEnv(place)
@@ -109,28 +110,28 @@ func (c *compiler) misuses(v *value, place string, tools []guard.Callee) {
 	if !c.library() && !c.free {
 		b["parameters"] = guard.Object(properties)
 	}
-	c.tell(v, guard.Misuses(v.text, env, b, tools), c.locked)
+	c.tell(v, guard.Misuses(v.Text, env, b, tools), c.locked)
 }
 
 // tell reports misuses in an expression. spec is the one whose project pins the
 // servers.
-func (c *compiler) tell(v *value, misuses []guard.Misuse, spec func() string) {
+func (c *compiler) tell(v *syntax.Node, misuses []guard.Misuse, spec func() string) {
 	for _, m := range misuses {
-		at := v.within(m.Offset)
+		at := v.PositionAt(m.Offset)
 		switch {
 		case m.Server != "":
 			c.untyped(at, m.Server, spec)
 		case m.Maybe:
-			c.report.warn(diag.OptionalName, at, "%s", m.Message).Advice = m.Advice
+			c.report.Warn(diag.OptionalName, at, "%s", m.Message).Advice = m.Advice
 		default:
-			c.report.error(diag.BadExpression, at, "%s", m.Message).Advice = m.Advice
+			c.report.Error(diag.BadExpression, at, "%s", m.Message).Advice = m.Advice
 		}
 	}
 }
 
 // untyped warns, once for a server, that expressions about arguments of its tools
 // are not checked. In a project with a lock checkPins says that it is not pinned.
-func (c *compiler) untyped(at place, server string, spec func() string) {
+func (c *compiler) untyped(at syntax.Position, server string, spec func() string) {
 	l := c.loader
 	if l.options.Pins == nil || l.pins() != nil || l.untyped[server] {
 		return
@@ -139,15 +140,15 @@ func (c *compiler) untyped(at place, server string, spec func() string) {
 		l.untyped = map[string]bool{}
 	}
 	l.untyped[server] = true
-	c.report.warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
+	c.report.Warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
 		Hint = "pexctl tools lock " + l.files.name(spec()) + " pins what it has now"
 }
 
 // tracedArguments checks what an expression says of the arguments of calls in a trace
 // against the tools of the specs that the trace may be of. What is wrong for some
 // of them only may be meant for the others.
-func (c *compiler) tracedArguments(v *value, place string) {
-	if v == nil || v.kind != text || len(c.against) == 0 {
+func (c *compiler) tracedArguments(v *syntax.Node, place string) {
+	if v == nil || v.Kind != syntax.Text || len(c.against) == 0 {
 		return
 	}
 	env, ok := c.guardEnv(place)
@@ -156,7 +157,7 @@ func (c *compiler) tracedArguments(v *value, place string) {
 	}
 	var wrong []guard.Misuse
 	for i, s := range c.against {
-		found := guard.Misuses(v.text, env, guard.Bounds{}, s.allCallees())
+		found := guard.Misuses(v.Text, env, guard.Bounds{}, s.allCallees())
 		if i == 0 {
 			wrong = found
 		}

@@ -12,26 +12,27 @@ import (
 	"github.com/pexctl/pex/dsl/jsonpath"
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/dsl/schema"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
 
 // template compiles a text with the namespaces of its tag and reports what is
 // wrong with it at its place. It is never nil.
-func (c *compiler) template(v *value, tag reflect.StructTag) *prompt.Template {
+func (c *compiler) template(v *syntax.Node, tag reflect.StructTag) *prompt.Template {
 	return c.templateOf(v, c.scope(tag.Get("vars")))
 }
 
 // templateOf is template with a scope that is known.
-func (c *compiler) templateOf(v *value, o prompt.Options) *prompt.Template {
-	o.Source = v.place.String()
-	t, problems := prompt.Parse(v.text, o)
+func (c *compiler) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template {
+	o.Source = v.Position.String()
+	t, problems := prompt.Parse(v.Text, o)
 	c.refers(t.Names())
 	for _, p := range problems {
 		code, severity := templateCode(p)
-		d := c.report.add(code, severity, v.within(p.Offset), "%s", p.Message)
+		d := c.report.Add(code, severity, v.PositionAt(p.Offset), "%s", p.Message)
 		if d.Advice = p.Advice; p.Code == prompt.UnknownName {
-			d.Advice = c.elsewhere(v.text[p.Offset:p.Offset+p.Length], p.Advice)
+			d.Advice = c.elsewhere(v.Text[p.Offset:p.Offset+p.Length], p.Advice)
 		}
 	}
 	if len(problems) == 0 {
@@ -132,9 +133,9 @@ func (c *compiler) knowledge(ns, name string, own []string) prompt.Knowledge {
 }
 
 // guardRef compiles an expression in the environment of its tag.
-func (c *compiler) guardRef(v *value, tag reflect.StructTag, g *component.GuardRef) {
-	g.Source = v.text
-	if slices.Contains(words(tag.Get("words")), v.text) {
+func (c *compiler) guardRef(v *syntax.Node, tag reflect.StructTag, g *component.GuardRef) {
+	g.Source = v.Text
+	if slices.Contains(words(tag.Get("words")), v.Text) {
 		return
 	}
 	env, ok := c.environment(tag.Get("env"))
@@ -144,21 +145,21 @@ func (c *compiler) guardRef(v *value, tag reflect.StructTag, g *component.GuardR
 	c.expression(v, env, words(tag.Get("words")), g)
 }
 
-func (c *compiler) expression(v *value, env guard.Env, alternatives []string, g *component.GuardRef) {
-	compiled, p := guard.Compile(v.text, env)
+func (c *compiler) expression(v *syntax.Node, env guard.Env, alternatives []string, g *component.GuardRef) {
+	compiled, p := guard.Compile(v.Text, env)
 	if p == nil {
 		g.Bind(compiled.Eval)
 		c.cutByComment(v, "expression")
-		c.asks(v.text)
+		c.asks(v.Text)
 		return
 	}
-	d := c.report.error(diag.BadExpression, v.within(p.Offset), "%s", p.Message)
+	d := c.report.Error(diag.BadExpression, v.PositionAt(p.Offset), "%s", p.Message)
 	d.Advice = p.Advice
-	switch near := diag.Nearest(v.text, alternatives); {
-	case strings.HasPrefix(v.comment, "#") && v.style == plain:
+	switch near := diag.Nearest(v.Text, alternatives); {
+	case strings.HasPrefix(v.Comment, "#") && v.Style == syntax.Plain:
 		d.Advice = diag.Advice{Hint: "everything behind a # is a comment: quote the expression"}
 	case near != "":
-		d.Advice = diag.DidYouMean(v.text, near, "")
+		d.Advice = diag.DidYouMean(v.Text, near, "")
 	}
 }
 
@@ -221,47 +222,31 @@ func (c *compiler) guardEnv(place string) (guard.Env, bool) {
 }
 
 // bindSchema compiles a schema and reports what is wrong with it.
-func (c *compiler) bindSchema(v *value, s *component.SchemaRef) {
+func (c *compiler) bindSchema(v *syntax.Node, s *component.SchemaRef) {
 	compiled, err := schema.Compile(s.JSON)
 	var problems schema.Problems
 	switch {
 	case errors.As(err, &problems):
 		for _, p := range problems {
-			c.report.error(diag.BadSchema, v.pointed(p.Path), "%s", p.Message).Hint = p.Hint
+			c.report.Error(diag.BadSchema, v.PointedAt(p.Path), "%s", p.Message).Hint = p.Hint
 		}
 	case err != nil:
-		c.report.error(diag.BadSchema, v.place, "%s", err)
+		c.report.Error(diag.BadSchema, v.Position, "%s", err)
 	default:
 		s.Bind(compiled)
 	}
 }
 
-// pointed is the place that a JSON pointer leads to, or the last on the way.
-func (v *value) pointed(pointer string) place { return v.down(pointer).place }
-
-// down is the value that a JSON pointer leads to, or the last on the way.
-func (v *value) down(pointer string) *value {
-	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-		if e := v.find(part); e != nil {
-			v = e.val
-		} else if i := atoi(part); v.kind == list && i < len(v.items) {
-			v = v.items[i]
-		}
-	}
-	return v
-}
-
 // filterRef compiles a JSONPath.
-func (c *compiler) filterRef(v *value, f *component.FilterRef) {
-	f.Source = v.text
-	compiled, err := jsonpath.Compile(v.text)
+func (c *compiler) filterRef(v *syntax.Node, f *component.FilterRef) {
+	f.Source = v.Text
+	compiled, err := jsonpath.Compile(v.Text)
 	var p *jsonpath.Problem
 	switch {
 	case errors.As(err, &p):
-		c.report.error(diag.BadPath, v.within(p.Offset), "%s", p.Message).Hint = p.Hint
+		c.report.Error(diag.BadPath, v.PositionAt(p.Offset), "%s", p.Message).Hint = p.Hint
 	case err != nil:
-		c.report.error(diag.BadPath, v.place, "%s", err)
+		c.report.Error(diag.BadPath, v.Position, "%s", err)
 	default:
 		f.Bind(compiled.Select)
 	}
@@ -269,10 +254,10 @@ func (c *compiler) filterRef(v *value, f *component.FilterRef) {
 
 // cutByComment warns when a # without a blank behind it ended a plain text: it
 // may have been meant to belong to it.
-func (c *compiler) cutByComment(v *value, what string) {
-	if v.style != plain || len(v.comment) < 2 || v.comment[0] != '#' || v.comment[1] == ' ' || v.src.kind == resolved {
+func (c *compiler) cutByComment(v *syntax.Node, what string) {
+	if v.Style != syntax.Plain || len(v.Comment) < 2 || v.Comment[0] != '#' || v.Comment[1] == ' ' || v.Source.Kind == syntax.Resolved {
 		return
 	}
-	c.report.warn(diag.CutByComment, v.within(len(v.text)), "the %s ends before %s, which YAML takes for a comment", what, quoted(v.comment)).
+	c.report.Warn(diag.CutByComment, v.PositionAt(len(v.Text)), "the %s ends before %s, which YAML takes for a comment", what, syntax.Quote(v.Comment)).
 		Hint = "quote the " + what + " if the # belongs to it; else put a blank behind the #"
 }

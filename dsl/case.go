@@ -11,26 +11,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
-// position is a place, for what outlives the compiler.
-func (p place) position() Position {
-	if p.src == nil {
+// positionOf is a place, for what outlives the compiler.
+func positionOf(p syntax.Position) Position {
+	if p.Source == nil {
 		return Position{}
 	}
-	return Position{File: p.src.name, Line: p.line, Column: p.col}
+	return Position{File: p.Source.Name, Line: p.Line, Column: p.Column}
 }
 
 // one reads a case; file takes the keys that only a case in a file of its own
 // has.
-func (t *tester) one(v *value, path string, file *caseFileKeys) {
+func (t *tester) one(v *syntax.Node, path string, file *caseFileKeys) {
 	free := t.compiler(nil)
-	if v.kind != dict {
+	if v.Kind != syntax.Map {
 		free.wrongType(v, path, "a case").Hint = "write {name: ..., run: {...}}"
 		return
 	}
-	set := append(slices.Clip(t.set), free.settings(v.get("set"), join(path, "set"))...)
+	set := append(slices.Clip(t.set), free.settings(v.Get("set"), join(path, "set"))...)
 	s := t.underTest(set)
 	c := t.compiler(s)
 	var k caseKeys
@@ -40,16 +41,16 @@ func (t *tester) one(v *value, path string, file *caseFileKeys) {
 		c.decode(v, path, &k)
 	}
 	out := Case{
-		Description: k.Description, Position: v.place.position(), Dir: t.tests.Dir, Spec: t.spec, Set: textsOf(set),
+		Description: k.Description, Position: positionOf(v.Position), Dir: t.tests.Dir, Spec: t.spec, Set: textsOf(set),
 		Render: c.rendered(s, k.Render), Given: c.given(k.Given, join(path, "given")),
 	}
 	out.Name = t.caseName(c, v, k.Name, path)
 	out.Parameters = t.parameters(c, s, v, &k, path)
-	out.Run = t.run(c, s, v.find("run"), k.Run, join(path, "run"))
+	out.Run = t.run(c, s, v.Find("run"), k.Run, join(path, "run"))
 	out.Golden = t.golden(c, v, &out, k.Golden)
-	out.Inject = c.injections(s, v.get("inject"), k.Inject)
+	out.Inject = c.injections(s, v.Get("inject"), k.Inject)
 	out.Checks = c.caseChecks(s, &k, path)
-	out.Redact = c.redactions(v.get("redact"), k.Redact)
+	out.Redact = c.redactions(v.Get("redact"), k.Redact)
 	c.idle(v, &k, path)
 	t.tests.Cases = append(t.tests.Cases, out)
 }
@@ -71,10 +72,10 @@ const maxCaseName = 200
 
 // caseName is the name of a case: that of its folder where it says none. It is
 // unique among the cases of the file, and so is what it is called in paths.
-func (t *tester) caseName(c *compiler, v *value, name, path string) string {
-	at := v.place
-	if e := v.find("name"); e != nil {
-		at = e.val.place
+func (t *tester) caseName(c *compiler, v *syntax.Node, name, path string) string {
+	at := v.Position
+	if e := v.Find("name"); e != nil {
+		at = e.Value.Position
 	}
 	if name == "" && t.own {
 		name = filepath.Base(t.tests.Dir)
@@ -82,18 +83,18 @@ func (t *tester) caseName(c *compiler, v *value, name, path string) string {
 	slug := Slug(name)
 	switch {
 	case name == "":
-		t.report.error(diag.MissingKey, at, "%s has no name", c.called(path)).Hint = "say what it shows: name: finds the cause"
+		t.report.Error(diag.MissingKey, at, "%s has no name", c.called(path)).Hint = "say what it shows: name: finds the cause"
 		return ""
 	case slug == "" || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > maxCaseName:
-		t.report.error(diag.BadName, at, "%s cannot be the name of a case", quoted(name)).Hint = "write a few words on one line"
+		t.report.Error(diag.BadName, at, "%s cannot be the name of a case", syntax.Quote(name)).Hint = "write a few words on one line"
 		return name
 	}
 	if first, ok := t.names[name]; ok {
-		t.report.error(diag.DuplicateKey, at, "the case %s is already there at %s", quoted(name), where(first)).Hint = "rename one of them"
+		t.report.Error(diag.DuplicateKey, at, "the case %s is already there at %s", syntax.Quote(name), syntax.Where(first)).Hint = "rename one of them"
 		return name
 	}
 	if other, ok := t.slugs[slug]; ok {
-		t.report.error(diag.DuplicateKey, at, "the cases %s and %s are both called %s in paths", quoted(other), quoted(name), slug).Hint = "rename one of them"
+		t.report.Error(diag.DuplicateKey, at, "the cases %s and %s are both called %s in paths", syntax.Quote(other), syntax.Quote(name), slug).Hint = "rename one of them"
 	}
 	t.names[name], t.slugs[slug] = at, name
 	return name
@@ -130,15 +131,15 @@ var devices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
 
 // parameters are those of the file and, over them, of the case. They are held
 // against what the spec declares.
-func (t *tester) parameters(c *compiler, s *Spec, v *value, k *caseKeys, path string) map[string]any {
+func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *caseKeys, path string) map[string]any {
 	out := map[string]any{}
-	take := func(section *value, path string) {
+	take := func(section *syntax.Node, path string) {
 		section = c.section(path, section)
-		for _, e := range section.entries {
+		for _, e := range section.Entries {
 			if s != nil {
 				c.parameterValue(s, e, path)
 			}
-			out[e.key] = engine.PlainJSON(e.val.appendJSON(nil))
+			out[e.Key] = engine.PlainJSON(e.Value.AppendJSON(nil))
 		}
 	}
 	take(t.params, "parameters")
@@ -148,7 +149,7 @@ func (t *tester) parameters(c *compiler, s *Spec, v *value, k *caseKeys, path st
 	}
 	for _, p := range s.program.Parameters {
 		if _, given := out[p.Name]; !given && p.Required && p.Default == nil {
-			t.report.error(diag.MissingKey, v.place, "%s runs the agent without the parameter %s, which is required", c.called(path), p.Name).
+			t.report.Error(diag.MissingKey, v.Position, "%s runs the agent without the parameter %s, which is required", c.called(path), p.Name).
 				Hint = "write parameters: {" + p.Name + ": ...}"
 		}
 	}
@@ -156,30 +157,30 @@ func (t *tester) parameters(c *compiler, s *Spec, v *value, k *caseKeys, path st
 }
 
 // parameterValue checks a value that is passed to a spec.
-func (c *compiler) parameterValue(s *Spec, e *entry, path string) {
-	p := parameter(s.program, e.key)
+func (c *compiler) parameterValue(s *Spec, e *syntax.Entry, path string) {
+	p := parameter(s.program, e.Key)
 	if p == nil {
 		names := make([]string, len(s.program.Parameters))
 		for i, p := range s.program.Parameters {
 			names[i] = p.Name
 		}
-		c.report.error(diag.UnknownName, e.place, "%s has no parameter %s", c.loader.files.name(s.File), quoted(e.key)).Advice = diag.Suggest(e.key, names)
+		c.report.Error(diag.UnknownName, e.Position, "%s has no parameter %s", c.loader.files.name(s.File), syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
 		return
 	}
-	if c.rounded(e.val, path+"."+e.key, diag.WrongType) {
+	if c.rounded(e.Value, path+"."+e.Key, diag.WrongType) {
 		return
 	}
-	if err := p.Check.Validate(e.val.exact()); err != nil {
-		c.report.error(diag.WrongType, e.val.place, "%s.%s does not fit: %s", path, e.key, strings.TrimPrefix(err.Error(), "/: "))
+	if err := p.Check.Validate(e.Value.JSONValue()); err != nil {
+		c.report.Error(diag.WrongType, e.Value.Position, "%s.%s does not fit: %s", path, e.Key, strings.TrimPrefix(err.Error(), "/: "))
 	}
 }
 
 // golden is where the golden files of a case are.
-func (t *tester) golden(c *compiler, v *value, k *Case, written string) string {
-	if e := v.get("golden"); e != nil && written != "" {
+func (t *tester) golden(c *compiler, v *syntax.Node, k *Case, written string) string {
+	if e := v.Get("golden"); e != nil && written != "" {
 		abs, ok := c.below(e, written)
 		if ok && strings.HasSuffix(written, ".md") && (len(k.Render) != 1 || k.Run != nil) {
-			t.report.error(diag.WrongType, e.place, "golden wants a folder: more than one prompt is compared").Hint = "write golden: " + strings.TrimSuffix(written, ".md")
+			t.report.Error(diag.WrongType, e.Position, "golden wants a folder: more than one prompt is compared").Hint = "write golden: " + strings.TrimSuffix(written, ".md")
 		}
 		return abs
 	}
@@ -202,39 +203,39 @@ func (t *tester) golden(c *compiler, v *value, k *Case, written string) string {
 }
 
 // idle reports a case that does nothing, and what only a run has a use for.
-func (c *compiler) idle(v *value, k *caseKeys, path string) {
-	if k.Run != nil || v.find("run") != nil {
+func (c *compiler) idle(v *syntax.Node, k *caseKeys, path string) {
+	if k.Run != nil || v.Find("run") != nil {
 		return
 	}
-	if v.get("render") == nil {
-		c.report.error(diag.MissingKey, v.place, "%s does nothing: it has neither render nor run", c.called(path)).
+	if v.Get("render") == nil {
+		c.report.Error(diag.MissingKey, v.Position, "%s does nothing: it has neither render nor run", c.called(path)).
 			Hint = "render: planner compares a prompt, run: {} runs the agent"
 	}
 	for _, key := range []string{"expect", "trajectory", "checks", "inject"} {
-		if e := v.find(key); e != nil && e.val.kind != null {
-			c.report.error(diag.MissingKey, e.place, "%s has %s, but no run", c.called(path), key).Hint = "write run: {...}"
+		if e := v.Find(key); e != nil && e.Value.Kind != syntax.Null {
+			c.report.Error(diag.MissingKey, e.Position, "%s has %s, but no run", c.called(path), key).Hint = "write run: {...}"
 		}
 	}
 }
 
 // redactions checks what is not the same on every run.
-func (c *compiler) redactions(v *value, keys []redactKeys) []Redact {
+func (c *compiler) redactions(v *syntax.Node, keys []redactKeys) []Redact {
 	out := make([]Redact, 0, len(keys))
 	for i, k := range keys {
-		at := v.items[i]
+		at := v.Items[i]
 		switch {
 		case (k.Pattern == "") == (k.Path == ""):
-			c.report.error(diag.Exclusive, at.place, "redact[%d] wants pattern or path", i).Hint = "write {name: id, pattern: 'r-[0-9a-f]+'}"
+			c.report.Error(diag.Exclusive, at.Position, "redact[%d] wants pattern or path", i).Hint = "write {name: id, pattern: 'r-[0-9a-f]+'}"
 		case k.Pattern != "":
 			if _, err := regexp.Compile(k.Pattern); err != nil {
-				c.report.error(diag.BadPattern, at.get("pattern").place, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
+				c.report.Error(diag.BadPattern, at.Get("pattern").Position, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
 					Hint = "the syntax is RE2; in YAML single quotes keep the backslashes"
 			}
 		case !strings.HasPrefix(k.Path, "/"):
-			c.report.error(diag.BadPath, at.get("path").place, "%s is no JSON pointer", quoted(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
+			c.report.Error(diag.BadPath, at.Get("path").Position, "%s is no JSON pointer", syntax.Quote(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
 		}
 		if k.Name != "" && !redactName.MatchString(k.Name) {
-			c.report.error(diag.BadName, at.get("name").place, "%s cannot be the name of what is redacted", quoted(k.Name)).Hint = "names are letters, digits, _ and -"
+			c.report.Error(diag.BadName, at.Get("name").Position, "%s cannot be the name of what is redacted", syntax.Quote(k.Name)).Hint = "names are letters, digits, _ and -"
 		}
 		out = append(out, Redact(k))
 	}

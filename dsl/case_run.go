@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -15,41 +17,41 @@ import (
 const withHistory = "planner_with_history"
 
 // rendered lists the nodes whose prompts a case compares.
-func (c *compiler) rendered(s *Spec, v *value) []string {
+func (c *compiler) rendered(s *Spec, v *syntax.Node) []string {
 	switch {
-	case v == nil || v.kind == null:
+	case v == nil || v.Kind == syntax.Null:
 		return nil
-	case v.kind == text && v.text == "all":
+	case v.Kind == syntax.Text && v.Text == "all":
 		return s.prompters()
-	case v.kind == text:
+	case v.Kind == syntax.Text:
 		c.renderable(s, v)
-		return []string{v.text}
-	case v.kind != list || len(v.items) == 0:
+		return []string{v.Text}
+	case v.Kind != syntax.List || len(v.Items) == 0:
 		c.wrongType(v, "render", "the name of a node, a list of names, or all")
 		return nil
 	}
 	var out []string
-	for _, it := range v.items {
+	for _, it := range v.Items {
 		switch {
-		case it.kind != text:
+		case it.Kind != syntax.Text:
 			c.wrongType(it, "render", "names of nodes")
 			continue
-		case slices.Contains(out, it.text):
-			c.report.error(diag.DuplicateKey, it.place, "the node %s stands twice", quoted(it.text))
+		case slices.Contains(out, it.Text):
+			c.report.Error(diag.DuplicateKey, it.Position, "the node %s stands twice", syntax.Quote(it.Text))
 			continue
 		}
 		c.renderable(s, it)
-		out = append(out, it.text)
+		out = append(out, it.Text)
 	}
 	return out
 }
 
 // renderable checks the name of a node with a prompt.
-func (c *compiler) renderable(s *Spec, v *value) {
+func (c *compiler) renderable(s *Spec, v *syntax.Node) {
 	if s == nil {
 		return
 	}
-	name := v.text
+	name := v.Text
 	if name == withHistory {
 		name = planner
 	}
@@ -58,7 +60,7 @@ func (c *compiler) renderable(s *Spec, v *value) {
 	}
 	if _, ok := s.program.Nodes[name].(engine.Prompter); !ok {
 		names := s.prompters()
-		c.report.error(diag.UnknownNode, v.place, "%s has no node %s with a prompt", c.loader.files.name(s.File), quoted(v.text)).Advice = diag.Suggest(v.text, names)
+		c.report.Error(diag.UnknownNode, v.Position, "%s has no node %s with a prompt", c.loader.files.name(s.File), syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	}
 }
 
@@ -98,44 +100,44 @@ func jsonKeys(t reflect.Type) (out []string) {
 }
 
 // given is a state as JSON: inline, or of a file.
-func (c *compiler) given(v *value, path string) json.RawMessage {
+func (c *compiler) given(v *syntax.Node, path string) json.RawMessage {
 	if v == nil {
 		return nil
 	}
 	if key, name := pointer(v); key == "file" {
-		src := c.open(v.entries[0].val, name)
+		src := c.open(v.Entries[0].Value, name)
 		if src == nil {
 			return nil
 		}
-		if v = parse(src, c.report); v == nil {
+		if v = syntax.Parse(src, c.report); v == nil {
 			return nil
 		}
 	}
-	if v.kind != dict {
+	if v.Kind != syntax.Map {
 		c.wrongType(v, path, "a state in the shape of a result").Hint = "write {steps: [...]}, or {file: state.yaml}"
 		return nil
 	}
-	for _, e := range v.entries {
-		if !slices.Contains(givenKeys, e.key) {
-			c.report.error(diag.UnknownKey, e.place, "a state has no key %s", quoted(e.key)).Advice = diag.Suggest(e.key, givenKeys)
+	for _, e := range v.Entries {
+		if !slices.Contains(givenKeys, e.Key) {
+			c.report.Error(diag.UnknownKey, e.Position, "a state has no key %s", syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, givenKeys)
 			continue
 		}
-		if t, ok := stateTypes[e.key]; ok {
-			c.shaped(e.val, e.key, t)
+		if t, ok := stateTypes[e.Key]; ok {
+			c.shaped(e.Value, e.Key, t)
 		}
 	}
-	return v.appendJSON(nil)
+	return v.AppendJSON(nil)
 }
 
 // run reads who answers in place of the world.
-func (t *tester) run(c *compiler, s *Spec, at *entry, k *runKeys, path string) *CaseRun {
+func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *runKeys, path string) *CaseRun {
 	if k == nil {
 		return nil
 	}
-	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: at.place.position()}
-	switch e := at.val.get("cassette"); {
+	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: positionOf(at.Position)}
+	switch e := at.Value.Get("cassette"); {
 	case e != nil && k.Cassette != "" && k.Replies != nil:
-		t.report.error(diag.Exclusive, e.place, "run has a cassette and replies: only one can answer").Hint = "remove one of them"
+		t.report.Error(diag.Exclusive, e.Position, "run has a cassette and replies: only one can answer").Hint = "remove one of them"
 	case e != nil && k.Cassette != "":
 		out.Cassette, _ = c.below(e, k.Cassette)
 	case t.own && k.Replies == nil:
@@ -149,20 +151,20 @@ func (t *tester) run(c *compiler, s *Spec, at *entry, k *runKeys, path string) *
 }
 
 // replies decodes a script, as the provider scripted takes it.
-func (c *compiler) replies(v *value, path string) any {
+func (c *compiler) replies(v *syntax.Node, path string) any {
 	if v == nil {
 		return nil
 	}
 	f, ok := c.loader.options.Catalog.Models.Find("scripted")
 	if !ok {
-		c.report.error(diag.UnknownType, v.place, "there is no provider scripted to give replies")
+		c.report.Error(diag.UnknownType, v.Position, "there is no provider scripted to give replies")
 		return nil
 	}
 	config, script := f.Config(), v
-	if v.kind == list {
-		script = &value{place: v.place, kind: dict, entries: []*entry{{"replies", v.place, v}}}
+	if v.Kind == syntax.List {
+		script = &syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "replies", Position: v.Position, Value: v}}}
 	}
-	if script.kind != dict {
+	if script.Kind != syntax.Map {
 		c.wrongType(v, path+".replies", "a list of replies, or {file: path}")
 		return nil
 	}
@@ -171,68 +173,68 @@ func (c *compiler) replies(v *value, path string) any {
 }
 
 // toolAnswers reads what tools give without being called.
-func (c *compiler) toolAnswers(s *Spec, v *value, path string) map[string][]ToolAnswer {
-	entries := c.section(path, v).entries
+func (c *compiler) toolAnswers(s *Spec, v *syntax.Node, path string) map[string][]ToolAnswer {
+	entries := c.section(path, v).Entries
 	if len(entries) == 0 {
 		return nil
 	}
 	out := make(map[string][]ToolAnswer, len(entries))
 	for _, e := range entries {
-		c.toolWord(s, &value{place: e.place}, e.key, diag.Error)
-		if e.val.kind != list {
-			out[e.key] = []ToolAnswer{c.toolAnswer(e.val, path+"."+e.key)}
+		c.toolWord(s, &syntax.Node{Position: e.Position}, e.Key, diag.Error)
+		if e.Value.Kind != syntax.List {
+			out[e.Key] = []ToolAnswer{c.toolAnswer(e.Value, path+"."+e.Key)}
 			continue
 		}
-		if len(e.val.items) == 0 {
-			c.report.error(diag.OutOfBounds, e.val.place, "%s.%s wants at least 1 answer", path, e.key).Hint = "an empty list as its result is [{result: []}]"
+		if len(e.Value.Items) == 0 {
+			c.report.Error(diag.OutOfBounds, e.Value.Position, "%s.%s wants at least 1 answer", path, e.Key).Hint = "an empty list as its result is [{result: []}]"
 		}
-		for i, it := range e.val.items {
-			out[e.key] = append(out[e.key], c.toolAnswer(it, path+"."+e.key+"["+itoa(i)+"]"))
+		for i, it := range e.Value.Items {
+			out[e.Key] = append(out[e.Key], c.toolAnswer(it, path+"."+e.Key+"["+strconv.Itoa(i)+"]"))
 		}
 	}
 	return out
 }
 
 // toolAnswer is {result: value}, {error: text}, or the value itself.
-func (c *compiler) toolAnswer(v *value, path string) ToolAnswer {
-	result, failure := v.find("result"), v.find("error")
-	if v.kind == dict && len(v.entries) == 2 && result != nil && failure != nil {
-		c.report.error(diag.Exclusive, v.place, "%s has result and error: a call gives one of them", path)
+func (c *compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
+	result, failure := v.Find("result"), v.Find("error")
+	if v.Kind == syntax.Map && len(v.Entries) == 2 && result != nil && failure != nil {
+		c.report.Error(diag.Exclusive, v.Position, "%s has result and error: a call gives one of them", path)
 		return ToolAnswer{}
 	}
 	switch {
-	case v.kind != dict || len(v.entries) != 1:
+	case v.Kind != syntax.Map || len(v.Entries) != 1:
 	case failure != nil:
 		var a ToolAnswer
-		c.value(failure.val, path+".error", "", reflect.ValueOf(&a.Error).Elem())
-		if a.Error == "" && failure.val.kind == text {
-			c.report.error(diag.NotAllowed, failure.val.place, "%s.error is empty", path).Hint = "say what the tool would: timeout"
+		c.value(failure.Value, path+".error", "", reflect.ValueOf(&a.Error).Elem())
+		if a.Error == "" && failure.Value.Kind == syntax.Text {
+			c.report.Error(diag.NotAllowed, failure.Value.Position, "%s.error is empty", path).Hint = "say what the tool would: timeout"
 		}
 		return a
 	case result != nil:
-		v = result.val
+		v = result.Value
 	}
-	return ToolAnswer{Result: engine.PlainJSON(v.appendJSON(nil))}
+	return ToolAnswer{Result: engine.PlainJSON(v.AppendJSON(nil))}
 }
 
 // ofTools are the faults that a tool's call can have.
 var ofTools = []InjectedError{InjectTimeout, Inject429, Inject500, InjectBadJSON}
 
 // injections checks faults.
-func (c *compiler) injections(s *Spec, v *value, keys []injectKeys) []Inject {
+func (c *compiler) injections(s *Spec, v *syntax.Node, keys []injectKeys) []Inject {
 	out := make([]Inject, 0, len(keys))
 	for i, k := range keys {
-		at := v.items[i]
-		in := Inject{Tool: k.Tool, Role: k.Role, Call: k.Call, Error: InjectedError(k.Error), Position: at.place.position()}
+		at := v.Items[i]
+		in := Inject{Tool: k.Tool, Role: k.Role, Call: k.Call, Error: InjectedError(k.Error), Position: positionOf(at.Position)}
 		switch {
-		case at.get("tool") != nil && at.get("role") != nil:
-			c.report.error(diag.Exclusive, at.place, "inject[%d] has tool and role: a fault is of one of them", i)
-		case at.get("tool") == nil && at.get("role") == nil:
-			c.report.error(diag.MissingKey, at.place, "inject[%d] has no tool or role", i).Hint = "say whose call fails"
+		case at.Get("tool") != nil && at.Get("role") != nil:
+			c.report.Error(diag.Exclusive, at.Position, "inject[%d] has tool and role: a fault is of one of them", i)
+		case at.Get("tool") == nil && at.Get("role") == nil:
+			c.report.Error(diag.MissingKey, at.Position, "inject[%d] has no tool or role", i).Hint = "say whose call fails"
 		case in.Tool != "":
-			c.toolWord(s, at.get("tool"), in.Tool, diag.Error)
+			c.toolWord(s, at.Get("tool"), in.Tool, diag.Error)
 			if in.Error != "" && !slices.Contains(ofTools, in.Error) {
-				c.report.error(diag.NotAllowed, at.get("error").place, "the call of a tool cannot end in %s", in.Error).Hint = "there are timeout, 429, 500, bad_json"
+				c.report.Error(diag.NotAllowed, at.Get("error").Position, "the call of a tool cannot end in %s", in.Error).Hint = "there are timeout, 429, 500, bad_json"
 			}
 		}
 		out = append(out, in)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -31,13 +32,13 @@ func (c *compiler) checkUse(named []string) {
 func (c *compiler) checkPrices() {
 	const hint = "with the provider's prices in USD per million tokens (0 where it is free), or name a file of prices by --prices"
 	for _, name := range c.program.Unpriced {
-		c.report.error(diag.NoCost, c.llmValues[name].place, "limits.max_cost cannot hold: the llm %s has no price", name).
+		c.report.Error(diag.NoCost, c.llmValues[name].Position, "limits.max_cost cannot hold: the llm %s has no price", name).
 			Hint = "add cost: {input: 0.4, output: 1.6} " + hint
 	}
-	at := c.tree.get("limits").get("max_cost")
+	at := c.tree.Get("limits").Get("max_cost")
 	for _, p := range agentsWithin(c.program) {
 		for _, name := range p.Unpriced {
-			c.report.error(diag.NoCost, at.place, "limits.max_cost cannot hold: the llm %s of the agent %s has no price", name, p.Name).
+			c.report.Error(diag.NoCost, at.Position, "limits.max_cost cannot hold: the llm %s of the agent %s has no price", name, p.Name).
 				Hint = "add cost: {input: 0.4, output: 1.6} to it in " + p.File + " " + hint
 		}
 	}
@@ -57,38 +58,38 @@ func (c *compiler) toolNames(all []built) {
 		switch b.typ {
 		case executor:
 			for _, key := range []string{"tools", "exclude_tools"} {
-				if v := b.value.get(key); v != nil {
-					for _, it := range v.items {
+				if v := b.value.Get(key); v != nil {
+					for _, it := range v.Items {
 						c.toolName(it)
 					}
 				}
 			}
 		case "tool":
-			if v := b.value.get("tool"); v != nil {
+			if v := b.value.Get("tool"); v != nil {
 				c.toolName(v)
 			}
 		}
 	}
 }
 
-func (c *compiler) toolName(v *value) {
-	if v.kind != text || c.doc.Tools != nil && c.doc.Tools.kind != dict && c.doc.Tools.kind != null {
+func (c *compiler) toolName(v *syntax.Node) {
+	if v.Kind != syntax.Text || c.doc.Tools != nil && c.doc.Tools.Kind != syntax.Map && c.doc.Tools.Kind != syntax.Null {
 		return // tools that are no mapping were told of
 	}
-	names := c.doc.Tools.keys()
-	served, members := c.serverTools(v.text)
-	_, err := path.Match(v.text, "")
+	names := c.doc.Tools.Keys()
+	served, members := c.serverTools(v.Text)
+	_, err := path.Match(v.Text, "")
 	switch {
 	case err != nil:
-		c.report.error(diag.UnknownTool, v.place, "%s is no pattern: a [ is not closed", quoted(v.text))
-	case strings.Contains(v.text, "__") && served:
-	case len(members) > 0 && strings.Contains(v.text, "__"):
-		c.report.error(diag.UnknownTool, v.place, "no tool that is pinned is called %s", quoted(v.text)).Advice = diag.Suggest(v.text, members)
-	case matches(v.text, names):
-	case !strings.ContainsAny(v.text, "*?["):
-		c.report.error(diag.UnknownTool, v.place, "no tool is called %s", quoted(v.text)).Advice = diag.Suggest(v.text, names)
+		c.report.Error(diag.UnknownTool, v.Position, "%s is no pattern: a [ is not closed", syntax.Quote(v.Text))
+	case strings.Contains(v.Text, "__") && served:
+	case len(members) > 0 && strings.Contains(v.Text, "__"):
+		c.report.Error(diag.UnknownTool, v.Position, "no tool that is pinned is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, members)
+	case matches(v.Text, names):
+	case !strings.ContainsAny(v.Text, "*?["):
+		c.report.Error(diag.UnknownTool, v.Position, "no tool is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	default:
-		c.report.error(diag.UnknownTool, v.place, "the pattern %s matches no tool", quoted(v.text)).Advice = meantBy(v.text, names)
+		c.report.Error(diag.UnknownTool, v.Position, "the pattern %s matches no tool", syntax.Quote(v.Text)).Advice = meantBy(v.Text, names)
 	}
 }
 

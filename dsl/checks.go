@@ -2,9 +2,11 @@ package dsl
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // The types of checks that the language itself knows.
@@ -17,31 +19,31 @@ const (
 // those that are written out.
 func (c *compiler) caseChecks(s *Spec, k *caseKeys, path string) []Check {
 	var out []Check
-	var values []*value
-	take := func(v *value, path string) {
+	var values []*syntax.Node
+	take := func(v *syntax.Node, path string) {
 		if check, ok := c.written(s, v, path); ok {
 			out, values = append(out, check), append(values, v)
 		}
 	}
 	for i, v := range k.Expect {
-		path := join(path, "expect["+itoa(i)+"]")
-		if v.kind != text && v.kind != boolean {
+		path := join(path, "expect["+strconv.Itoa(i)+"]")
+		if v.Kind != syntax.Text && v.Kind != syntax.Bool {
 			c.wrongType(v, path, "an expression").Hint = expressionHint(v, "other checks stand under checks")
 			continue
 		}
 		take(v, path)
 	}
 	if v := k.Trajectory; v != nil {
-		if v.kind != dict {
+		if v.Kind != syntax.Map {
 			c.wrongType(v, join(path, trajectoryCheck), "a mapping").Hint = "write {tools: [...]}"
 		} else {
-			whole := v.shallow()
-			whole.set("type", v.place, &value{place: v.place, kind: text, text: trajectoryCheck})
+			whole := v.Shallow()
+			whole.Set("type", v.Position, &syntax.Node{Position: v.Position, Kind: syntax.Text, Text: trajectoryCheck})
 			take(whole, join(path, trajectoryCheck))
 		}
 	}
 	for i, v := range k.Checks {
-		take(v, join(path, "checks["+itoa(i)+"]"))
+		take(v, join(path, "checks["+strconv.Itoa(i)+"]"))
 	}
 	c.nameChecks(out, values)
 	return out
@@ -50,26 +52,26 @@ func (c *compiler) caseChecks(s *Spec, k *caseKeys, path string) []Check {
 // written reads one check: text is an expression, else a mapping with the keys
 // that all checks have and those of its type. Text becomes such a mapping in
 // the tree.
-func (c *compiler) written(s *Spec, v *value, path string) (Check, bool) {
-	if v.kind == text || v.kind == boolean {
+func (c *compiler) written(s *Spec, v *syntax.Node, path string) (Check, bool) {
+	if v.Kind == syntax.Text || v.Kind == syntax.Bool {
 		that := *v
-		*v = value{place: v.place, kind: dict, entries: []*entry{
-			{"type", v.place, &value{place: v.place, kind: text, text: exprCheck}}, {"that", v.place, &that},
+		*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{
+			{Key: "type", Position: v.Position, Value: &syntax.Node{Position: v.Position, Kind: syntax.Text, Text: exprCheck}}, {Key: "that", Position: v.Position, Value: &that},
 		}}
 	}
-	if v.kind != dict {
+	if v.Kind != syntax.Map {
 		c.wrongType(v, path, "a check").Hint = "write an expression, or {type: ..., ...}"
 		return Check{}, false
 	}
-	typ := v.get("type")
+	typ := v.Get("type")
 	if typ == nil {
-		c.report.error(diag.MissingKey, v.place, "%s has no type", path).Hint = expressionHint(v, "write {type: contains, ...}, or an expression as text")
+		c.report.Error(diag.MissingKey, v.Position, "%s has no type", path).Hint = expressionHint(v, "write {type: contains, ...}, or an expression as text")
 		return Check{}, false
 	}
 	all := c.loader.options.Checks
-	b, ok := all.Find(typ.text)
+	b, ok := all.Find(typ.Text)
 	if !ok {
-		c.report.error(diag.UnknownType, typ.place, "there is no check %s", quoted(typ.text)).Advice = diag.Suggest(typ.text, all.Types())
+		c.report.Error(diag.UnknownType, typ.Position, "there is no check %s", syntax.Quote(typ.Text)).Advice = diag.Suggest(typ.Text, all.Types())
 		return Check{}, false
 	}
 	k, config := defaultCheck(), b.Config()
@@ -78,16 +80,16 @@ func (c *compiler) written(s *Spec, v *value, path string) (Check, bool) {
 	case trajectoryCheck:
 		c.expectedTools(s, v)
 	case exprCheck:
-		c.tracedTools(s, v.get("that"))
-		c.tracedArguments(v.get("that"), "checks")
+		c.tracedTools(s, v.Get("that"))
+		c.tracedArguments(v.Get("that"), "checks")
 	}
-	return Check{Type: k.Type, Name: k.Name, Weight: k.Weight, Negate: k.Not, Config: config, Position: v.place.position()}, true
+	return Check{Type: k.Type, Name: k.Name, Weight: k.Weight, Negate: k.Not, Config: config, Position: positionOf(v.Position)}, true
 }
 
 // expressionHint is for a mapping that may be an expression without quotes,
 // which YAML took apart at a colon.
-func expressionHint(v *value, hint string) string {
-	if v.kind == dict && len(v.entries) == 1 && strings.ContainsAny(v.entries[0].key, " .") {
+func expressionHint(v *syntax.Node, hint string) string {
+	if v.Kind == syntax.Map && len(v.Entries) == 1 && strings.ContainsAny(v.Entries[0].Key, " .") {
 		return "an expression with a colon in it wants quotes"
 	}
 	return hint
@@ -95,15 +97,15 @@ func expressionHint(v *value, hint string) string {
 
 // nameChecks gives checks without a name their type, numbered where it stands
 // twice, and expressions what they say. Two of one name cannot be told apart.
-func (c *compiler) nameChecks(checks []Check, values []*value) {
-	taken := map[string]place{}
+func (c *compiler) nameChecks(checks []Check, values []*syntax.Node) {
+	taken := map[string]syntax.Position{}
 	for i, check := range checks {
 		if check.Name == "" {
 			continue
 		}
-		at := values[i].get("name").place
+		at := values[i].Get("name").Position
 		if first, ok := taken[check.Name]; ok {
-			c.report.error(diag.DuplicateKey, at, "the check %s is already there at %s", quoted(check.Name), where(first)).Hint = "rename one of them"
+			c.report.Error(diag.DuplicateKey, at, "the check %s is already there at %s", syntax.Quote(check.Name), syntax.Where(first)).Hint = "rename one of them"
 			continue
 		}
 		taken[check.Name] = at
@@ -111,17 +113,17 @@ func (c *compiler) nameChecks(checks []Check, values []*value) {
 	for i := range checks {
 		first, mark := checks[i].Type, "_"
 		if first == exprCheck {
-			first, mark = said(&checks[i], values[i].get("that")), " #"
+			first, mark = said(&checks[i], values[i].Get("that")), " #"
 		}
 		name := first
 		for n := 2; checks[i].Name == ""; n++ {
 			if _, ok := taken[name]; !ok {
 				checks[i].Name = name
 			} else {
-				name = first + mark + itoa(n)
+				name = first + mark + strconv.Itoa(n)
 			}
 		}
-		taken[checks[i].Name] = values[i].place
+		taken[checks[i].Name] = values[i].Position
 	}
 }
 
@@ -129,11 +131,11 @@ func (c *compiler) nameChecks(checks []Check, values []*value) {
 const longestSaid = 40
 
 // said is an expression on one line, its end cut off where it is long.
-func said(c *Check, v *value) string {
-	if v == nil || strings.TrimSpace(v.text) == "" {
+func said(c *Check, v *syntax.Node) string {
+	if v == nil || strings.TrimSpace(v.Text) == "" {
 		return c.Type
 	}
-	name := strings.Join(strings.Fields(v.text), " ")
+	name := strings.Join(strings.Fields(v.Text), " ")
 	if c.Negate {
 		name = "not " + name
 	}
@@ -144,21 +146,21 @@ func said(c *Check, v *value) string {
 }
 
 // expectedTools warns about tools that no run can call.
-func (c *compiler) expectedTools(s *Spec, v *value) {
+func (c *compiler) expectedTools(s *Spec, v *syntax.Node) {
 	for _, key := range []string{"tools", "forbidden"} {
-		items := v.get(key)
-		if items == nil || items.kind != list {
+		items := v.Get(key)
+		if items == nil || items.Kind != syntax.List {
 			continue
 		}
-		for _, it := range items.items {
+		for _, it := range items.Items {
 			name := it
-			if it.kind == dict {
-				name = it.get("tool")
+			if it.Kind == syntax.Map {
+				name = it.Get("tool")
 			}
-			pattern := key == "forbidden" && name != nil && strings.ContainsAny(name.text, "*?[") // it may look ahead
-			if name != nil && name.kind == text && !pattern && !refers(name) {
-				c.toolWord(s, name, name.text, diag.Warning)
-				c.expectedArguments(name.text, it.get("args"))
+			pattern := key == "forbidden" && name != nil && strings.ContainsAny(name.Text, "*?[") // it may look ahead
+			if name != nil && name.Kind == syntax.Text && !pattern && !refers(name) {
+				c.toolWord(s, name, name.Text, diag.Warning)
+				c.expectedArguments(name.Text, it.Get("args"))
 			}
 		}
 	}
@@ -166,20 +168,20 @@ func (c *compiler) expectedTools(s *Spec, v *value) {
 
 // expectedArguments warns about arguments of an expected call that its tool does
 // not declare, in any of the specs: a schema may let a model pass others.
-func (c *compiler) expectedArguments(tool string, args *value) {
-	if args == nil || args.kind != dict || len(c.against) == 0 {
+func (c *compiler) expectedArguments(tool string, args *syntax.Node) {
+	if args == nil || args.Kind != syntax.Map || len(c.against) == 0 {
 		return
 	}
-	for _, e := range args.entries {
+	for _, e := range args.Entries {
 		var near []string
 		lacked := 0
 		for _, s := range c.against {
-			if of := calleesNamed(s.allCallees(), tool); len(of) == 1 && of[0].Lacks(e.key) {
+			if of := calleesNamed(s.allCallees(), tool); len(of) == 1 && of[0].Lacks(e.Key) {
 				lacked, near = lacked+1, append(near, of[0].Arguments()...)
 			}
 		}
 		if lacked == len(c.against) {
-			c.report.warn(diag.BadExpression, e.place, "the tool %s has no argument %s", tool, e.key).Advice = diag.Suggest(e.key, near)
+			c.report.Warn(diag.BadExpression, e.Position, "the tool %s has no argument %s", tool, e.Key).Advice = diag.Suggest(e.Key, near)
 		}
 	}
 }
@@ -189,19 +191,19 @@ var traced = regexp.MustCompile(`\btrace\.tools(?:\.([A-Za-z_]\w*)|\[\s*["']([^"
 
 // tracedTools warns about tools in an expression that no run can call: what it
 // says of their calls is always the same.
-func (c *compiler) tracedTools(s *Spec, v *value) {
-	if v == nil || v.kind != text {
+func (c *compiler) tracedTools(s *Spec, v *syntax.Node) {
+	if v == nil || v.Kind != syntax.Text {
 		return
 	}
 	seen := map[string]bool{}
-	for _, m := range traced.FindAllStringSubmatchIndex(v.text, -1) {
+	for _, m := range traced.FindAllStringSubmatchIndex(v.Text, -1) {
 		from, to := m[2], m[3]
 		if from < 0 {
 			from, to = m[4], m[5]
 		}
-		if name := v.text[from:to]; !seen[name] {
+		if name := v.Text[from:to]; !seen[name] {
 			seen[name] = true
-			c.toolWord(s, &value{place: v.within(from)}, name, diag.Warning)
+			c.toolWord(s, &syntax.Node{Position: v.PositionAt(from)}, name, diag.Warning)
 		}
 	}
 }

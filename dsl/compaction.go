@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -65,15 +66,15 @@ func (c *compiler) compaction() {
 	if v == nil {
 		return
 	}
-	if v.kind == list {
+	if v.Kind == syntax.List {
 		c.wrongType(v, "memory.compaction", "a mapping").Hint = "write each rule under its name: summarize: {when: ...}"
 		return
 	}
 	var k compactionKeys
-	before := len(c.report.list)
+	before := len(c.report.List)
 	c.decode(v, "memory.compaction", &k)
-	if len(v.entries) == 0 && !c.report.failedSince(before) {
-		c.report.error(diag.MissingKey, v.place, "memory.compaction has no rule").
+	if len(v.Entries) == 0 && !c.report.FailedSince(before) {
+		c.report.Error(diag.MissingKey, v.Position, "memory.compaction has no rule").
 			Hint = "write summarize: {}, truncate_tool_output: {} or sliding_window: {}"
 	}
 	var out engine.Compaction

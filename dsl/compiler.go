@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/strftime"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -14,10 +15,10 @@ import (
 // compile, each for what the later ones refer to.
 type compiler struct {
 	loader *loader
-	report *report
-	tree   *value
-	whole  *value  // the tree of the file before it was compiled, where agents stand in it; else nil
-	source *source // of the tree; nil = it is no spec
+	report *syntax.Report
+	tree   *syntax.Node
+	whole  *syntax.Node   // the tree of the file before it was compiled, where agents stand in it; else nil
+	source *syntax.Source // of the tree; nil = it is no spec
 	dir    string
 	doc    document
 
@@ -25,7 +26,7 @@ type compiler struct {
 	properties map[string]any // the JSON Schema properties of params
 	envs       map[string]guard.Env
 
-	llmValues    map[string]*value
+	llmValues    map[string]*syntax.Node
 	llmNames     []string
 	models       []engine.ModelSpec
 	base         string // the llm entry of the role decoded last
@@ -39,10 +40,10 @@ type compiler struct {
 	program    *engine.Program
 	used       map[string]bool // "prompts.x", "parameters.x"; "parameters" = any
 	usedLLMs   []string
-	depth      int                        // of the agents that it calls: 0 = it calls none
-	callers    int                        // places that call an agent, those within its agents included
-	agents     []*Spec                    // agents that it calls, and those of its file that nothing calls
-	embedded   map[*value]*engine.Program // the agents that values name, once they are compiled
+	depth      int                              // of the agents that it calls: 0 = it calls none
+	callers    int                              // places that call an agent, those within its agents included
+	agents     []*Spec                          // agents that it calls, and those of its file that nothing calls
+	embedded   map[*syntax.Node]*engine.Program // the agents that values name, once they are compiled
 	defaults   []Origin
 	callees    []guard.Callee // the tools, as expressions know them
 	quiet      bool           // what is decoded stands elsewhere too: no defaults are kept
@@ -56,11 +57,11 @@ type compiler struct {
 	inlines bool              // a {use: name} becomes its text, for a digest
 }
 
-func newCompiler(l *loader, tree *value, dir string) *compiler {
+func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 	return &compiler{
 		loader: l, report: l.report, tree: tree, dir: dir, doc: defaultDocument(),
 		properties: map[string]any{}, envs: map[string]guard.Env{},
-		llmValues: map[string]*value{}, used: map[string]bool{}, builtTools: map[string]engine.Tool{}, embedded: map[*value]*engine.Program{}, what: "the spec", homes: specHomes,
+		llmValues: map[string]*syntax.Node{}, used: map[string]bool{}, builtTools: map[string]engine.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, what: "the spec", homes: specHomes,
 	}
 }
 
@@ -69,9 +70,9 @@ func (c *compiler) library() bool { return c.doc.Kind == kindLibrary }
 // compile runs the phases; the program is of use only when no error was
 // reported. A Library has none.
 func (c *compiler) compile() *engine.Program {
-	c.doc.Kind = textAt(c.tree, "kind")
-	if c.whole = c.loader.outer; c.whole == nil && c.tree.get("agents") != nil {
-		c.whole = c.tree.clone()
+	c.doc.Kind = syntax.TextOf(c.tree, "kind")
+	if c.whole = c.loader.outer; c.whole == nil && c.tree.Get("agents") != nil {
+		c.whole = c.tree.Clone()
 	}
 	if !c.kind() {
 		return nil
@@ -81,8 +82,8 @@ func (c *compiler) compile() *engine.Program {
 		c.parameters() // expressions and templates of any section may ask for them
 	}
 	c.decode(c.tree, "", &c.doc)
-	if !c.library() && c.tree.find("metadata") == nil {
-		c.report.error(diag.MissingKey, c.tree.place, "the spec has no metadata").Hint = "write metadata: {name: what the agent is called}"
+	if !c.library() && c.tree.Find("metadata") == nil {
+		c.report.Error(diag.MissingKey, c.tree.Position, "the spec has no metadata").Hint = "write metadata: {name: what the agent is called}"
 	}
 	c.prompts()
 	if c.library() {
@@ -116,17 +117,17 @@ func (c *compiler) compile() *engine.Program {
 
 // kind checks that the file is what this package compiles.
 func (c *compiler) kind() bool {
-	e := c.tree.find("kind")
+	e := c.tree.Find("kind")
 	switch {
 	case e == nil || c.doc.Kind == kindAgent || c.doc.Kind == kindLibrary:
 		return true
 	case c.doc.Kind == kindTests || c.doc.Kind == kindSuite || c.doc.Kind == kindPrices:
 		hint := map[string]string{kindTests: "run it by pexctl test", kindSuite: "run it by pexctl eval", kindPrices: "commands that read specs take it as --prices"}
-		c.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no agent", c.doc.Kind).Hint = hint[c.doc.Kind]
+		c.report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no agent", c.doc.Kind).Hint = hint[c.doc.Kind]
 		return false
 	}
-	c.report.error(diag.WrongKind, e.val.place, "there is no kind %s", quoted(e.val.text)).
-		Advice = diag.Suggest(e.val.text, kinds)
+	c.report.Error(diag.WrongKind, e.Value.Position, "there is no kind %s", syntax.Quote(e.Value.Text)).
+		Advice = diag.Suggest(e.Value.Text, kinds)
 	c.doc.Kind = kindAgent
 	return true
 }
@@ -143,20 +144,20 @@ func (c *compiler) limits() {
 
 // seal gives the program its source and digest.
 func (c *compiler) seal() {
-	tree := c.tree.shallow()
-	tree.drop("include", "agents", "tests", "evals")
-	c.program.Source = json.RawMessage(tree.appendJSON(nil))
+	tree := c.tree.Shallow()
+	tree.Drop("include", "agents", "tests", "evals")
+	c.program.Source = json.RawMessage(tree.AppendJSON(nil))
 	c.program.Digest = digest(c.program.Source)
 }
 
 // datetime reads how the start time is written into prompts, if it is.
 func (c *compiler) datetime() {
 	if err := strftime.Check(c.doc.DatetimeFormat); err != nil {
-		at := c.tree.place
-		if e := c.tree.find("datetime_format"); e != nil {
-			at = e.val.place
+		at := c.tree.Position
+		if e := c.tree.Find("datetime_format"); e != nil {
+			at = e.Value.Position
 		}
-		c.report.error(diag.NotAllowed, at, "datetime_format: %v", err)
+		c.report.Error(diag.NotAllowed, at, "datetime_format: %v", err)
 		return
 	}
 	if c.doc.InjectDatetime {

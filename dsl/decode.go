@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // decode fills structs that stand at one level from a mapping, strictly: a key
 // that none of them has is reported. References in them are compiled on the
 // way, those of defaults too. path is the YAML path, for messages and origins.
-func (c *compiler) decode(v *value, path string, into ...any) {
+func (c *compiler) decode(v *syntax.Node, path string, into ...any) {
 	targets := make([]reflect.Value, len(into))
 	for i, p := range into {
 		targets[i] = target(p)
@@ -20,11 +21,11 @@ func (c *compiler) decode(v *value, path string, into ...any) {
 	c.fields(v, path, targets...)
 }
 
-func (c *compiler) fields(v *value, path string, targets ...reflect.Value) {
-	if v.kind == null {
-		*v = value{place: v.place, kind: dict}
+func (c *compiler) fields(v *syntax.Node, path string, targets ...reflect.Value) {
+	if v.Kind == syntax.Null {
+		*v = syntax.Node{Position: v.Position, Kind: syntax.Map}
 	}
-	if v.kind != dict {
+	if v.Kind != syntax.Map {
 		c.wrongType(v, path, "a mapping")
 		return
 	}
@@ -35,7 +36,7 @@ func (c *compiler) fields(v *value, path string, targets ...reflect.Value) {
 	for _, f := range fields {
 		switch {
 		case f.value.Type() == modelRefType:
-		case v.find(f.key) == nil && slices.Contains(meant, f.key): // a key that was told of stands for it
+		case v.Find(f.key) == nil && slices.Contains(meant, f.key): // a key that was told of stands for it
 			c.unwritten(f, join(path, f.key))
 		default:
 			c.field(v, f, path)
@@ -44,7 +45,7 @@ func (c *compiler) fields(v *value, path string, targets ...reflect.Value) {
 	if m := modelField(fields); m != nil {
 		c.modelRef(v, *m, overrides, path)
 	}
-	slices.SortStableFunc(v.entries, func(a, b *entry) int { return order(fields, a.key) - order(fields, b.key) })
+	slices.SortStableFunc(v.Entries, func(a, b *syntax.Entry) int { return order(fields, a.Key) - order(fields, b.Key) })
 }
 
 // order is where a key stands in the canonical form; unknown ones come last.
@@ -59,16 +60,16 @@ func order(fields []field, key string) int {
 
 // known reports the keys that no field takes, with the fields that they are taken
 // for, and returns those that override the llm named beside them.
-func (c *compiler) known(v *value, path string, fields []field, rest reflect.Value) (overrides *value, meant []string) {
-	overrides = &value{place: v.place, kind: dict}
+func (c *compiler) known(v *syntax.Node, path string, fields []field, rest reflect.Value) (overrides *syntax.Node, meant []string) {
+	overrides = &syntax.Node{Position: v.Position, Kind: syntax.Map}
 	model := modelField(fields)
-	var left []*entry
-	for _, e := range v.entries {
+	var left []*syntax.Entry
+	for _, e := range v.Entries {
 		switch {
-		case order(fields, e.key) < len(fields):
-		case model != nil && slices.Contains(llmKeys, e.key):
-			if e.val.kind != null {
-				overrides.entries = append(overrides.entries, e)
+		case order(fields, e.Key) < len(fields):
+		case model != nil && slices.Contains(llmKeys, e.Key):
+			if e.Value.Kind != syntax.Null {
+				overrides.Entries = append(overrides.Entries, e)
 			}
 		default:
 			left = append(left, e)
@@ -84,7 +85,7 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 	}
 	for _, e := range left {
 		advice := c.keyAdvice(e, path, all)
-		c.report.error(diag.UnknownKey, e.place, "%s has no key %s", c.called(path), quoted(e.key)).Advice = advice
+		c.report.Error(diag.UnknownKey, e.Position, "%s has no key %s", c.called(path), syntax.Quote(e.Key)).Advice = advice
 		if advice.Fix.New != "" {
 			meant = append(meant, advice.Fix.New)
 		}
@@ -94,10 +95,10 @@ func (c *compiler) known(v *value, path string, fields []field, rest reflect.Val
 
 // keyAdvice suggests a key: one nearly of that name, or the place where this one
 // belongs.
-func (c *compiler) keyAdvice(e *entry, path string, all []string) diag.Advice {
-	key := e.key
-	if path == "" && (key == "llm" || key == "model") && e.val.kind == text {
-		if llm := modelEntry(e.val.text, c.loader.options.Catalog.Models.Types()); llm != "" {
+func (c *compiler) keyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
+	key := e.Key
+	if path == "" && (key == "llm" || key == "model") && e.Value.Kind == syntax.Text {
+		if llm := modelEntry(e.Value.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
 			return diag.DidYouMean(key, "llms", "write llms: {main: "+llm+"}")
 		}
 	}
@@ -128,29 +129,29 @@ func (c *compiler) keyAdvice(e *entry, path string, all []string) diag.Advice {
 	return diag.Suggest(key, all)
 }
 
-func (c *compiler) leftOver(left []*entry, path string, rest reflect.Value) {
+func (c *compiler) leftOver(left []*syntax.Entry, path string, rest reflect.Value) {
 	if rest.IsNil() {
 		rest.Set(reflect.MakeMap(rest.Type()))
 	}
 	for _, e := range left {
 		elem := reflect.New(rest.Type().Elem()).Elem()
-		c.value(e.val, join(path, e.key), "", elem)
-		rest.SetMapIndex(reflect.ValueOf(e.key), elem)
+		c.value(e.Value, join(path, e.Key), "", elem)
+		rest.SetMapIndex(reflect.ValueOf(e.Key), elem)
 	}
 }
 
 // field decodes one key, or binds its default when it is not written.
-func (c *compiler) field(v *value, f field, path string) {
-	e := v.find(f.key)
-	if e == nil || e.val.kind == null && !takesNull(f.value.Type()) {
+func (c *compiler) field(v *syntax.Node, f field, path string) {
+	e := v.Find(f.key)
+	if e == nil || e.Value.Kind == syntax.Null && !takesNull(f.value.Type()) {
 		if f.tag.Get("required") != "" {
-			at := v.place
+			at := v.Position
 			if e != nil {
-				at = e.place
+				at = e.Position
 			}
-			report := c.report.error
+			report := c.report.Error
 			if f.tag.Get("required") == "vet" && !c.loader.options.vetting {
-				report = c.report.warn
+				report = c.report.Warn
 			}
 			report(diag.MissingKey, at, "%s has no %s", c.called(path), f.key).Hint = cmp.Or(f.tag.Get("missing"), f.tag.Get("doc"))
 		}
@@ -158,9 +159,9 @@ func (c *compiler) field(v *value, f field, path string) {
 		return
 	}
 	if instead := f.tag.Get("deprecated"); instead != "" {
-		c.report.warn(diag.Deprecated, e.place, "%s is deprecated", join(path, f.key)).Hint = instead
+		c.report.Warn(diag.Deprecated, e.Position, "%s is deprecated", join(path, f.key)).Hint = instead
 	}
-	c.value(e.val, join(path, f.key), f.tag, f.value)
+	c.value(e.Value, join(path, f.key), f.tag, f.value)
 }
 
 // takesNull says whether a null means an empty mapping or list.
@@ -212,10 +213,10 @@ func (c *compiler) called(path string) string {
 	return path
 }
 
-func (c *compiler) wrongType(v *value, path, wants string) *diag.Diagnostic {
-	d := c.report.error(diag.WrongType, v.place, "%s wants %s, not %s", c.called(path), wants, v.describe())
-	if strings.HasPrefix(wants, "true") && boolWords[strings.ToLower(v.text)] != "" {
-		d.Hint = "write " + boolWords[strings.ToLower(v.text)]
+func (c *compiler) wrongType(v *syntax.Node, path, wants string) *diag.Diagnostic {
+	d := c.report.Error(diag.WrongType, v.Position, "%s wants %s, not %s", c.called(path), wants, v.Describe())
+	if strings.HasPrefix(wants, "true") && syntax.BoolWords[strings.ToLower(v.Text)] != "" {
+		d.Hint = "write " + syntax.BoolWords[strings.ToLower(v.Text)]
 	}
 	return d
 }

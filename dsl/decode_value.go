@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine"
 )
 
 // value decodes one value by the type of its target; tag is the field's, whose
 // rules hold for the elements of lists and mappings too.
-func (c *compiler) value(v *value, path string, tag reflect.StructTag, to reflect.Value) {
+func (c *compiler) value(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	if c.reference(v, path, tag, to) {
 		return
 	}
@@ -31,9 +33,9 @@ func (c *compiler) value(v *value, path string, tag reflect.StructTag, to reflec
 	case reflect.Map:
 		c.mapping(v, path, tag, to)
 	case reflect.Interface:
-		x := v.loose()
+		x := v.Decoded()
 		if tag.Get("numbers") == "exact" {
-			x = v.exact()
+			x = v.JSONValue()
 		}
 		if x != nil {
 			to.Set(reflect.ValueOf(x))
@@ -41,38 +43,38 @@ func (c *compiler) value(v *value, path string, tag reflect.StructTag, to reflec
 	case reflect.String:
 		c.text(v, path, tag, to)
 	case reflect.Bool:
-		if v.kind != boolean {
+		if v.Kind != syntax.Bool {
 			c.wrongType(v, path, "true or false")
 			return
 		}
-		to.SetBool(v.isTrue())
+		to.SetBool(v.Bool())
 	default:
 		c.number(v, path, tag, to)
 	}
 }
 
-func (c *compiler) list(v *value, path string, tag reflect.StructTag, to reflect.Value) {
-	if v.kind != list {
+func (c *compiler) list(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
+	if v.Kind != syntax.List {
 		d := c.wrongType(v, path, "a list")
-		if v.kind == text {
-			d.Hint = "write [" + v.text + "]"
+		if v.Kind == syntax.Text {
+			d.Hint = "write [" + v.Text + "]"
 		}
-		if words := strings.Fields(v.text); v.kind == text && tag.Get("path") == "program" && len(words) > 1 {
+		if words := strings.Fields(v.Text); v.Kind == syntax.Text && tag.Get("path") == "program" && len(words) > 1 {
 			d.Hint = "write its words apart, no shell is in between: [" + strings.Join(flowWords(words), ", ") + "]"
 		}
 		return
 	}
-	if least := tag.Get("min"); least != "" && len(v.items) < atoi(least) {
-		c.report.error(diag.OutOfBounds, v.place, "%s wants at least %s", path, least)
+	if least := tag.Get("min"); least != "" && len(v.Items) < atoi(least) {
+		c.report.Error(diag.OutOfBounds, v.Position, "%s wants at least %s", path, least)
 	}
-	if most := tag.Get("max"); most != "" && len(v.items) > atoi(most) {
-		c.report.error(diag.OutOfBounds, v.place, "%s wants at most %s", path, most)
+	if most := tag.Get("max"); most != "" && len(v.Items) > atoi(most) {
+		c.report.Error(diag.OutOfBounds, v.Position, "%s wants at most %s", path, most)
 	}
 	if tag.Get("path") == "program" {
 		c.rebaseProgram(v)
 	}
-	to.Set(reflect.MakeSlice(to.Type(), len(v.items), len(v.items)))
-	for i, it := range v.items {
+	to.Set(reflect.MakeSlice(to.Type(), len(v.Items), len(v.Items)))
+	for i, it := range v.Items {
 		c.value(it, path+"["+strconv.Itoa(i)+"]", withoutBounds(tag), to.Index(i))
 	}
 }
@@ -95,32 +97,32 @@ func withoutBounds(tag reflect.StructTag) reflect.StructTag {
 	return reflect.StructTag(strings.ReplaceAll(s, `max:"`, `most:"`))
 }
 
-func (c *compiler) mapping(v *value, path string, tag reflect.StructTag, to reflect.Value) {
-	if v.kind != dict {
+func (c *compiler) mapping(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
+	if v.Kind != syntax.Map {
 		c.wrongType(v, path, "a mapping")
 		return
 	}
-	to.Set(reflect.MakeMapWithSize(to.Type(), len(v.entries)))
-	for _, e := range v.entries {
+	to.Set(reflect.MakeMapWithSize(to.Type(), len(v.Entries)))
+	for _, e := range v.Entries {
 		elem := reflect.New(to.Type().Elem()).Elem()
-		c.value(e.val, join(path, e.key), tag, elem)
-		to.SetMapIndex(reflect.ValueOf(e.key), elem)
+		c.value(e.Value, join(path, e.Key), tag, elem)
+		to.SetMapIndex(reflect.ValueOf(e.Key), elem)
 	}
 }
 
 // text takes any scalar but a boolean or null; a number keeps its digits.
-func (c *compiler) text(v *value, path string, tag reflect.StructTag, to reflect.Value) {
+func (c *compiler) text(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	if !c.asText(v, path) {
 		return
 	}
-	if words := tag.Get("enum"); words != "" && !has(words, v.text) {
-		c.report.error(diag.NotAllowed, v.place, "%s cannot be %s", path, quoted(v.text)).Advice = cmp.Or(diag.Advice{Hint: gone(tag, v.text)}, diag.Suggest(v.text, strings.Split(words, "|")))
+	if words := tag.Get("enum"); words != "" && !has(words, v.Text) {
+		c.report.Error(diag.NotAllowed, v.Position, "%s cannot be %s", path, syntax.Quote(v.Text)).Advice = cmp.Or(diag.Advice{Hint: gone(tag, v.Text)}, diag.Suggest(v.Text, strings.Split(words, "|")))
 		return
 	}
 	if path := tag.Get("path"); path == "relative" || path == "file" {
 		c.rebase(v)
 	}
-	to.SetString(v.text)
+	to.SetString(v.Text)
 	if tag.Get("path") == "file" {
 		c.filePath(v)
 	}
@@ -145,42 +147,42 @@ func has(words, word string) bool {
 }
 
 // asText makes a scalar text, or reports that it is none.
-func (c *compiler) asText(v *value, path string) bool {
-	switch v.kind {
-	case text:
+func (c *compiler) asText(v *syntax.Node, path string) bool {
+	switch v.Kind {
+	case syntax.Text:
 		return true
-	case integer, float:
-		if v.kind == float && strings.HasSuffix(v.text, "0") {
-			c.report.warn(diag.NumberAsText, v.place, "%s is text, and %s looks like a number", path, v.text).Hint = `the text is kept as it is; quote it: "` + v.text + `"`
+	case syntax.Int, syntax.Float:
+		if v.Kind == syntax.Float && strings.HasSuffix(v.Text, "0") {
+			c.report.Warn(diag.NumberAsText, v.Position, "%s is text, and %s looks like a number", path, v.Text).Hint = `the text is kept as it is; quote it: "` + v.Text + `"`
 		}
-		v.kind = text
+		v.Kind = syntax.Text
 		return true
 	default:
 		d := c.wrongType(v, path, "text")
-		if v.kind == boolean {
-			d.Hint = `quote it: "` + v.text + `"`
+		if v.Kind == syntax.Bool {
+			d.Hint = `quote it: "` + v.Text + `"`
 		}
 		return false
 	}
 }
 
-func (c *compiler) number(v *value, path string, tag reflect.StructTag, to reflect.Value) {
+func (c *compiler) number(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	switch to.Kind() {
 	case reflect.Float32, reflect.Float64:
-		if v.kind != integer && v.kind != float {
-			c.wrongType(v, path, "a number").Hint = v.bareNumber()
+		if v.Kind != syntax.Int && v.Kind != syntax.Float {
+			c.wrongType(v, path, "a number").Hint = bareNumber(v)
 			return
 		}
-		f, _ := v.jsonNumber().Float64()
+		f, _ := v.Number().Float64()
 		to.SetFloat(f)
 		c.bounds(v, path, tag, func(limit string) float64 { l, _ := strconv.ParseFloat(limit, 64); return f - l })
 	default:
-		if t := strings.TrimLeft(v.text, "0"); v.kind == text && v.style == plain && intForm.MatchString(t) {
-			v.kind, v.text = integer, t // 010 is ten in YAML 1.2, and text where nothing says that it is a number
+		if t := strings.TrimLeft(v.Text, "0"); v.Kind == syntax.Text && v.Style == syntax.Plain && syntax.IntForm.MatchString(t) {
+			v.Kind, v.Text = syntax.Int, t // 010 is ten in YAML 1.2, and text where nothing says that it is a number
 		}
-		n, err := strconv.ParseInt(string(v.jsonNumberIf(integer)), 10, 64)
+		n, err := strconv.ParseInt(string(numberIf(v, syntax.Int)), 10, 64)
 		if err != nil || to.OverflowInt(n) {
-			c.wrongType(v, path, "a whole number").Hint = v.bareNumber()
+			c.wrongType(v, path, "a whole number").Hint = bareNumber(v)
 			return
 		}
 		to.SetInt(n)
@@ -196,9 +198,9 @@ var numberWithin = regexp.MustCompile(`^[^\d-]{0,4}?(-?\d[\d_, ]*(?:\.\d+)?)\s*(
 var multiples = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "%": 0.01}
 
 // bareNumber is the hint for a text that holds a number; "" = it holds none.
-func (v *value) bareNumber() string {
-	m := numberWithin.FindStringSubmatch(v.text)
-	if v.kind != text || m == nil {
+func bareNumber(v *syntax.Node) string {
+	m := numberWithin.FindStringSubmatch(v.Text)
+	if v.Kind != syntax.Text || m == nil {
 		return ""
 	}
 	digits := m[1]
@@ -221,43 +223,54 @@ func trimZeros(s string) string {
 	return s
 }
 
-// jsonNumberIf is the number of a value of a kind, else nothing.
-func (v *value) jsonNumberIf(k kind) json.Number {
-	if v.kind != k {
+// numberIf is the number of a value of a kind, else nothing.
+func numberIf(v *syntax.Node, k syntax.Kind) json.Number {
+	if v.Kind != k {
 		return ""
 	}
-	return v.jsonNumber()
+	return v.Number()
 }
 
-func (c *compiler) duration(v *value, path string, tag reflect.StructTag) time.Duration {
-	d, err := time.ParseDuration(v.text)
-	if err != nil || !v.isScalar() {
+func (c *compiler) duration(v *syntax.Node, path string, tag reflect.StructTag) time.Duration {
+	d, err := time.ParseDuration(v.Text)
+	if err != nil || !v.IsScalar() {
 		hint := "write 90s, 15m or 1h30m"
-		if v.kind == integer {
-			hint = "say of what: " + v.text + "s"
+		if v.Kind == syntax.Int {
+			hint = "say of what: " + v.Text + "s"
 		}
 		c.wrongType(v, path, "a duration").Hint = hint
 		return 0
 	}
-	v.kind = text
+	v.Kind = syntax.Text
 	c.bounds(v, path, tag, func(limit string) float64 { l, _ := time.ParseDuration(limit); return float64(d - l) })
 	return d
 }
 
 // bounds checks a value by how far it is from a limit.
-func (c *compiler) bounds(v *value, path string, tag reflect.StructTag, from func(limit string) float64) {
+func (c *compiler) bounds(v *syntax.Node, path string, tag reflect.StructTag, from func(limit string) float64) {
 	if least, ok := tag.Lookup("min"); ok && from(least) < 0 {
-		c.report.error(diag.OutOfBounds, v.place, "%s is %s, and may not be less than %s", path, v.text, least)
+		c.report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be less than %s", path, v.Text, least)
 	}
 	if below, ok := tag.Lookup("over"); ok && from(below) <= 0 {
-		c.report.error(diag.OutOfBounds, v.place, "%s is %s, and must be more than %s", path, v.text, below).Hint = "leave it out for no bound, or the default one"
+		c.report.Error(diag.OutOfBounds, v.Position, "%s is %s, and must be more than %s", path, v.Text, below).Hint = "leave it out for no bound, or the default one"
 	}
 	if most, ok := tag.Lookup("max"); ok && from(most) > 0 {
-		c.report.error(diag.OutOfBounds, v.place, "%s is %s, and may not be more than %s", path, v.text, most)
+		c.report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be more than %s", path, v.Text, most)
 	}
 }
 
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
+}
+
+// rounded reports a whole number that the values of a run cannot hold. A run that
+// an earlier version made with one goes on as it began.
+func (c *compiler) rounded(v *syntax.Node, what string, code diag.Code) bool {
+	n := v.FirstTooLarge()
+	if n == nil || n.IsResolved() {
+		return false
+	}
+	c.report.Error(code, n.Position, "%s: %v", what, &engine.RoundedError{Number: n.Text}).Hint = "write it in quotes, as a text"
+	return true
 }

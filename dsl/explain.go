@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
 )
 
@@ -24,58 +26,58 @@ type Origin struct {
 func (s *Spec) Explain() []Origin { return origins(s.tree, s.defaults) }
 
 // origins lists the values of a tree, and defaults, sorted by path.
-func origins(tree *value, defaults []Origin) []Origin {
+func origins(tree *syntax.Node, defaults []Origin) []Origin {
 	if tree == nil {
 		return nil
 	}
-	out := append(tree.explain("", nil), defaults...)
+	out := append(addOrigins(tree, "", nil), defaults...)
 	slices.SortStableFunc(out, func(a, b Origin) int { return cmp.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(out, func(a, b Origin) bool { return a.Path == b.Path })
 }
 
-func (v *value) explain(path string, out []Origin) []Origin {
+func addOrigins(v *syntax.Node, path string, out []Origin) []Origin {
 	switch {
-	case v.kind == dict && len(v.entries) > 0:
-		for _, e := range v.entries {
-			out = e.val.explain(join(path, e.key), out)
+	case v.Kind == syntax.Map && len(v.Entries) > 0:
+		for _, e := range v.Entries {
+			out = addOrigins(e.Value, join(path, e.Key), out)
 		}
 		return out
-	case v.kind == list && len(v.items) > 0:
-		for i, it := range v.items {
-			out = it.explain(path+"["+itoa(i)+"]", out)
+	case v.Kind == syntax.List && len(v.Items) > 0:
+		for i, it := range v.Items {
+			out = addOrigins(it, path+"["+strconv.Itoa(i)+"]", out)
 		}
 		return out
-	case v.src == nil:
+	case v.Source == nil:
 		return out
 	}
-	return append(out, Origin{Path: path, Value: brief(v.masked(path)), Origin: v.origin()})
+	return append(out, Origin{Path: path, Value: brief(maskedText(v, path)), Origin: originOf(v)})
 }
 
-// masked is the value at a path, without what looks like a secret.
-func (v *value) masked(path string) string {
+// maskedText is the value at a path, without what looks like a secret.
+func maskedText(v *syntax.Node, path string) string {
 	const most = 4096 // bytes that are shown in part
-	s := v.brief()
+	s := textOrJSON(v)
 	key, _, _ := strings.Cut(path[strings.LastIndexByte(path, '.')+1:], "[")
-	return (&report{}).mask(s[:min(len(s), most)], key)
+	return (&syntax.Report{}).Mask(s[:min(len(s), most)], key)
 }
 
-func (v *value) brief() string {
-	if v.kind == text {
-		return v.text
+func textOrJSON(v *syntax.Node) string {
+	if v.Kind == syntax.Text {
+		return v.Text
 	}
-	return string(v.appendJSON(nil))
+	return string(v.AppendJSON(nil))
 }
 
-func (v *value) origin() string {
-	switch v.src.kind {
-	case includedFile:
-		return "include " + where(v.place)
-	case extendedFile:
-		return "extends " + where(v.place)
-	case flagText:
+func originOf(v *syntax.Node) string {
+	switch v.Source.Kind {
+	case syntax.IncludedFile:
+		return "include " + syntax.Where(v.Position)
+	case syntax.ExtendedFile:
+		return "extends " + syntax.Where(v.Position)
+	case syntax.Flag:
 		return "--set"
 	default:
-		return where(v.place)
+		return syntax.Where(v.Position)
 	}
 }
 

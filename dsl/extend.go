@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // maxBases bounds how many specs one extends, each the next.
@@ -22,84 +23,84 @@ type extendsKeys struct {
 // all that it includes and extends itself, but without its tests. chain are the
 // files on the way here. It is false where what it extends cannot be read, and
 // nothing can be said of the rest.
-func (l *loader) extend(tree *value, src *source, chain []string) bool {
-	e := tree.find("extends")
+func (l *loader) extend(tree *syntax.Node, src *syntax.Source, chain []string) bool {
+	e := tree.Find("extends")
 	if e == nil {
 		return true
 	}
-	tree.drop("extends")
-	if textAt(tree, "kind") == kindLibrary {
-		l.report.error(diag.UnknownKey, e.place, "a Library extends nothing").Hint = "include the other one: include: [file]"
+	tree.Drop("extends")
+	if syntax.TextOf(tree, "kind") == kindLibrary {
+		l.report.Error(diag.UnknownKey, e.Position, "a Library extends nothing").Hint = "include the other one: include: [file]"
 		return true
 	}
-	keys, ok := l.extends(e.val)
+	keys, ok := l.extends(e.Value)
 	if !ok {
 		return false
 	}
-	base := l.base(keys.Spec, append(slices.Clip(chain), src.path))
+	base := l.base(keys.Spec, append(slices.Clip(chain), src.Path))
 	if base == nil {
 		return false
 	}
 	for _, name := range keys.Without {
 		l.leaveOut(base, name, keys.Spec)
 	}
-	base.drop("tests", "evals")
-	tree.entries = merged("", base, tree).entries
+	base.Drop("tests", "evals")
+	tree.Entries = merged("", base, tree).Entries
 	return true
 }
 
 // extending is the key extends, read.
 type extending struct {
-	Spec    *value
-	Without []*value
+	Spec    *syntax.Node
+	Without []*syntax.Node
 }
 
-func (l *loader) extends(v *value) (k extending, ok bool) {
-	if v.kind == text {
+func (l *loader) extends(v *syntax.Node) (k extending, ok bool) {
+	if v.Kind == syntax.Text {
 		return extending{Spec: v}, true
 	}
-	before := len(l.report.list)
+	before := len(l.report.List)
 	c := newCompiler(l, v, "")
 	var keys extendsKeys
-	if v.kind != dict {
-		l.report.error(diag.WrongType, v.place, "extends wants the file of a spec, not %s", v.describe()).Hint = "write extends: base.yaml, or {spec: base.yaml, without: [tools.x]}"
+	if v.Kind != syntax.Map {
+		l.report.Error(diag.WrongType, v.Position, "extends wants the file of a spec, not %s", v.Describe()).Hint = "write extends: base.yaml, or {spec: base.yaml, without: [tools.x]}"
 		return k, false
 	}
 	c.decode(v, "extends", &keys)
-	if l.report.failedSince(before) {
+	if l.report.FailedSince(before) {
 		return k, false
 	}
-	k.Spec = v.get("spec")
-	if without := v.get("without"); without != nil {
-		k.Without = without.items
+	k.Spec = v.Get("spec")
+	if without := v.Get("without"); without != nil {
+		k.Without = without.Items
 	}
 	return k, true
 }
 
 // base reads the spec that a value names, whole; nil = reported.
-func (l *loader) base(v *value, chain []string) *value {
-	src := l.specNamed(v, v.text)
+func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
+	src := l.specNamed(v, v.Text)
 	switch {
 	case src == nil:
 		return nil
-	case slices.Contains(chain, src.path):
-		l.report.error(diag.Cycle, v.place, "%s extends itself: %s", src.name, l.route(append(chain, src.path)))
+	case slices.Contains(chain, src.Path):
+		l.report.Error(diag.Cycle, v.Position, "%s extends itself: %s", src.Name, l.route(append(chain, src.Path)))
 		return nil
 	case len(chain) > maxBases:
-		l.report.error(diag.Cycle, v.place, "specs extend specs more than %d deep", maxBases)
+		l.report.Error(diag.Cycle, v.Position, "specs extend specs more than %d deep", maxBases)
 		return nil
 	}
-	src.kind = extendedFile
+	src.Kind = syntax.ExtendedFile
 	tree := l.mapping(src, "a spec")
 	if tree == nil {
 		return nil
 	}
-	if kind := textAt(tree, "kind"); kind != kindAgent {
-		at := tree.place
-		if e := tree.find("kind"); e != nil {
-			at = e.val.place
+	if kind := syntax.TextOf(tree, "kind"); kind != kindAgent {
+		at := tree.Position
+		if e := tree.Find("kind"); e != nil {
+			at = e.Value.Position
 		}
-		l.report.error(diag.WrongKind, at, "only a spec of kind: Agent can be extended").Hint = "a Library is included: include: [" + v.text + "]"
+		l.report.Error(diag.WrongKind, at, "only a spec of kind: Agent can be extended").Hint = "a Library is included: include: [" + v.Text + "]"
 		return nil
 	}
 	if !l.extend(tree, src, chain) {
@@ -111,76 +112,76 @@ func (l *loader) base(v *value, chain []string) *value {
 
 // specNamed opens the spec that a value names; a folder means its spec.yaml.
 // nil = reported.
-func (l *loader) specNamed(v *value, name string) *source {
-	src, no := l.files.read(v.src, name)
+func (l *loader) specNamed(v *syntax.Node, name string) *syntax.Source {
+	src, no := l.files.read(v.Source, name)
 	if no != nil && no.code == diag.Unreadable && strings.TrimSpace(name) != "" {
-		within, nor := l.files.read(v.src, filepath.Join(name, defaultFile))
+		within, nor := l.files.read(v.Source, filepath.Join(name, defaultFile))
 		if nor == nil || strings.HasSuffix(no.message, errNotFile.Error()) {
 			src, no = within, nor
 		}
 	}
 	if no != nil {
-		if _, miss := l.files.read(v.src, name+".yaml"); miss == nil && no.Hint == "" {
+		if _, miss := l.files.read(v.Source, name+".yaml"); miss == nil && no.Hint == "" {
 			no.Advice = diag.DidYouMean(filepath.Base(name), filepath.Base(name)+".yaml", "")
 		}
-		l.refuse(v.place, no)
+		l.refuse(v.Position, no)
 		return nil
 	}
 	return src
 }
 
 // leaveOut removes what a dotted name leads to.
-func (l *loader) leaveOut(base, name, of *value) {
+func (l *loader) leaveOut(base, name, of *syntax.Node) {
 	at := base
-	parts := strings.Split(name.text, ".")
+	parts := strings.Split(name.Text, ".")
 	last := len(parts) - 1
 	for i, part := range parts {
-		below := at.named(part)
+		below := namedIn(at, part)
 		switch {
 		case below == nil:
-			l.report.error(diag.UnknownKey, name.place, "%s has no %s to leave out", of.text, quoted(name.text)).Advice = otherwise(at, parts[:i], part)
+			l.report.Error(diag.UnknownKey, name.Position, "%s has no %s to leave out", of.Text, syntax.Quote(name.Text)).Advice = otherwise(at, parts[:i], part)
 			return
 		case i < last:
 			at = below
-		case at.kind == list:
-			at.items = slices.DeleteFunc(at.items, func(it *value) bool { return it == below })
+		case at.Kind == syntax.List:
+			at.Items = slices.DeleteFunc(at.Items, func(it *syntax.Node) bool { return it == below })
 		default:
-			at.drop(part)
+			at.Drop(part)
 		}
 	}
 }
 
 // otherwise is the hint where a name leads nowhere from a value on.
-func otherwise(at *value, way []string, part string) diag.Advice {
-	if names := at.names(); len(names) > 0 || at.kind == dict {
+func otherwise(at *syntax.Node, way []string, part string) diag.Advice {
+	if names := namesIn(at); len(names) > 0 || at.Kind == syntax.Map {
 		return diag.Suggest(part, names)
 	}
 	return diag.Advice{Hint: strings.Join(way, ".") + " is left out as a whole, or not at all"}
 }
 
-// named is what a mapping has under a key, or a list under a name; nil = nothing.
-func (v *value) named(name string) *value {
-	if v.kind == list {
-		i := slices.IndexFunc(v.items, func(it *value) bool { return name != "" && textAt(it, "name") == name })
+// namedIn is what a mapping has under a key, or a list under a name; nil = nothing.
+func namedIn(v *syntax.Node, name string) *syntax.Node {
+	if v.Kind == syntax.List {
+		i := slices.IndexFunc(v.Items, func(it *syntax.Node) bool { return name != "" && syntax.TextOf(it, "name") == name })
 		if i < 0 {
 			return nil
 		}
-		return v.items[i]
+		return v.Items[i]
 	}
-	if e := v.find(name); e != nil {
-		return e.val
+	if e := v.Find(name); e != nil {
+		return e.Value
 	}
 	return nil
 }
 
-// names are the keys of a mapping, or the names of a list's items.
-func (v *value) names() []string {
-	if v.kind != list {
-		return v.keys()
+// namesIn are the keys of a mapping, or the names of a list's items.
+func namesIn(v *syntax.Node) []string {
+	if v.Kind != syntax.List {
+		return v.Keys()
 	}
 	var out []string
-	for _, it := range v.items {
-		if name := textAt(it, "name"); name != "" {
+	for _, it := range v.Items {
+		if name := syntax.TextOf(it, "name"); name != "" {
 			out = append(out, name)
 		}
 	}

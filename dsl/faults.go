@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -13,7 +14,7 @@ const atBaseURL = "/base_url"
 
 // checkProvider reports what a provider's Config finds wrong with an llm, as
 // far as it is known before a run. v is the llm's entry.
-func (c *compiler) checkProvider(v *value, m *engine.ModelSpec) {
+func (c *compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
 	f, ok := c.loader.options.Catalog.Models.Find(m.Provider)
 	if !ok || m.Config == nil {
 		return
@@ -46,10 +47,10 @@ func constant(t component.Template) (text string, known bool) {
 
 // refused reports why a component cannot be made: faults at their places in its
 // entry v, anything else at the given place.
-func (c *compiler) refused(v *value, at place, what string, err error) {
+func (c *compiler) refused(v *syntax.Node, at syntax.Position, what string, err error) {
 	faults, ok := errors.AsType[component.Faults](err)
 	if !ok {
-		c.report.error(diag.BadConfig, at, "%s cannot be made: %v", what, err)
+		c.report.Error(diag.BadConfig, at, "%s cannot be made: %v", what, err)
 		return
 	}
 	for _, f := range faults {
@@ -57,6 +58,6 @@ func (c *compiler) refused(v *value, at place, what string, err error) {
 	}
 }
 
-func (c *compiler) fault(v *value, f component.Fault) {
-	c.report.error(diag.BadConfig, v.pointed(f.At), "%s", f.Message).Hint = f.Hint
+func (c *compiler) fault(v *syntax.Node, f component.Fault) {
+	c.report.Error(diag.BadConfig, v.PointedAt(f.At), "%s", f.Message).Hint = f.Hint
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
 )
 
@@ -60,7 +61,7 @@ var (
 	filterRefType = reflect.TypeFor[component.FilterRef]()
 	agentRefType  = reflect.TypeFor[component.AgentRef]()
 	durationType  = reflect.TypeFor[time.Duration]()
-	valueType     = reflect.TypeFor[*value]()
+	valueType     = reflect.TypeFor[*syntax.Node]()
 )
 
 // modelField finds the ModelRef of a struct, which takes all llm keys beside it.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // files reads below one root and nowhere else, but for folders that were opened
@@ -75,7 +76,7 @@ type refusal struct {
 
 // read opens a file that a source names and returns it as a source. What lies
 // outside of the root, or was led to from there, is foreign.
-func (f *files) read(from *source, name string) (*source, *refusal) {
+func (f *files) read(from *syntax.Source, name string) (*syntax.Source, *refusal) {
 	abs, no := f.resolve(from, name)
 	if no != nil {
 		return nil, no
@@ -90,14 +91,14 @@ func (f *files) read(from *source, name string) (*source, *refusal) {
 	if no != nil {
 		return nil, no
 	}
-	if src.foreign = outside || from.foreign; src.foreign {
+	if src.Foreign = outside || from.Foreign; src.Foreign {
 		f.foreign.add(f.relative(abs), src)
 	}
 	return src, nil
 }
 
 // resolve is the absolute path that a source names; it may be outside the root.
-func (f *files) resolve(from *source, name string) (string, *refusal) {
+func (f *files) resolve(from *syntax.Source, name string) (string, *refusal) {
 	if strings.ContainsRune(name, 0) || strings.TrimSpace(name) == "" {
 		return "", &refusal{code: diag.Unreadable, message: fmt.Sprintf("%q is no path", name)}
 	}
@@ -108,26 +109,26 @@ func (f *files) resolve(from *source, name string) (string, *refusal) {
 		return "", &refusal{code: diag.Unreadable, message: name + " is no regular file"}
 	}
 	dir := f.spec // of a flag or a variable: it stands in the spec
-	if from.path != "" {
-		dir = from.dir()
+	if from.Path != "" {
+		dir = from.Dir()
 	}
 	return filepath.Join(dir, filepath.FromSlash(name)), nil
 }
 
 // open reads a file by its absolute path.
-func (f *files) open(abs, written string) (*source, *refusal) {
+func (f *files) open(abs, written string) (*syntax.Source, *refusal) {
 	rel, no := f.confine(abs, written)
 	if no != nil {
 		return nil, no
 	}
-	b, err := f.first(rel, maxFile+1)
+	b, err := f.first(rel, syntax.MaxFile+1)
 	switch {
 	case err != nil:
 		return nil, f.unreadable(err, rel, written)
-	case len(b) > maxFile:
-		return nil, &refusal{code: diag.TooLarge, message: fmt.Sprintf("%s is larger than %d bytes", written, maxFile)}
+	case len(b) > syntax.MaxFile:
+		return nil, &refusal{code: diag.TooLarge, message: fmt.Sprintf("%s is larger than %d bytes", written, syntax.MaxFile)}
 	}
-	return &source{name: f.name(abs), path: abs, text: b}, nil
+	return &syntax.Source{Name: f.name(abs), Path: abs, Text: b}, nil
 }
 
 // unreadable says why a file was not read.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -49,8 +50,8 @@ func (f *Foreign) Digest() string {
 
 // add notes a file; one that was read twice is noted twice where it changed in
 // between.
-func (f *Foreign) add(path string, src *source) {
-	file := ForeignFile{Name: src.name, Path: path, Digest: digest(src.text)}
+func (f *Foreign) add(path string, src *syntax.Source) {
+	file := ForeignFile{Name: src.Name, Path: path, Digest: digest(src.Text)}
 	if !slices.Contains(f.Files, file) {
 		f.Files = append(f.Files, file)
 	}
@@ -61,27 +62,27 @@ func (f *Foreign) add(path string, src *source) {
 func (c *compiler) foreign() {
 	for i := range c.tools {
 		t := &c.tools[i]
-		if e := c.doc.Tools.find(t.Name); e != nil {
-			c.part(e.val, e.place, ForeignPart{Path: "tools." + t.Name, Tool: t})
+		if e := c.doc.Tools.Find(t.Name); e != nil {
+			c.part(e.Value, e.Position, ForeignPart{Path: "tools." + t.Name, Tool: t})
 		}
 	}
 	for i := range c.models {
 		m := &c.models[i]
 		if v := c.llmValues[m.Name]; v != nil {
-			c.part(v, place{}, ForeignPart{Path: "llms." + m.Name, Model: m})
+			c.part(v, syntax.Position{}, ForeignPart{Path: "llms." + m.Name, Model: m})
 		}
 	}
 }
 
 // part notes one of them if it is foreign, of the first of its places that is.
-func (c *compiler) part(v *value, at place, p ForeignPart) {
-	if key := v.foreignKey(); key.src != nil {
+func (c *compiler) part(v *syntax.Node, at syntax.Position, p ForeignPart) {
+	if key := foreignKey(v); key.Source != nil {
 		at = key
 	}
-	if !at.foreign() {
+	if !at.Foreign() {
 		return
 	}
-	p.Source, p.File = v.appendJSON(nil), at.src.name
+	p.Source, p.File = v.AppendJSON(nil), at.Source.Name
 	f := c.loader.files.foreign
 	f.Parts = append(f.Parts, p)
 }
@@ -90,19 +91,17 @@ func (c *compiler) part(v *value, at place, p ForeignPart) {
 // stands in a foreign file; nowhere = none does. Where a spec lies over a foreign
 // one that is any of them: options.url below options of our own. Schemas do not
 // count: one of others starts nothing.
-func (v *value) foreignKey() place {
-	for _, e := range v.entries {
-		switch at := e.val.foreignKey(); {
-		case e.place.foreign():
-			return e.place
-		case at.src != nil && !strings.HasSuffix(e.key, "schema"):
+func foreignKey(v *syntax.Node) syntax.Position {
+	for _, e := range v.Entries {
+		switch at := foreignKey(e.Value); {
+		case e.Position.Foreign():
+			return e.Position
+		case at.Source != nil && !strings.HasSuffix(e.Key, "schema"):
 			return at
 		}
 	}
-	return place{}
+	return syntax.Position{}
 }
-
-func (p place) foreign() bool { return p.src != nil && p.src.foreign }
 
 // allowHint ends the hint of a refusal that --allow-path would lift.
 const allowHint = "; --allow-path opens a folder outside of it"

@@ -4,27 +4,28 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // foreignFormat reports a file in the format of another tool, once and instead of
 // everything that is wrong with it as a spec. A file that has an apiVersion or a
 // kind is meant to be a spec.
-func (l *loader) foreignFormat(tree *value) bool {
-	if tree == nil || tree.kind != dict || tree.get("apiVersion") != nil || tree.get("kind") != nil {
+func (l *loader) foreignFormat(tree *syntax.Node) bool {
+	if tree == nil || tree.Kind != syntax.Map || tree.Get("apiVersion") != nil || tree.Get("kind") != nil {
 		return false
 	}
 	has := func(keys ...string) bool {
-		return !slices.ContainsFunc(keys, func(key string) bool { return tree.find(key) == nil })
+		return !slices.ContainsFunc(keys, func(key string) bool { return tree.Find(key) == nil })
 	}
 	switch {
-	case anyEntry(tree.get("agents"), "instruction", "toolsets", "sub_agents"):
-		l.otherTool(tree.find("agents"), "a docker agent configuration",
+	case anyEntry(tree.Get("agents"), "instruction", "toolsets", "sub_agents"):
+		l.otherTool(tree.Find("agents"), "a docker agent configuration",
 			"pexctl init writes a spec; there instruction is executor: {executor_system_prompt: ...}, model an entry of llms, toolsets are tools, and sub_agents tools of type: agent")
 	case has("prompts", "providers") || has("providers", "tests"):
-		l.otherTool(tree.find("providers"), "a promptfoo configuration",
+		l.otherTool(tree.Find("providers"), "a promptfoo configuration",
 			"pexctl init writes a spec with tests and a suite; there providers are llms, and tests with assert are the cases and checks of a suite, which pexctl eval runs")
 	case entriesHave(tree, "role", "goal", "backstory"):
-		l.otherTool(tree.entries[0], "a CrewAI file of agents",
+		l.otherTool(tree.Entries[0], "a CrewAI file of agents",
 			"pexctl init writes a spec; there role, goal and backstory are executor: {executor_system_prompt: ...}, and several agents are tools of type: agent")
 	default:
 		return false
@@ -32,23 +33,23 @@ func (l *loader) foreignFormat(tree *value) bool {
 	return true
 }
 
-func (l *loader) otherTool(at *entry, what, hint string) {
-	l.report.error(diag.WrongKind, at.place, "the file is %s, not a spec", what).Hint = hint
+func (l *loader) otherTool(at *syntax.Entry, what, hint string) {
+	l.report.Error(diag.WrongKind, at.Position, "the file is %s, not a spec", what).Hint = hint
 }
 
 // anyEntry says that one of the mappings in a mapping has one of the keys.
-func anyEntry(v *value, keys ...string) bool {
-	if v == nil || v.kind != dict {
+func anyEntry(v *syntax.Node, keys ...string) bool {
+	if v == nil || v.Kind != syntax.Map {
 		return false
 	}
-	return slices.ContainsFunc(v.entries, func(e *entry) bool {
-		return e.val.kind == dict && slices.ContainsFunc(keys, func(key string) bool { return e.val.find(key) != nil })
+	return slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool {
+		return e.Value.Kind == syntax.Map && slices.ContainsFunc(keys, func(key string) bool { return e.Value.Find(key) != nil })
 	})
 }
 
 // entriesHave says that a mapping holds mappings, each with all of the keys.
-func entriesHave(v *value, keys ...string) bool {
-	return len(v.entries) > 0 && !slices.ContainsFunc(v.entries, func(e *entry) bool {
-		return e.val.kind != dict || slices.ContainsFunc(keys, func(key string) bool { return e.val.find(key) == nil })
+func entriesHave(v *syntax.Node, keys ...string) bool {
+	return len(v.Entries) > 0 && !slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool {
+		return e.Value.Kind != syntax.Map || slices.ContainsFunc(keys, func(key string) bool { return e.Value.Find(key) == nil })
 	})
 }

@@ -2,9 +2,11 @@ package dsl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/graph"
@@ -34,7 +36,7 @@ func (c *compiler) defaultGraph(all []built, w engine.Wires) {
 			g.Edges = append(g.Edges, c.wireEdge(e))
 		}
 	}
-	c.graph(g, all, c.tree.place)
+	c.graph(g, all, c.tree.Position)
 }
 
 func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
@@ -47,7 +49,7 @@ func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
 		place = "reflector_when"
 	}
 	env, _ := c.guardEnv(place)
-	if !c.report.list.Failed() { // else the author's own expression may be reported twice
+	if !c.report.List.Failed() { // else the author's own expression may be reported twice
 		c.expression(c.builtIn(e.When.Source), env, nil, &e.When)
 	}
 	out.Label, out.Guard = e.When.Source, e.When
@@ -73,7 +75,7 @@ func (c *compiler) writtenGraph(top []built) {
 	}
 	c.toolNames(all)
 	take := takeOf(all)
-	before := len(c.report.list)
+	before := len(c.report.List)
 	c.checkEdges(&k, all)
 	g := &graph.Graph[engine.Condition]{Start: k.Start}
 	for _, b := range all {
@@ -92,46 +94,46 @@ func (c *compiler) writtenGraph(top []built) {
 			c.add(b, take)
 		}
 	}
-	if !c.report.failedSince(before) {
-		c.graph(g, append(all, top...), c.doc.Graph.place)
+	if !c.report.FailedSince(before) {
+		c.graph(g, append(all, top...), c.doc.Graph.Position)
 	}
 }
 
-func (c *compiler) graphNode(v *value, i int, top, before []built) (built, bool) {
-	path := "graph.nodes[" + itoa(i) + "]"
-	if v.kind != dict {
+func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built, bool) {
+	path := "graph.nodes[" + strconv.Itoa(i) + "]"
+	if v.Kind != syntax.Map {
 		c.wrongType(v, path, "a mapping with id and type")
 		return built{}, false
 	}
-	keys := v.shallow()
-	keys.entries = slices.DeleteFunc(keys.entries, func(e *entry) bool { return e.key != "id" && e.key != "type" })
+	keys := v.Shallow()
+	keys.Entries = slices.DeleteFunc(keys.Entries, func(e *syntax.Entry) bool { return e.Key != "id" && e.Key != "type" })
 	var k nodeKeys
 	c.decode(keys, path, &k)
-	id := v.find("id")
+	id := v.Find("id")
 	switch {
 	case k.ID == "" || k.Type == "":
 		return built{}, false
 	case !namePattern.MatchString(k.ID) || k.ID == engine.End:
-		c.report.error(diag.BadName, id.val.place, "%s cannot be the id of a node", quoted(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
+		c.report.Error(diag.BadName, id.Value.Position, "%s cannot be the id of a node", syntax.Quote(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
 		return built{}, false
 	case slices.Contains(roles, k.ID) && k.Type != k.ID:
-		c.report.error(diag.BadName, id.val.place, "%s is the %s of every run, in the graph or beside it; this node is of the type %s", quoted(k.ID), k.ID, k.Type).Hint = "give the node another id"
+		c.report.Error(diag.BadName, id.Value.Position, "%s is the %s of every run, in the graph or beside it; this node is of the type %s", syntax.Quote(k.ID), k.ID, k.Type).Hint = "give the node another id"
 		return built{}, false
 	case slices.ContainsFunc(before, func(b built) bool { return b.id == k.ID }):
-		c.report.error(diag.BadGraph, id.val.place, "two nodes have the id %s", k.ID)
+		c.report.Error(diag.BadGraph, id.Value.Position, "two nodes have the id %s", k.ID)
 		return built{}, false
 	}
-	b := built{k.ID, k.Type, c.config(k.Type, v.get("type").place), v}
+	b := built{k.ID, k.Type, c.config(k.Type, v.Get("type").Position), v}
 	if b.config == nil {
 		return b, true
 	}
-	own := v.shallow()
-	own.drop("id", "type")
+	own := v.Shallow()
+	own.Drop("id", "type")
 	path = "graph.nodes." + k.ID
 	if r := slices.IndexFunc(top, func(t built) bool { return t.typ == k.Type }); r >= 0 {
-		own = top[r].value.overlaid(own)
+		own = top[r].value.Overlay(own)
 	}
-	own.place = v.place
+	own.Position = v.Position
 	c.decode(own, path, b.config)
 	return b, true
 }
@@ -142,24 +144,24 @@ func (c *compiler) checkEdges(k *graphKeys, all []built) {
 	for _, b := range all {
 		ids = append(ids, b.id)
 	}
-	edges := c.doc.Graph.get("edges")
+	edges := c.doc.Graph.Get("edges")
 	if !slices.Contains(ids[1:], k.Start) {
-		c.report.error(diag.BadGraph, c.doc.Graph.get("start").place, "there is no node %s to start at", quoted(k.Start)).Advice = diag.Suggest(k.Start, ids[1:])
+		c.report.Error(diag.BadGraph, c.doc.Graph.Get("start").Position, "there is no node %s to start at", syntax.Quote(k.Start)).Advice = diag.Suggest(k.Start, ids[1:])
 	}
 	last := map[string]int{}
 	for i, e := range k.Edges {
-		at := edges.items[i]
+		at := edges.Items[i]
 		c.checkEnd(at, "from", e.From, ids[1:])
 		c.checkEnd(at, "to", e.To, ids)
 		if before, ok := last[e.From]; ok && k.Edges[before].When.IsZero() {
-			c.report.error(diag.BadGraph, at.place, "this edge is never tried: the edge from %s to %s before it has no when", e.From, k.Edges[before].To).
+			c.report.Error(diag.BadGraph, at.Position, "this edge is never tried: the edge from %s to %s before it has no when", e.From, k.Edges[before].To).
 				Hint = "edges are tried in order; put the one without when last"
 		}
 		last[e.From] = i
 	}
 	for _, b := range all {
 		if i, ok := last[b.id]; ok && !k.Edges[i].When.IsZero() {
-			c.report.error(diag.BadGraph, edges.items[i].place, "the last edge of %s may not lead anywhere: it has a when", b.id).
+			c.report.Error(diag.BadGraph, edges.Items[i].Position, "the last edge of %s may not lead anywhere: it has a when", b.id).
 				Hint = "add an edge from " + b.id + " without when behind it"
 		}
 	}
@@ -168,11 +170,11 @@ func (c *compiler) checkEdges(k *graphKeys, all []built) {
 	}
 }
 
-func (c *compiler) checkEnd(at *value, key, id string, ids []string) {
+func (c *compiler) checkEnd(at *syntax.Node, key, id string, ids []string) {
 	if id == "" || slices.Contains(ids, id) {
 		return
 	}
-	d := c.report.error(diag.BadGraph, at.get(key).place, "there is no node %s", quoted(id))
+	d := c.report.Error(diag.BadGraph, at.Get(key).Position, "there is no node %s", syntax.Quote(id))
 	if d.Advice = diag.Suggest(id, ids); id == engine.End {
 		d.Advice = diag.Advice{Hint: "no edge leaves the end"}
 	}
@@ -190,20 +192,20 @@ func (c *compiler) checkReached(k *graphKeys, all []built) {
 	}
 	for _, b := range all {
 		if !reached[b.id] {
-			c.report.error(diag.BadGraph, b.value.place, "no edge leads to the node %s from %s", b.id, k.Start).Hint = "add an edge to it, or remove it"
+			c.report.Error(diag.BadGraph, b.value.Position, "no edge leads to the node %s from %s", b.id, k.Start).Hint = "add an edge to it, or remove it"
 		}
 	}
 }
 
 // graph checks a graph as a whole and gives it to the program.
-func (c *compiler) graph(g *graph.Graph[engine.Condition], all []built, at place) {
+func (c *compiler) graph(g *graph.Graph[engine.Condition], all []built, at syntax.Position) {
 	c.checkUse(modelsOf(all))
-	if c.report.list.Failed() {
+	if c.report.List.Failed() {
 		return
 	}
 	if err := g.Check(); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			c.report.error(diag.BadGraph, at, "%s", line)
+			c.report.Error(diag.BadGraph, at, "%s", line)
 		}
 		return
 	}

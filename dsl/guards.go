@@ -1,7 +1,10 @@
 package dsl
 
 import (
+	"strconv"
+
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -12,50 +15,50 @@ func (c *compiler) guards() {
 	if v == nil {
 		return
 	}
-	if v.kind != list {
+	if v.Kind != syntax.List {
 		c.wrongType(v, "guards", "a list").Hint = "write - {name: ..., at: ..., when: ..., do: ...}"
 		return
 	}
-	names := map[string]place{}
-	for i, it := range v.items {
-		path := "guards[" + itoa(i) + "]"
+	names := map[string]syntax.Position{}
+	for i, it := range v.Items {
+		path := "guards[" + strconv.Itoa(i) + "]"
 		var k guardRule
-		before := len(c.report.list)
+		before := len(c.report.List)
 		c.decode(it, path, &k)
 		g := engine.Guard{Index: i, Name: k.Name, At: engine.GuardPlace(k.At), Do: engine.GuardAction(k.Do), Message: k.Message}
 		if first, twice := names[k.Name]; twice {
-			c.report.error(diag.DuplicateKey, it.get("name").place, "the guard %s is already defined at %s", k.Name, where(first))
+			c.report.Error(diag.DuplicateKey, it.Get("name").Position, "the guard %s is already defined at %s", k.Name, syntax.Where(first))
 		} else if k.Name != "" {
-			names[k.Name] = it.get("name").place
+			names[k.Name] = it.Get("name").Position
 		}
 		if k.When != nil && c.asSource(k.When, path+".when") {
 			c.guardWhen(k.When, k.At, &g.When)
 		}
-		if !c.report.failedSince(before) {
+		if !c.report.FailedSince(before) {
 			c.fitting(it, &g)
 		}
 		c.program.Guards = append(c.program.Guards, g)
 	}
 }
 
-func (c *compiler) guardWhen(v *value, at string, g *component.GuardRef) {
-	g.Source = v.text
+func (c *compiler) guardWhen(v *syntax.Node, at string, g *component.GuardRef) {
+	g.Source = v.Text
 	if env, ok := c.guardEnv(at); ok {
 		c.expression(v, env, nil, g)
 	}
 }
 
 // fitting checks that the action can be taken at the place.
-func (c *compiler) fitting(v *value, g *engine.Guard) {
+func (c *compiler) fitting(v *syntax.Node, g *engine.Guard) {
 	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
-		c.report.error(diag.GuardMismatch, v.get("do").place, "deny refuses a tool call, and at %s there is none", g.At).Hint = "write at: before_tool"
+		c.report.Error(diag.GuardMismatch, v.Get("do").Position, "deny refuses a tool call, and at %s there is none", g.At).Hint = "write at: before_tool"
 	}
 }
 
 // urging checks that whoever makes plans is there for guards that want a new one;
 // a run that an earlier version made without goes on as it began.
 func (c *compiler) urging() {
-	if c.program.Graph == nil || c.doc.Guards == nil || c.doc.Guards.kept() {
+	if c.program.Graph == nil || c.doc.Guards == nil || c.doc.Guards.IsResolved() {
 		return
 	}
 	for _, typ := range []string{"planner", "reflector"} {
@@ -65,8 +68,8 @@ func (c *compiler) urging() {
 	}
 	for _, g := range c.program.Guards {
 		if g.Do == engine.GuardReplan {
-			at := c.doc.Guards.items[g.Index].get("do").place
-			c.report.error(diag.GuardMismatch, at, "replan wants a new plan, and no node of this graph makes one").Hint = "add a planner or a reflector to graph.nodes, or write do: stop"
+			at := c.doc.Guards.Items[g.Index].Get("do").Position
+			c.report.Error(diag.GuardMismatch, at, "replan wants a new plan, and no node of this graph makes one").Hint = "add a planner or a reflector to graph.nodes, or write do: stop"
 		}
 	}
 }

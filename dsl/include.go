@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // libraryKeys are what a Library shares.
@@ -15,64 +16,64 @@ const maxIncludes = 64
 
 // include merges the Libraries that a tree names into it, by name; the key
 // itself goes.
-func (l *loader) include(tree *value, src *source) {
+func (l *loader) include(tree *syntax.Node, src *syntax.Source) {
 	m := &merger{loader: l, into: tree}
-	m.all(tree, []string{src.path})
-	tree.drop("include")
+	m.all(tree, []string{src.Path})
+	tree.Drop("include")
 }
 
 type merger struct {
 	*loader
-	into  *value
+	into  *syntax.Node
 	done  []string
 	count int
 }
 
 // all merges the files that one file names; chain is how it was reached.
-func (m *merger) all(tree *value, chain []string) {
-	names := tree.get("include")
+func (m *merger) all(tree *syntax.Node, chain []string) {
+	names := tree.Get("include")
 	if names == nil {
 		return
 	}
-	if names.kind != list {
-		m.report.error(diag.WrongType, names.place, "include wants a list of files, not %s", names.describe()).Hint = "write [" + names.text + "]"
+	if names.Kind != syntax.List {
+		m.report.Error(diag.WrongType, names.Position, "include wants a list of files, not %s", names.Describe()).Hint = "write [" + names.Text + "]"
 		return
 	}
-	for _, n := range names.items {
-		if n.kind != text {
-			m.report.error(diag.WrongType, n.place, "include wants a list of files, not %s", n.describe())
+	for _, n := range names.Items {
+		if n.Kind != syntax.Text {
+			m.report.Error(diag.WrongType, n.Position, "include wants a list of files, not %s", n.Describe())
 			continue
 		}
 		m.one(n, chain)
 	}
 }
 
-func (m *merger) one(n *value, chain []string) {
-	src, no := m.files.read(n.src, n.text)
+func (m *merger) one(n *syntax.Node, chain []string) {
+	src, no := m.files.read(n.Source, n.Text)
 	if no != nil {
-		m.refuse(n.place, no)
+		m.refuse(n.Position, no)
 		return
 	}
-	if slices.Contains(chain, src.path) {
-		m.report.error(diag.Cycle, n.place, "%s includes itself: %s", src.name, m.route(append(slices.Clip(chain), src.path)))
+	if slices.Contains(chain, src.Path) {
+		m.report.Error(diag.Cycle, n.Position, "%s includes itself: %s", src.Name, m.route(append(slices.Clip(chain), src.Path)))
 		return
 	}
-	if slices.Contains(m.done, src.path) {
+	if slices.Contains(m.done, src.Path) {
 		return // two files may include the same third
 	}
 	if m.count++; m.count > maxIncludes {
-		m.report.error(diag.TooLarge, n.place, "more than %d files are included", maxIncludes)
+		m.report.Error(diag.TooLarge, n.Position, "more than %d files are included", maxIncludes)
 		return
 	}
-	m.done = append(m.done, src.path)
-	m.loader.read = append(m.loader.read, src.path)
-	src.kind = includedFile
-	tree := parse(src, m.report)
+	m.done = append(m.done, src.Path)
+	m.loader.read = append(m.loader.read, src.Path)
+	src.Kind = syntax.IncludedFile
+	tree := syntax.Parse(src, m.report)
 	if tree == nil || !m.isLibrary(tree, n) {
 		return
 	}
 	m.take(tree)
-	m.all(tree, append(slices.Clip(chain), src.path))
+	m.all(tree, append(slices.Clip(chain), src.Path))
 }
 
 // route names paths, each leading to the next.
@@ -86,85 +87,74 @@ func (l *loader) route(paths []string) string {
 
 // isLibrary reports an included file that is none: a file of another kind is right
 // where it stands, and wrong where it is named.
-func (m *merger) isLibrary(tree, named *value) bool {
-	if tree.kind != dict {
-		m.report.error(diag.WrongType, tree.place, "a Library is a mapping, not %s", tree.describe())
+func (m *merger) isLibrary(tree, named *syntax.Node) bool {
+	if tree.Kind != syntax.Map {
+		m.report.Error(diag.WrongType, tree.Position, "a Library is a mapping, not %s", tree.Describe())
 		return false
 	}
-	kind := tree.find("kind")
+	kind := tree.Find("kind")
 	switch {
-	case kind != nil && kind.val.text == "Library":
+	case kind != nil && kind.Value.Text == "Library":
 		return true
-	case kind != nil && slices.Contains(kinds, kind.val.text):
-		d := m.report.error(diag.WrongKind, named.place, "%s is of kind: %s, and only a Library can be included", named.text, kind.val.text)
-		if d.Hint = "move what is shared into a file of kind: Library"; kind.val.text == kindAgent && named.src.kind == specFile {
-			d.Hint = "extends: " + named.text + " builds on it, and a tool {type: agent, ref: " + named.text + "} calls it; what both share goes into a Library"
+	case kind != nil && slices.Contains(kinds, kind.Value.Text):
+		d := m.report.Error(diag.WrongKind, named.Position, "%s is of kind: %s, and only a Library can be included", named.Text, kind.Value.Text)
+		if d.Hint = "move what is shared into a file of kind: Library"; kind.Value.Text == kindAgent && named.Source.Kind == syntax.SpecFile {
+			d.Hint = "extends: " + named.Text + " builds on it, and a tool {type: agent, ref: " + named.Text + "} calls it; what both share goes into a Library"
 		}
 	case kind != nil:
-		m.report.error(diag.WrongKind, kind.val.place, "only files of kind: Library can be included").Hint = "write kind: Library"
+		m.report.Error(diag.WrongKind, kind.Value.Position, "only files of kind: Library can be included").Hint = "write kind: Library"
 	default:
-		m.report.error(diag.WrongKind, tree.place, "only files of kind: Library can be included").Hint = "write kind: Library"
+		m.report.Error(diag.WrongKind, tree.Position, "only files of kind: Library can be included").Hint = "write kind: Library"
 	}
 	return false
 }
 
 // onlyShared reports the keys that a Library does not have, and removes them.
-func (l *loader) onlyShared(tree *value) {
+func (l *loader) onlyShared(tree *syntax.Node) {
 	allowed := append([]string{"apiVersion", "kind", "metadata", "include"}, libraryKeys...)
-	tree.entries = slices.DeleteFunc(tree.entries, func(e *entry) bool {
-		if slices.Contains(allowed, e.key) {
+	tree.Entries = slices.DeleteFunc(tree.Entries, func(e *syntax.Entry) bool {
+		if slices.Contains(allowed, e.Key) {
 			return false
 		}
-		l.report.error(diag.UnknownKey, e.place, "a Library has no %s", e.key).Advice = diag.Suggest(e.key, allowed)
+		l.report.Error(diag.UnknownKey, e.Position, "a Library has no %s", e.Key).Advice = diag.Suggest(e.Key, allowed)
 		return true
 	})
 }
 
 // take puts the named entries of a Library into the spec.
-func (m *merger) take(tree *value) {
+func (m *merger) take(tree *syntax.Node) {
 	m.onlyShared(tree)
-	for _, e := range tree.entries {
-		if !slices.Contains(libraryKeys, e.key) || e.val.kind == null {
+	for _, e := range tree.Entries {
+		if !slices.Contains(libraryKeys, e.Key) || e.Value.Kind == syntax.Null {
 			continue
 		}
-		if e.val.kind != dict {
-			m.report.error(diag.WrongType, e.val.place, "%s wants a mapping of names, not %s", e.key, e.val.describe())
+		if e.Value.Kind != syntax.Map {
+			m.report.Error(diag.WrongType, e.Value.Position, "%s wants a mapping of names, not %s", e.Key, e.Value.Describe())
 			continue
 		}
 		m.names(e)
 	}
 }
 
-func (m *merger) names(section *entry) {
-	into := m.into.find(section.key)
-	if into == nil || into.val.kind == null {
-		m.into.set(section.key, section.place, &value{place: section.val.place, kind: dict})
-		into = m.into.find(section.key)
+func (m *merger) names(section *syntax.Entry) {
+	into := m.into.Find(section.Key)
+	if into == nil || into.Value.Kind == syntax.Null {
+		m.into.Set(section.Key, section.Position, &syntax.Node{Position: section.Value.Position, Kind: syntax.Map})
+		into = m.into.Find(section.Key)
 	}
-	if into.val.kind != dict {
+	if into.Value.Kind != syntax.Map {
 		return // the decoder reports it
 	}
-	for _, e := range section.val.entries {
-		first := into.val.find(e.key)
+	for _, e := range section.Value.Entries {
+		first := into.Value.Find(e.Key)
 		switch {
-		case first != nil && first.place.is(e.place): // what it extends includes the same
+		case first != nil && first.Position.Same(e.Position): // what it extends includes the same
 			continue
 		case first != nil:
-			m.report.error(diag.IncludeClash, e.place, "%s.%s is already defined at %s", section.key, e.key, where(first.place)).
+			m.report.Error(diag.IncludeClash, e.Position, "%s.%s is already defined at %s", section.Key, e.Key, syntax.Where(first.Position)).
 				Hint = "rename one of them"
 			continue
 		}
-		into.val.entries = append(into.val.entries, e)
+		into.Value.Entries = append(into.Value.Entries, e)
 	}
-}
-
-// where names a place for a message.
-func where(p place) string {
-	switch {
-	case p.src == nil:
-		return "nowhere"
-	case p.src.kind == flagText || p.src.kind == envText || p.line == 0:
-		return p.src.name
-	}
-	return p.src.name + ":" + itoa(p.line) + ":" + itoa(p.col)
 }

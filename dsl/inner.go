@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // cutAgent parts "spec.yaml#researcher" into the file and the agent in it. A #
@@ -24,61 +25,61 @@ var ofFile = []string{"apiVersion", "kind", "include", "extends", "agents", "tes
 // inner is the tree of an agent that stands in the file of another: what it says
 // itself, over what the file shares with it. That is its llms and prompts, and of
 // its tools those that the agent's executor.tools and nodes name. at is where it is asked for; nil = reported.
-func (l *loader) inner(tree *value, name string, at place) *value {
-	agents := tree.get("agents")
-	e := agents.find(name)
+func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *syntax.Node {
+	agents := tree.Get("agents")
+	e := agents.Find(name)
 	if e == nil {
-		l.report.error(diag.UnknownAgent, at, "the file has no agent %s", quoted(name)).Advice = diag.Suggest(name, agents.keys())
+		l.report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Advice = diag.Suggest(name, agents.Keys())
 		return nil
 	}
-	own := e.val
-	if own.kind == null {
-		own = &value{place: own.place, kind: dict} // it has what its file shares
+	own := e.Value
+	if own.Kind == syntax.Null {
+		own = &syntax.Node{Position: own.Position, Kind: syntax.Map} // it has what its file shares
 	}
-	if own.kind != dict {
-		l.report.error(diag.WrongType, own.place, "agents.%s wants a mapping, not %s", name, own.describe())
+	if own.Kind != syntax.Map {
+		l.report.Error(diag.WrongType, own.Position, "agents.%s wants a mapping, not %s", name, own.Describe())
 		return nil
 	}
 	for _, key := range ofFile {
-		if e := own.find(key); e != nil {
-			l.report.error(diag.UnknownKey, e.place, "an agent within a file has no %s of its own", key).Hint = "it shares what its file has"
+		if e := own.Find(key); e != nil {
+			l.report.Error(diag.UnknownKey, e.Position, "an agent within a file has no %s of its own", key).Hint = "it shares what its file has"
 			return nil
 		}
 	}
-	shared := &value{place: own.place, kind: dict}
+	shared := &syntax.Node{Position: own.Position, Kind: syntax.Map}
 	for _, key := range []string{"apiVersion", "kind", "llms", "prompts"} {
-		if e := tree.find(key); e != nil {
-			shared.set(key, e.place, e.val)
+		if e := tree.Find(key); e != nil {
+			shared.Set(key, e.Position, e.Value)
 		}
 	}
-	shared.set("metadata", own.place, object("name", &value{place: own.place, kind: text, text: name}))
-	if e := tree.find("tools"); e != nil {
-		shared.set("tools", e.place, granted(e.val, own))
+	shared.Set("metadata", own.Position, object("name", &syntax.Node{Position: own.Position, Kind: syntax.Text, Text: name}))
+	if e := tree.Find("tools"); e != nil {
+		shared.Set("tools", e.Position, granted(e.Value, own))
 	}
-	return merged("", shared, own).clone()
+	return merged("", shared, own).Clone()
 }
 
 // granted are the tools of a file that an agent within it names.
-func granted(tools, agent *value) *value {
+func granted(tools, agent *syntax.Node) *syntax.Node {
 	var patterns []string
-	grant := func(role *value) {
-		if names := role.get("tools"); names != nil {
-			for _, it := range names.items {
-				patterns = append(patterns, append(entriesOf(it.text), it.text)...)
+	grant := func(role *syntax.Node) {
+		if names := role.Get("tools"); names != nil {
+			for _, it := range names.Items {
+				patterns = append(patterns, append(entriesOf(it.Text), it.Text)...)
 			}
 		}
 	}
-	grant(agent.get("executor"))
-	if nodes := agent.get("graph").get("nodes"); nodes != nil {
-		for _, n := range nodes.items {
+	grant(agent.Get("executor"))
+	if nodes := agent.Get("graph").Get("nodes"); nodes != nil {
+		for _, n := range nodes.Items {
 			grant(n)
-			patterns = append(patterns, textAt(n, "tool"))
+			patterns = append(patterns, syntax.TextOf(n, "tool"))
 		}
 	}
-	out := &value{place: tools.place, kind: dict}
-	for _, e := range tools.entries {
-		if slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, e.key); return ok }) {
-			out.entries = append(out.entries, e)
+	out := &syntax.Node{Position: tools.Position, Kind: syntax.Map}
+	for _, e := range tools.Entries {
+		if slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, e.Key); return ok }) {
+			out.Entries = append(out.Entries, e)
 		}
 	}
 	return out
@@ -87,12 +88,12 @@ func granted(tools, agent *value) *value {
 // innerAgents compiles the agents of a file that nothing has called, to say what
 // is wrong with them.
 func (c *compiler) innerAgents() {
-	if len(c.loader.chain) > 1 || c.whole == nil || c.source == nil || c.source.agent != "" {
+	if len(c.loader.chain) > 1 || c.whole == nil || c.source == nil || c.source.Agent != "" {
 		return
 	}
-	for _, e := range c.whole.get("agents").entries {
-		if c.usable(e, "an agent") && !c.used["agents."+e.key] {
-			if s := c.compileInner(e.key, e.place); s != nil {
+	for _, e := range c.whole.Get("agents").Entries {
+		if c.usable(e, "an agent") && !c.used["agents."+e.Key] {
+			if s := c.compileInner(e.Key, e.Position); s != nil {
 				c.agents = append(c.agents, s)
 			}
 		}
@@ -100,18 +101,18 @@ func (c *compiler) innerAgents() {
 }
 
 // compileInner compiles an agent of the file; nil = it has mistakes.
-func (c *compiler) compileInner(name string, at place) *Spec {
+func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 	if c.source == nil || c.whole == nil {
-		c.report.error(diag.UnknownAgent, at, "the file has no agent %s", quoted(name)).Hint = "agents of a file stand under its key agents"
+		c.report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Hint = "agents of a file stand under its key agents"
 		return nil
 	}
 	c.used["agents."+name] = true
 	src := *c.source
-	src.agent = name
+	src.Agent = name
 	if c.loader.calls(&src, at) {
 		return nil
 	}
-	s := c.loader.build(agentKey{whole: c.whole, name: src.whole()}, at, func() *Spec {
+	s := c.loader.build(agentKey{whole: c.whole, name: src.PathWithAgent()}, at, func() *Spec {
 		tree := c.loader.inner(c.whole, name, at)
 		if tree == nil {
 			return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -83,14 +84,14 @@ func (in *inputs) file(b []byte) bool {
 	if len(b) == 0 {
 		return true
 	}
-	v, err := fromJSON(&source{name: "parameters", text: b, kind: resolved})
-	if err != nil || v.kind != dict {
+	v, err := syntax.ParseJSON(&syntax.Source{Name: "parameters", Text: b, Kind: syntax.Resolved})
+	if err != nil || v.Kind != syntax.Map {
 		in.fail("the parameters are not one JSON object: %w", orNotObject(err))
 		return false
 	}
-	for _, e := range v.entries {
-		if in.declared(e.key) != nil {
-			in.take(e.key, e.val)
+	for _, e := range v.Entries {
+		if in.declared(e.Key) != nil {
+			in.take(e.Key, e.Value)
 		}
 	}
 	return true
@@ -117,22 +118,22 @@ func (in *inputs) flag(s string) {
 		in.set(name, text, text)
 		return
 	}
-	r := &report{}
-	v := parse(&source{name: name, text: []byte(text), kind: flagText}, r)
-	if v == nil || r.list.Failed() {
-		in.fail("parameter %s: %q is not YAML: %s", name, text, r.list[0].Message)
+	r := &syntax.Report{}
+	v := syntax.Parse(&syntax.Source{Name: name, Text: []byte(text), Kind: syntax.Flag}, r)
+	if v == nil || r.List.Failed() {
+		in.fail("parameter %s: %q is not YAML: %s", name, text, r.List[0].Message)
 		return
 	}
 	in.take(name, v)
 }
 
 // take gives a parameter a value that can be held as it is written.
-func (in *inputs) take(name string, v *value) {
-	if n := v.tooLarge(); n != nil {
-		in.fail("parameter %s: %w; pass it as a text, in quotes", name, &engine.RoundedError{Number: n.text})
+func (in *inputs) take(name string, v *syntax.Node) {
+	if n := v.FirstTooLarge(); n != nil {
+		in.fail("parameter %s: %w; pass it as a text, in quotes", name, &engine.RoundedError{Number: n.Text})
 		return
 	}
-	in.set(name, v.loose(), v.exact())
+	in.set(name, v.Decoded(), v.JSONValue())
 }
 
 // isText says whether a parameter is declared as a string.

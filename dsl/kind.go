@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"gopkg.in/yaml.v3"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // The kinds of files.
@@ -65,7 +65,7 @@ func readHeader(path string) (header, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return header{}, errors.Join(err, fmt.Errorf("%s: %w", path, errNotFile))
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	text, err := io.ReadAll(io.LimitReader(f, syntax.MaxFile))
 	if err != nil {
 		return header{}, err
 	}
@@ -84,11 +84,11 @@ func headerOf(text []byte) (h header) {
 	for _, m := range topKey.FindAllSubmatch(text, -1) {
 		switch string(m[1]) {
 		case "apiVersion":
-			h.Version = oneLine(m[2])
+			h.Version = syntax.ScalarText(m[2])
 		case "kind":
-			h.Kind = oneLine(m[2])
+			h.Kind = syntax.ScalarText(m[2])
 		case "spec":
-			h.Spec = oneLine(m[2])
+			h.Spec = syntax.ScalarText(m[2])
 		case "tests":
 			h.Tests = true
 		}
@@ -96,19 +96,10 @@ func headerOf(text []byte) (h header) {
 	return h
 }
 
-// oneLine is the text of a scalar on one line, its quotes and comment removed.
-func oneLine(b []byte) string {
-	var s string
-	if yaml.Unmarshal(b, &s) != nil {
-		return ""
-	}
-	return s
-}
-
 // headerOfTree is the header of a file in brackets, such as JSON.
 func headerOfTree(text []byte) header {
-	tree := parse(&source{text: text}, &report{})
-	return header{Version: textAt(tree, "apiVersion"), Kind: textAt(tree, "kind"), Spec: textAt(tree, "spec"), Tests: tree.get("tests") != nil}
+	tree := syntax.Parse(&syntax.Source{Text: text}, &syntax.Report{})
+	return header{Version: syntax.TextOf(tree, "apiVersion"), Kind: syntax.TextOf(tree, "kind"), Spec: syntax.TextOf(tree, "spec"), Tests: tree.Get("tests") != nil}
 }
 
 // Executable reports whether a file would be taken for a spec, a library, tests,

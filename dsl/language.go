@@ -3,6 +3,7 @@ package dsl
 import (
 	"time"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -13,29 +14,29 @@ const apiVersion = "pex/v1"
 // document is a whole spec. Sections of named entries, and those that a
 // component's Config decodes, are kept as values.
 type document struct {
-	APIVersion     string   `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
-	Kind           string   `yaml:"kind" required:"true" doc:"What the file is: Agent, Library for shared llms, tools and prompts, Tests, Suite, or Prices."`
-	Metadata       metadata `yaml:"metadata" doc:"What the agent is called."`
-	Extends        *value   `yaml:"extends" doc:"A spec that this one is laid over: a file, or {spec: file, without: [names]}."`
-	Include        []string `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
-	Parameters     *value   `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
-	InjectDatetime bool     `yaml:"inject_datetime" doc:"Puts the start time of the run, in UTC, into the system prompts of planner and executor."`
-	DatetimeFormat string   `yaml:"datetime_format" doc:"How that time is written, in strftime directives."`
-	LLMs           *value   `yaml:"llms" doc:"The language models, by name. Text, tool calls and JSON go in and out; images, sound and files do not."`
-	Tools          *value   `yaml:"tools" doc:"The tools, by name. A builtin needs no type: clock: {}."`
-	Prompts        *value   `yaml:"prompts" doc:"Named texts, for {use: name} wherever a prompt is expected, and for ${prompts.name} within one."`
-	Agents         *value   `yaml:"agents" doc:"Further agents in this file, by name; #name calls one. Each has the llms and prompts of the file, and of its tools those that its executor.tools or nodes name."`
-	Planner        *value   `yaml:"planner" doc:"The role that makes the plan."`
-	Executor       *value   `yaml:"executor" doc:"The role that carries out its steps."`
-	Reflector      *value   `yaml:"reflector" doc:"The role that looks at what the steps gave."`
-	Finalizer      *value   `yaml:"finalizer" doc:"The role that writes the answer when the planner did not."`
-	Limits         limits   `yaml:"limits" doc:"What a run may take at most; what is not there is not limited."`
-	Guards         *value   `yaml:"guards" doc:"Rules tried at places of a run; the first that holds decides."`
-	Output         *output  `yaml:"output" doc:"What a final answer must be; free text by default."`
-	Memory         memory   `yaml:"memory" doc:"Where conversations are kept, and how safely runs are."`
-	Graph          *value   `yaml:"graph" doc:"Nodes and guarded edges written out, instead of those of reflector.strategy."`
-	Tests          *value   `yaml:"tests" doc:"Cases for pexctl test; they do not change what the agent does."`
-	Evals          *value   `yaml:"evals" doc:"Paths of suites for pexctl eval."`
+	APIVersion     string       `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind           string       `yaml:"kind" required:"true" doc:"What the file is: Agent, Library for shared llms, tools and prompts, Tests, Suite, or Prices."`
+	Metadata       metadata     `yaml:"metadata" doc:"What the agent is called."`
+	Extends        *syntax.Node `yaml:"extends" doc:"A spec that this one is laid over: a file, or {spec: file, without: [names]}."`
+	Include        []string     `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
+	Parameters     *syntax.Node `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
+	InjectDatetime bool         `yaml:"inject_datetime" doc:"Puts the start time of the run, in UTC, into the system prompts of planner and executor."`
+	DatetimeFormat string       `yaml:"datetime_format" doc:"How that time is written, in strftime directives."`
+	LLMs           *syntax.Node `yaml:"llms" doc:"The language models, by name. Text, tool calls and JSON go in and out; images, sound and files do not."`
+	Tools          *syntax.Node `yaml:"tools" doc:"The tools, by name. A builtin needs no type: clock: {}."`
+	Prompts        *syntax.Node `yaml:"prompts" doc:"Named texts, for {use: name} wherever a prompt is expected, and for ${prompts.name} within one."`
+	Agents         *syntax.Node `yaml:"agents" doc:"Further agents in this file, by name; #name calls one. Each has the llms and prompts of the file, and of its tools those that its executor.tools or nodes name."`
+	Planner        *syntax.Node `yaml:"planner" doc:"The role that makes the plan."`
+	Executor       *syntax.Node `yaml:"executor" doc:"The role that carries out its steps."`
+	Reflector      *syntax.Node `yaml:"reflector" doc:"The role that looks at what the steps gave."`
+	Finalizer      *syntax.Node `yaml:"finalizer" doc:"The role that writes the answer when the planner did not."`
+	Limits         limits       `yaml:"limits" doc:"What a run may take at most; what is not there is not limited."`
+	Guards         *syntax.Node `yaml:"guards" doc:"Rules tried at places of a run; the first that holds decides."`
+	Output         *output      `yaml:"output" doc:"What a final answer must be; free text by default."`
+	Memory         memory       `yaml:"memory" doc:"Where conversations are kept, and how safely runs are."`
+	Graph          *syntax.Node `yaml:"graph" doc:"Nodes and guarded edges written out, instead of those of reflector.strategy."`
+	Tests          *syntax.Node `yaml:"tests" doc:"Cases for pexctl test; they do not change what the agent does."`
+	Evals          *syntax.Node `yaml:"evals" doc:"Paths of suites for pexctl eval."`
 }
 
 type metadata struct {
@@ -83,7 +84,7 @@ type llm struct {
 	RateLimit       rateLimit           `yaml:"rate_limit" doc:"What this process asks of the llm at most."`
 	Fallback        []string            `yaml:"fallback" doc:"Other llms, tried in order when this one fails, and at once while its server is left alone."`
 	Cost            *cost               `yaml:"cost" doc:"Prices in USD per million tokens; those of well-known models are known without."`
-	Options         *value              `yaml:"options" doc:"What this provider alone has."`
+	Options         *syntax.Node        `yaml:"options" doc:"What this provider alone has."`
 }
 
 type retry struct {
@@ -142,18 +143,18 @@ type tool struct {
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"How much of the output the model sees; 65536 by default."`
 	MaxConcurrent  int                 `yaml:"max_concurrent" min:"1" doc:"How many calls of it a run makes at once; of a server's tools together. 16 by default."`
 	Retry          *retry              `yaml:"retry" doc:"How failed calls are repeated; never for a tool that writes."`
-	With           *value              `yaml:"with" doc:"Argument values that a model can never override, and is not told of."`
+	With           *syntax.Node        `yaml:"with" doc:"Argument values that a model can never override, and is not told of."`
 	OutputFilter   component.FilterRef `yaml:"output_filter" doc:"JSONPath applied to the output."`
 	IncludeOutput  bool                `yaml:"include_output_in_agent_response" doc:"The output becomes part of the agent's response."`
 }
 
 // guardRule is one entry of guards. Its expression is compiled for its place.
 type guardRule struct {
-	Name    string `yaml:"name" required:"true" doc:"What events and results call it."`
-	At      string `yaml:"at" required:"true" enum:"after_plan|before_tool|after_tool|after_step|after_reflect" doc:"Where it is tried."`
-	When    *value `yaml:"when" required:"true" doc:"The condition, an expression."`
-	Do      string `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"What then happens: stop and succeed end the run with an answer, fail without; replan has a new plan made, at a tool in the middle of the step; interrupt asks a person, and before a tool shows the call, which a denial then refuses; deny refuses the call."`
-	Message string `yaml:"message" doc:"What people and models are told; plain text."`
+	Name    string       `yaml:"name" required:"true" doc:"What events and results call it."`
+	At      string       `yaml:"at" required:"true" enum:"after_plan|before_tool|after_tool|after_step|after_reflect" doc:"Where it is tried."`
+	When    *syntax.Node `yaml:"when" required:"true" doc:"The condition, an expression."`
+	Do      string       `yaml:"do" required:"true" enum:"stop|succeed|fail|replan|interrupt|deny" doc:"What then happens: stop and succeed end the run with an answer, fail without; replan has a new plan made, at a tool in the middle of the step; interrupt asks a person, and before a tool shows the call, which a denial then refuses; deny refuses the call."`
+	Message string       `yaml:"message" doc:"What people and models are told; plain text."`
 }
 
 type output struct {
@@ -167,18 +168,18 @@ type repair struct {
 }
 
 type memory struct {
-	Backend    string `yaml:"backend" enum:"badger|none" doc:"Where conversations are kept."`
-	Path       string `yaml:"path" doc:"The store's folder; below the home by default."`
-	Durability string `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is safe on disk: at each commit, soon after, or at the end."`
-	History    bool   `yaml:"history" doc:"Whether prompts show earlier turns of the same memory id. false: each run begins without them and is still kept."`
-	Compaction *value `yaml:"compaction" doc:"How long conversations are shortened before they are sent; never by default."`
+	Backend    string       `yaml:"backend" enum:"badger|none" doc:"Where conversations are kept."`
+	Path       string       `yaml:"path" doc:"The store's folder; below the home by default."`
+	Durability string       `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is safe on disk: at each commit, soon after, or at the end."`
+	History    bool         `yaml:"history" doc:"Whether prompts show earlier turns of the same memory id. false: each run begins without them and is still kept."`
+	Compaction *syntax.Node `yaml:"compaction" doc:"How long conversations are shortened before they are sent; never by default."`
 }
 
 // graphKeys is the section graph; its nodes are decoded by their types.
 type graphKeys struct {
-	Start string     `yaml:"start" doc:"The first node; the first of the list by default."`
-	Nodes []*value   `yaml:"nodes" required:"true" min:"1" doc:"The nodes: id, type and the keys of the type."`
-	Edges []edgeKeys `yaml:"edges" required:"true" min:"1" doc:"The edges, tried in order."`
+	Start string         `yaml:"start" doc:"The first node; the first of the list by default."`
+	Nodes []*syntax.Node `yaml:"nodes" required:"true" min:"1" doc:"The nodes: id, type and the keys of the type."`
+	Edges []edgeKeys     `yaml:"edges" required:"true" min:"1" doc:"The edges, tried in order."`
 }
 
 type edgeKeys struct {

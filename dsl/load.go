@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // defaultFile is what a folder stands for.
@@ -15,18 +16,18 @@ const defaultFile = "spec.yaml"
 type loader struct {
 	options Options
 	bare    bool // what a spec has for tests is looked at by others
-	report  *report
+	report  *syntax.Report
 	files   *files
 	read    []string        // absolute paths, in order
 	chain   []string        // specs that are being compiled, the outermost first
 	lock    *pins           // nil = not read yet
 	untyped map[string]bool // servers of which it was said that nothing is pinned
 	built   builtAgents
-	outer   *value // the tree of the file that the agent within it shares; nil = the spec is no such agent
+	outer   *syntax.Node // the tree of the file that the agent within it shares; nil = the spec is no such agent
 }
 
 func newLoader(o Options) *loader {
-	return &loader{options: o, report: &report{}, built: builtAgents{}}
+	return &loader{options: o, report: &syntax.Report{}, built: builtAgents{}}
 }
 
 // load runs every phase; later ones go on after errors, to report all.
@@ -39,7 +40,7 @@ func (l *loader) load(path string) *Spec {
 }
 
 // openSpec opens a spec; a folder means its spec.yaml.
-func (l *loader) openSpec(path string) *source {
+func (l *loader) openSpec(path string) *syntax.Source {
 	return l.openFile(inFolder(path, defaultFile), inFolder(path, defaultFile), ProjectRoot)
 }
 
@@ -77,13 +78,13 @@ func folderFile(path string, names ...string) string {
 
 // openFile finds the file, the root and how to name both. People call it
 // shown; rootOf is the root for its folder where the options name none.
-func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *source {
-	nowhere := place{src: &source{name: shown}}
+func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *syntax.Source {
+	nowhere := syntax.Position{Source: &syntax.Source{Name: shown}}
 	path, agent := agentOf(path)
 	shown, _ = agentOf(shown)
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		l.report.error(diag.Unreadable, nowhere, "%s: %v", shown, err)
+		l.report.Error(diag.Unreadable, nowhere, "%s: %v", shown, err)
 		return nil
 	}
 	if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
@@ -96,7 +97,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 			root, err = filepath.EvalSymlinks(root)
 		}
 		if err != nil {
-			l.report.error(diag.Unreadable, nowhere, "the root %s cannot be used: %v", l.options.Root, err)
+			l.report.Error(diag.Unreadable, nowhere, "the root %s cannot be used: %v", l.options.Root, err)
 			return nil
 		}
 	}
@@ -112,21 +113,21 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 		l.refuse(nowhere, no)
 		return nil
 	}
-	src.agent = agent
+	src.Agent = agent
 	if l.options.Address != "" {
-		src.name, src.foreign = l.options.Address, true
+		src.Name, src.Foreign = l.options.Address, true
 		l.files.foreign.add(l.files.relative(abs), src)
 	}
 	return src
 }
 
-func (l *loader) refuse(at place, no *refusal) {
-	l.report.error(no.code, at, "%s", no.message).Advice = no.Advice
+func (l *loader) refuse(at syntax.Position, no *refusal) {
+	l.report.Error(no.code, at, "%s", no.message).Advice = no.Advice
 }
 
 // loadSource takes a read spec through parsing, includes, overrides and the
 // compiler.
-func (l *loader) loadSource(src *source) *Spec {
+func (l *loader) loadSource(src *syntax.Source) *Spec {
 	tree := l.mapping(src, "a spec")
 	if tree == nil || l.foreignFormat(tree) {
 		return nil
@@ -135,12 +136,12 @@ func (l *loader) loadSource(src *source) *Spec {
 		return nil
 	}
 	l.include(tree, src)
-	if textAt(tree, "kind") == kindLibrary {
+	if syntax.TextOf(tree, "kind") == kindLibrary {
 		l.onlyShared(tree)
 	}
-	if src.agent != "" {
+	if src.Agent != "" {
 		l.outer = tree
-		if tree = l.inner(tree, src.agent, tree.place); tree == nil {
+		if tree = l.inner(tree, src.Agent, tree.Position); tree == nil {
 			return nil
 		}
 	}
@@ -149,20 +150,20 @@ func (l *loader) loadSource(src *source) *Spec {
 }
 
 // finish decodes, checks and lowers a whole tree.
-func (l *loader) finish(tree *value, src *source) *Spec {
-	s := &Spec{File: src.path, Agent: src.agent, Dir: src.dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, files: l.files, pinOf: l.pinOf}
-	l.chain = append(l.chain, src.whole())
+func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
+	s := &Spec{File: src.Path, Agent: src.Agent, Dir: src.Dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, files: l.files, pinOf: l.pinOf}
+	l.chain = append(l.chain, src.PathWithAgent())
 	defer func() { l.chain = l.chain[:len(l.chain)-1] }()
-	before := len(l.report.list)
-	c := newCompiler(l, tree, src.dir())
+	before := len(l.report.List)
+	c := newCompiler(l, tree, src.Dir())
 	c.source = src
 	p := c.compile()
 	s.Kind, s.models, s.llms = c.doc.Kind, c.usedLLMs, c.llmValues
 	s.defaults, s.agents, s.callees = c.defaults, c.agents, c.callees
 	s.depth, s.places = c.depth+1, c.callers+1
 	s.uses = c.uses()
-	if p != nil && !l.report.failedSince(before) && !l.report.list.Failed() {
-		for _, d := range l.report.list {
+	if p != nil && !l.report.FailedSince(before) && !l.report.List.Failed() {
+		for _, d := range l.report.List {
 			if d.Severity == diag.Warning {
 				p.Warnings = append(p.Warnings, warningText(d))
 			}
@@ -171,7 +172,7 @@ func (l *loader) finish(tree *value, src *source) *Spec {
 		l.analyze(c, s)
 	}
 	if len(l.chain) == 1 && !l.bare && s.Kind == kindAgent {
-		if l.inlineTests(c, s); l.report.list.Failed() {
+		if l.inlineTests(c, s); l.report.List.Failed() {
 			s.program = nil
 		}
 	}

@@ -3,6 +3,8 @@ package dsl
 import (
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // wholes are keys whose values make sense only as one: what lies over them
@@ -12,30 +14,30 @@ var wholes = []string{"graph", "schema", "input_schema", "body", "request_body",
 // merged is what a spec says with another one's parts below: mappings key by
 // key, guards by name, everything else as a whole. A null takes nothing away.
 // Parts of both are in it; neither is changed.
-func merged(path string, below, top *value) *value {
+func merged(path string, below, top *syntax.Node) *syntax.Node {
 	if isEntryOf(path, "agents") {
 		path = "" // it is a spec of its own
 	}
 	switch {
-	case top.kind == null:
+	case top.Kind == syntax.Null:
 		return below
-	case path == "guards" && below.kind == list && top.kind == list:
+	case path == "guards" && below.Kind == syntax.List && top.Kind == syntax.List:
 		return byName(below, top)
-	case below.kind != dict || top.kind != dict || replaces(path, below, top):
+	case below.Kind != syntax.Map || top.Kind != syntax.Map || replaces(path, below, top):
 		return top
 	}
 	if isEntryOf(path, "llms") || slices.Contains(roles, path) {
 		below = ofOneProvider(below, top)
 	}
-	out := &value{place: top.place, kind: dict}
-	for _, e := range below.entries {
-		out.entries = append(out.entries, &entry{e.key, e.place, e.val})
+	out := &syntax.Node{Position: top.Position, Kind: syntax.Map}
+	for _, e := range below.Entries {
+		out.Entries = append(out.Entries, &syntax.Entry{Key: e.Key, Position: e.Position, Value: e.Value})
 	}
-	for _, e := range top.entries {
-		if was := out.find(e.key); was == nil {
-			out.entries = append(out.entries, &entry{e.key, e.place, e.val})
-		} else if e.val.kind != null {
-			was.place, was.val = e.place, merged(join(path, e.key), was.val, e.val)
+	for _, e := range top.Entries {
+		if was := out.Find(e.Key); was == nil {
+			out.Entries = append(out.Entries, &syntax.Entry{Key: e.Key, Position: e.Position, Value: e.Value})
+		} else if e.Value.Kind != syntax.Null {
+			was.Position, was.Value = e.Position, merged(join(path, e.Key), was.Value, e.Value)
 		}
 	}
 	return out
@@ -43,7 +45,7 @@ func merged(path string, below, top *value) *value {
 
 // replaces says whether a mapping takes another one's place as a whole: it is
 // of another type, or points to a text.
-func replaces(path string, below, top *value) bool {
+func replaces(path string, below, top *syntax.Node) bool {
 	named := slices.ContainsFunc([]string{"parameters", "llms", "tools"}, func(section string) bool { return isEntryOf(path, section) })
 	if !named && slices.Contains(wholes, path[strings.LastIndexByte(path, '.')+1:]) {
 		return true
@@ -63,8 +65,10 @@ func isPrompt(path string) bool {
 }
 
 // anotherType says that a tool is another component than the one below it.
-func anotherType(below, top *value) bool {
-	changed := func(key string) bool { return top.get(key) != nil && textAt(top, key) != textAt(below, key) }
+func anotherType(below, top *syntax.Node) bool {
+	changed := func(key string) bool {
+		return top.Get(key) != nil && syntax.TextOf(top, key) != syntax.TextOf(below, key)
+	}
 	return changed("type") || changed("use")
 }
 
@@ -76,29 +80,16 @@ func isEntryOf(path, section string) bool {
 
 // byName lays one list of named entries over another: one of the same name
 // takes its place, others follow.
-func byName(below, top *value) *value {
-	out := &value{place: top.place, kind: list, items: slices.Clone(below.items)}
-	for _, it := range top.items {
-		name := textAt(it, "name")
-		i := slices.IndexFunc(out.items, func(was *value) bool { return name != "" && textAt(was, "name") == name })
+func byName(below, top *syntax.Node) *syntax.Node {
+	out := &syntax.Node{Position: top.Position, Kind: syntax.List, Items: slices.Clone(below.Items)}
+	for _, it := range top.Items {
+		name := syntax.TextOf(it, "name")
+		i := slices.IndexFunc(out.Items, func(was *syntax.Node) bool { return name != "" && syntax.TextOf(was, "name") == name })
 		if i >= 0 {
-			out.items[i] = it
+			out.Items[i] = it
 		} else {
-			out.items = append(out.items, it)
+			out.Items = append(out.Items, it)
 		}
 	}
 	return out
-}
-
-// clone is a copy that shares nothing: compiling a tree changes it.
-func (v *value) clone() *value {
-	out := *v
-	out.items, out.entries = make([]*value, len(v.items)), make([]*entry, len(v.entries))
-	for i, it := range v.items {
-		out.items[i] = it.clone()
-	}
-	for i, e := range v.entries {
-		out.entries[i] = &entry{e.key, e.place, e.val.clone()}
-	}
-	return &out
 }

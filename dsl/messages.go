@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -14,23 +15,23 @@ import (
 // question and its answer is an interaction, oldest first; what nobody answered
 // at the end is the question ("" = there is none).
 func Messages(file []byte) (earlier []engine.Interaction, question string, err error) {
-	v, err := fromJSON(&source{name: "messages", text: file, kind: resolved})
+	v, err := syntax.ParseJSON(&syntax.Source{Name: "messages", Text: file, Kind: syntax.Resolved})
 	if err != nil {
 		return nil, "", fmt.Errorf("the messages are not JSON: %w", err)
 	}
-	if within := v.get("messages"); within != nil {
+	if within := v.Get("messages"); within != nil {
 		v = within
 	}
-	if v.kind != list {
+	if v.Kind != syntax.List {
 		return nil, "", errors.New(`the messages are no list: write [{"role": "user", "content": "..."}]`)
 	}
 	var turn engine.Interaction
-	for i, m := range v.items {
-		text, err := content(m.get("content"))
+	for i, m := range v.Items {
+		text, err := content(m.Get("content"))
 		if err != nil {
 			return nil, "", fmt.Errorf("message %d: %w", i+1, err)
 		}
-		switch role := textAt(m, "role"); role {
+		switch role := syntax.TextOf(m, "role"); role {
 		case "user":
 			if turn.Answer != "" {
 				earlier, turn = append(earlier, turn), engine.Interaction{}
@@ -39,7 +40,7 @@ func Messages(file []byte) (earlier []engine.Interaction, question string, err e
 		case "assistant":
 			turn.Answer = paragraphs(turn.Answer, text)
 		default:
-			return nil, "", fmt.Errorf("message %d: the role %s cannot be given: there are user and assistant; what is for the model alone stands in a system_prompt", i+1, quoted(role))
+			return nil, "", fmt.Errorf("message %d: the role %s cannot be given: there are user and assistant; what is for the model alone stands in a system_prompt", i+1, syntax.Quote(role))
 		}
 	}
 	if turn.Answer != "" {
@@ -49,23 +50,23 @@ func Messages(file []byte) (earlier []engine.Interaction, question string, err e
 }
 
 // content is the text of a message, which may stand in parts.
-func content(v *value) (string, error) {
+func content(v *syntax.Node) (string, error) {
 	switch {
-	case v != nil && v.kind == text:
-		return v.text, nil
-	case v == nil || v.kind != list:
+	case v != nil && v.Kind == syntax.Text:
+		return v.Text, nil
+	case v == nil || v.Kind != syntax.List:
 		return "", errors.New("there is no content, which is text or a list of texts")
 	}
 	var out string
-	for _, part := range v.items {
-		if kind := textAt(part, "type"); kind != "text" {
-			return "", fmt.Errorf("content of the type %s cannot be given: there is text", quoted(kind))
+	for _, part := range v.Items {
+		if kind := syntax.TextOf(part, "type"); kind != "text" {
+			return "", fmt.Errorf("content of the type %s cannot be given: there is text", syntax.Quote(kind))
 		}
-		said := part.get("text")
-		if said == nil || said.kind != text {
+		said := part.Get("text")
+		if said == nil || said.Kind != syntax.Text {
 			return "", errors.New(`a part of the content has no text: write {"type": "text", "text": "..."}`)
 		}
-		out = paragraphs(out, said.text)
+		out = paragraphs(out, said.Text)
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -26,28 +27,28 @@ func structKeys(s any) []string {
 // llms reads the entries of llms.
 func (c *compiler) llms() {
 	v := c.section("llms", c.doc.LLMs)
-	for _, e := range v.entries {
+	for _, e := range v.Entries {
 		if !c.usable(e, "an llm") {
 			continue
 		}
-		c.llmValues[e.key] = e.val
-		c.llmNames = append(c.llmNames, e.key)
+		c.llmValues[e.Key] = e.Value
+		c.llmNames = append(c.llmNames, e.Key)
 	}
-	for _, e := range v.entries {
-		if c.llmValues[e.key] != nil {
-			c.addModel(e.key, e.val, "llms."+e.key)
-			c.retires(e.val, "llms."+e.key)
-			c.misspelt(e.val, "llms."+e.key)
+	for _, e := range v.Entries {
+		if c.llmValues[e.Key] != nil {
+			c.addModel(e.Key, e.Value, "llms."+e.Key)
+			c.retires(e.Value, "llms."+e.Key)
+			c.misspelt(e.Value, "llms."+e.Key)
 		}
 	}
 }
 
 // addModel decodes an llm entry, or one overlaid with a role's overrides.
-func (c *compiler) addModel(name string, v *value, path string) {
-	if v.kind == null {
-		*v = value{place: v.place, kind: dict}
+func (c *compiler) addModel(name string, v *syntax.Node, path string) {
+	if v.Kind == syntax.Null {
+		*v = syntax.Node{Position: v.Position, Kind: syntax.Map}
 	}
-	k, before := defaultLLM(), len(c.report.list)
+	k, before := defaultLLM(), len(c.report.List)
 	c.decode(v, path, &k)
 	m := engine.ModelSpec{
 		Name: name, Path: path, Provider: k.Provider, BaseURL: k.BaseURL, APIKeyEnv: k.APIKeyEnv, SystemPrompt: k.SystemPrompt,
@@ -64,26 +65,26 @@ func (c *compiler) addModel(name string, v *value, path string) {
 	}
 	c.checkModel(v, path, &k)
 	m.Config = c.options(v, k.Provider, path)
-	if !c.report.failedSince(before) {
+	if !c.report.FailedSince(before) {
 		c.checkProvider(v, &m)
 	}
 	c.models = append(c.models, m)
 }
 
 // options decodes what a provider alone has, with the provider's Config.
-func (c *compiler) options(v *value, provider, path string) any {
+func (c *compiler) options(v *syntax.Node, provider, path string) any {
 	f, ok := c.loader.options.Catalog.Models.Find(provider)
 	if !ok {
-		if p := v.get("provider"); p != nil && provider != "" {
-			c.report.error(diag.UnknownType, p.place, "there is no provider %s", quoted(provider)).
+		if p := v.Get("provider"); p != nil && provider != "" {
+			c.report.Error(diag.UnknownType, p.Position, "there is no provider %s", syntax.Quote(provider)).
 				Advice = providerHint(provider, c.loader.options.Catalog.Models.Types())
 		}
 		return nil
 	}
 	config := f.Config()
-	options := &value{place: v.place, kind: dict}
-	if e := v.find("options"); e != nil {
-		options = e.val
+	options := &syntax.Node{Position: v.Position, Kind: syntax.Map}
+	if e := v.Find("options"); e != nil {
+		options = e.Value
 	}
 	c.decode(options, path+".options", config)
 	return config
@@ -91,31 +92,31 @@ func (c *compiler) options(v *value, provider, path string) any {
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (c *compiler) checkModel(v *value, path string, k *llm) {
+func (c *compiler) checkModel(v *syntax.Node, path string, k *llm) {
 	if k.APIKeyEnv != "" && !envName.MatchString(k.APIKeyEnv) && !looksSecret(k.APIKeyEnv) {
-		c.report.error(diag.BadName, v.get("api_key_env").place, "%s.api_key_env is the name of an environment variable", path).
+		c.report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env is the name of an environment variable", path).
 			Hint = "write the name alone: OPENAI_API_KEY"
 	}
 	for i, name := range k.Fallback {
 		if c.llmValues[name] == nil {
-			c.report.error(diag.UnknownModel, v.get("fallback").items[i].place, "there is no llm %s", quoted(name)).Advice = diag.Suggest(name, c.llmNames)
+			c.report.Error(diag.UnknownModel, v.Get("fallback").Items[i].Position, "there is no llm %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.llmNames)
 		}
 	}
 }
 
 // modelRef gives a role its llm: the entry it names, else the default, with
 // the overrides beside it as an llm of its own.
-func (c *compiler) modelRef(v *value, f field, overrides *value, path string) {
+func (c *compiler) modelRef(v *syntax.Node, f field, overrides *syntax.Node, path string) {
 	ref := f.value.Addr().Interface().(*component.ModelRef)
-	idle := c.modelless || f.tag.Get("for") != "" && v.get(f.tag.Get("for")) == nil
-	if idle && v.get(f.key) == nil && len(overrides.entries) == 0 && len(c.llmNames) == 0 {
+	idle := c.modelless || f.tag.Get("for") != "" && v.Get(f.tag.Get("for")) == nil
+	if idle && v.Get(f.key) == nil && len(overrides.Entries) == 0 && len(c.llmNames) == 0 {
 		return // nothing asks it
 	}
-	name, ok := c.baseModel(v.get(f.key), v, overrides, path+"."+f.key)
+	name, ok := c.baseModel(v.Get(f.key), v, overrides, path+"."+f.key)
 	if !ok {
 		return
 	}
-	if len(overrides.entries) == 0 {
+	if len(overrides.Entries) == 0 {
 		ref.Name = name
 		c.base = name
 		return
@@ -125,7 +126,7 @@ func (c *compiler) modelRef(v *value, f field, overrides *value, path string) {
 	c.quiet = true
 	c.addModel(derived, c.llmValues[derived], path)
 	c.quiet = false
-	if overrides.get("model") != nil { // else the entry was told of
+	if overrides.Get("model") != nil { // else the entry was told of
 		c.retires(c.llmValues[derived], path)
 		c.misspelt(c.llmValues[derived], path)
 	}
@@ -137,27 +138,27 @@ func (c *compiler) modelRef(v *value, f field, overrides *value, path string) {
 
 // baseModel is the entry that overrides lie over; "" = none, for a role that
 // names its provider itself.
-func (c *compiler) baseModel(written, v, overrides *value, path string) (name string, ok bool) {
+func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (name string, ok bool) {
 	if written != nil {
-		if written.kind == dict {
+		if written.Kind == syntax.Map {
 			c.wrongType(written, path, "the name of an llm").Hint = "write its keys beside this one, as in planner: {provider: ..., model: ...}, or give it an entry under llms"
 			return "", false
 		}
 		if !c.asText(written, path) {
 			return "", false
 		}
-		if c.llmValues[written.text] == nil {
-			d := c.report.error(diag.UnknownModel, written.place, "there is no llm %s", quoted(written.text))
-			d.Advice = diag.Suggest(written.text, c.llmNames)
-			if llm := modelEntry(written.text, c.loader.options.Catalog.Models.Types()); llm != "" {
+		if c.llmValues[written.Text] == nil {
+			d := c.report.Error(diag.UnknownModel, written.Position, "there is no llm %s", syntax.Quote(written.Text))
+			d.Advice = diag.Suggest(written.Text, c.llmNames)
+			if llm := modelEntry(written.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
 				d.Advice = diag.Advice{Hint: "define it under a name, and use that here: llms: {main: " + llm + "}"}
 			}
 			return "", false
 		}
-		return written.text, true
+		return written.Text, true
 	}
 	switch {
-	case overrides.get("provider") != nil:
+	case overrides.Get("provider") != nil:
 		return "", true
 	case c.defaultModel != "":
 		return c.defaultModel, true
@@ -167,11 +168,11 @@ func (c *compiler) baseModel(written, v, overrides *value, path string) (name st
 		return "", false
 	}
 	c.whichTold = true
-	at := v.place
-	if e := c.tree.find("llms"); e != nil && len(v.entries) == 0 {
-		at = e.place
+	at := v.Position
+	if e := c.tree.Find("llms"); e != nil && len(v.Entries) == 0 {
+		at = e.Position
 	}
-	d := c.report.error(diag.WhichModel, at, "nothing says which llm %s uses", strings.TrimSuffix(path, ".llm"))
+	d := c.report.Error(diag.WhichModel, at, "nothing says which llm %s uses", strings.TrimSuffix(path, ".llm"))
 	d.Hint = "add one under llms, or provider and model here"
 	if len(c.llmNames) > 1 {
 		d.Hint = diag.Suggest("", c.llmNames).Hint + ": write " + path + ": " + c.llmNames[0]
@@ -194,20 +195,20 @@ func (c *compiler) uniqueModel(base, path string) string {
 // ofProvider are the keys that mean nothing to another provider.
 var ofProvider = []string{"model", "base_url", "api_key_env", "options", "cost"}
 
-func (c *compiler) overlay(base string, overrides *value) *value {
+func (c *compiler) overlay(base string, overrides *syntax.Node) *syntax.Node {
 	below := c.llmValues[base]
 	if below == nil {
 		return overrides
 	}
-	return ofOneProvider(below, overrides).overlaid(overrides)
+	return ofOneProvider(below, overrides).Overlay(overrides)
 }
 
 // ofOneProvider is an llm without what means nothing to the provider that
 // overrides give it.
-func ofOneProvider(below, overrides *value) *value {
-	if p, q := overrides.get("provider"), below.get("provider"); p != nil && q != nil && p.text != q.text {
-		below = below.shallow()
-		below.drop(ofProvider...)
+func ofOneProvider(below, overrides *syntax.Node) *syntax.Node {
+	if p, q := overrides.Get("provider"), below.Get("provider"); p != nil && q != nil && p.Text != q.Text {
+		below = below.Shallow()
+		below.Drop(ofProvider...)
 	}
 	return below
 }

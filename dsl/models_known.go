@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // vendor is a provider and how the names of its models begin.
@@ -24,8 +25,8 @@ var vendors = []vendor{
 // misspelt warns where the model of the last llm added is the name of another
 // vendor's model, or a misspelling of a known one. Whether other names exist is
 // not known: the table of prices is never complete. v is that llm.
-func (c *compiler) misspelt(v *value, at string) {
-	m, model := &c.models[len(c.models)-1], v.get("model")
+func (c *compiler) misspelt(v *syntax.Node, at string) {
+	m, model := &c.models[len(c.models)-1], v.Get("model")
 	p := c.loader.options.Prices
 	if model == nil || p == nil || p.names == nil || m.BaseURL.Text != "" {
 		return
@@ -36,13 +37,13 @@ func (c *compiler) misspelt(v *value, at string) {
 	name := m.Params.Model
 	for _, v := range vendors {
 		if v.provider != m.Provider && v.name.MatchString(name) {
-			c.report.warn(diag.MisspeltModel, model.place, "%s does not serve the model %s", m.Provider, quoted(name)).
+			c.report.Warn(diag.MisspeltModel, model.Position, "%s does not serve the model %s", m.Provider, syntax.Quote(name)).
 				Hint = "write provider: " + v.provider + ", or base_url for a server that serves it"
 			return
 		}
 	}
 	if near := nearModel(name, p.names(m.Provider)); near != "" {
-		c.report.warn(diag.MisspeltModel, model.place, "%s is not known to serve the model %s", m.Provider, quoted(name)).
+		c.report.Warn(diag.MisspeltModel, model.Position, "%s is not known to serve the model %s", m.Provider, syntax.Quote(name)).
 			Advice = diag.DidYouMean(name, near, "--set "+at+".model="+near)
 	}
 }

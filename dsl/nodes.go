@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -23,30 +24,30 @@ var roles = []string{planner, executor, reflector, finalizer}
 type built struct {
 	id, typ string
 	config  any // nil = its type is unknown
-	value   *value
+	value   *syntax.Node
 }
 
 // nodes decodes the roles and makes the graph: the one that is written, or the
 // one that the reflector's strategy wants.
 func (c *compiler) nodes() {
-	sections := map[string]*value{
+	sections := map[string]*syntax.Node{
 		planner: c.doc.Planner, executor: c.doc.Executor, reflector: c.doc.Reflector, finalizer: c.doc.Finalizer,
 	}
 	var all []built
 	for _, role := range roles {
 		v := sections[role]
 		if v == nil {
-			v = &value{place: c.tree.place, kind: dict}
+			v = &syntax.Node{Position: c.tree.Position, Kind: syntax.Map}
 		}
-		b := built{role, role, c.config(role, v.place), v}
-		before := len(c.report.list)
+		b := built{role, role, c.config(role, v.Position), v}
+		before := len(c.report.List)
 		c.modelless = c.doc.Graph != nil && sections[role] == nil && len(c.llmNames) == 0
 		if b.config != nil {
 			c.decode(v, role, b.config)
 		}
 		if role == planner {
 			c.defaultModel = c.base
-			c.brokenModel = c.report.failedSince(before) && c.base == ""
+			c.brokenModel = c.report.FailedSince(before) && c.base == ""
 		}
 		all = append(all, b)
 	}
@@ -74,10 +75,10 @@ func takeOf(all []built) engine.Take {
 }
 
 // config is the Config of a node type, with its defaults.
-func (c *compiler) config(typ string, at place) any {
+func (c *compiler) config(typ string, at syntax.Position) any {
 	f, ok := c.loader.options.Catalog.Nodes.Find(typ)
 	if !ok {
-		c.report.error(diag.UnknownType, at, "there is no node type %s", quoted(typ)).Advice = diag.Suggest(typ, c.loader.options.Catalog.Nodes.Types())
+		c.report.Error(diag.UnknownType, at, "there is no node type %s", syntax.Quote(typ)).Advice = diag.Suggest(typ, c.loader.options.Catalog.Nodes.Types())
 		return nil
 	}
 	return f.Config()
@@ -126,12 +127,12 @@ func wiresOf(config any) engine.Wires {
 // add builds a node and puts it into the program.
 func (c *compiler) add(b built, take engine.Take) {
 	f, ok := c.loader.options.Catalog.Nodes.Find(b.typ)
-	if !ok || b.config == nil || c.report.list.Failed() {
+	if !ok || b.config == nil || c.report.List.Failed() {
 		return
 	}
 	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Take: take})
 	if err != nil {
-		c.refused(b.value, b.value.place, "the node "+b.id, err)
+		c.refused(b.value, b.value.Position, "the node "+b.id, err)
 		return
 	}
 	c.program.Nodes[b.id] = n

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // envPrefix marks the environment variables that are overrides.
@@ -14,19 +15,19 @@ const envPrefix = "PEX_SET_"
 
 // override applies PEX_SET_* in the order of their names, then --set in the
 // order given, so that the flag is the stronger.
-func (l *loader) override(tree *value) {
+func (l *loader) override(tree *syntax.Node) {
 	env := slices.DeleteFunc(slices.Clone(l.options.Environ), func(s string) bool { return !strings.HasPrefix(s, envPrefix) })
 	slices.SortFunc(env, func(a, b string) int { return cmp.Compare(a, b) })
 	for _, s := range env {
 		name, text, _ := strings.Cut(s, "=")
 		path := strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "__", ".")
-		l.set(tree, &source{name: name, text: []byte(s), kind: envText}, path, text, len(name)+1)
+		l.set(tree, &syntax.Source{Name: name, Text: []byte(s), Kind: syntax.Environment}, path, text, len(name)+1)
 	}
 	for _, s := range l.options.Set {
 		path, text, ok := strings.Cut(s, "=")
-		src := &source{name: "--set " + s, text: []byte(s), kind: flagText}
+		src := &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}
 		if !ok {
-			l.report.error(diag.BadOverride, place{src, 1, 1}, "%s sets nothing", quoted(s)).Hint = "write path=value: limits.max_steps=5"
+			l.report.Error(diag.BadOverride, syntax.Position{Source: src, Line: 1, Column: 1}, "%s sets nothing", syntax.Quote(s)).Hint = "write path=value: limits.max_steps=5"
 			continue
 		}
 		l.set(tree, src, path, text, len(path)+1)
@@ -37,18 +38,18 @@ func (l *loader) override(tree *value) {
 type segment struct {
 	key   string
 	index int // of a list; -1 = a key
-	place place
+	place syntax.Position
 }
 
 // set applies one override; text begins at byte at of the source.
-func (l *loader) set(tree *value, src *source, path, text string, at int) {
+func (l *loader) set(tree *syntax.Node, src *syntax.Source, path, text string, at int) {
 	segments, ok := splitPath(src, path, at-1-len(path))
 	if !ok {
-		l.report.error(diag.BadOverride, place{src, 1, 1}, "%s is no path", quoted(path)).Hint = "write dotted names: guards.0.when"
+		l.report.Error(diag.BadOverride, syntax.Position{Source: src, Line: 1, Column: 1}, "%s is no path", syntax.Quote(path)).Hint = "write dotted names: guards.0.when"
 		return
 	}
 	if key := strings.ToLower(segments[0].key); key == "include" || key == "extends" {
-		l.report.error(diag.BadOverride, segments[0].place, "what a spec %s cannot be overridden", strings.TrimSuffix(key, "s")+"s").Hint = "override what the files define: llms.main.model=..."
+		l.report.Error(diag.BadOverride, segments[0].place, "what a spec %s cannot be overridden", strings.TrimSuffix(key, "s")+"s").Hint = "override what the files define: llms.main.model=..."
 		return
 	}
 	val := parseSetting(src, text, at, l.report)
@@ -56,7 +57,7 @@ func (l *loader) set(tree *value, src *source, path, text string, at int) {
 		return
 	}
 	into := tree
-	for segments = into.joined(segments, src.kind); len(segments) > 1; segments = into.joined(segments[1:], src.kind) {
+	for segments = joinSegments(into, segments, src.Kind); len(segments) > 1; segments = joinSegments(into, segments[1:], src.Kind) {
 		if into = l.step(into, segments[0], segments[1], src); into == nil {
 			return
 		}
@@ -66,14 +67,14 @@ func (l *loader) set(tree *value, src *source, path, text string, at int) {
 
 // splitPath reads a.b.0 and a.b[0]. A key of an environment variable finds
 // what it means whatever its case.
-func splitPath(src *source, path string, offset int) ([]segment, bool) {
+func splitPath(src *syntax.Source, path string, offset int) ([]segment, bool) {
 	var out []segment
-	if src.kind == envText {
+	if src.Kind == syntax.Environment {
 		offset = len(envPrefix)
 	}
 	for part := range strings.SplitSeq(path, ".") {
 		key, rest, indexed := strings.Cut(part, "[")
-		at := src.at(max(offset, 0))
+		at := src.PositionAt(max(offset, 0))
 		offset += len(part) + 1
 		if key == "" {
 			return nil, false
@@ -97,7 +98,7 @@ func splitPath(src *source, path string, offset int) ([]segment, bool) {
 	return out, true
 }
 
-func newSegment(key string, at place) segment {
+func newSegment(key string, at syntax.Position) segment {
 	n, err := strconv.Atoi(key)
 	if err != nil || n < 0 {
 		n = -1
@@ -105,10 +106,10 @@ func newSegment(key string, at place) segment {
 	return segment{key: key, index: n, place: at}
 }
 
-// joined takes the first segments as one where a mapping has a key of their
+// joinSegments takes the first segments as one where a mapping has a key of their
 // spelling: an exact dotted name beats a path.
-func (v *value) joined(segments []segment, from sourceKind) []segment {
-	if v.kind != dict {
+func joinSegments(v *syntax.Node, segments []segment, from syntax.SourceKind) []segment {
+	if v.Kind != syntax.Map {
 		return segments
 	}
 	keys := make([]string, len(segments))
@@ -117,7 +118,7 @@ func (v *value) joined(segments []segment, from sourceKind) []segment {
 	}
 	for n := len(segments); n > 1; n-- {
 		name := strings.Join(keys[:n], ".")
-		if v.meant(name, from) != nil {
+		if entryFor(v, name, from) != nil {
 			return append([]segment{{key: name, index: -1, place: segments[0].place}}, segments[n:]...)
 		}
 	}
@@ -126,112 +127,110 @@ func (v *value) joined(segments []segment, from sourceKind) []segment {
 
 // parseSetting reads the value of an override as YAML. Text that YAML would
 // take apart is quoted by its author.
-func parseSetting(src *source, text string, at int, r *report) *value {
-	inner := &source{name: src.name, text: []byte(text), kind: src.kind}
-	sub := &report{}
-	v := parse(inner, sub)
-	for _, d := range sub.list {
-		e := r.add(d.Code, d.Severity, src.at(at), "the value is not YAML: %s", d.Message)
+func parseSetting(src *syntax.Source, text string, at int, r *syntax.Report) *syntax.Node {
+	inner := &syntax.Source{Name: src.Name, Text: []byte(text), Kind: src.Kind}
+	sub := &syntax.Report{}
+	v := syntax.Parse(inner, sub)
+	for _, d := range sub.List {
+		e := r.Add(d.Code, d.Severity, src.PositionAt(at), "the value is not YAML: %s", d.Message)
 		e.Hint = d.Hint
 	}
-	if v == nil || sub.list.Failed() {
+	if v == nil || sub.List.Failed() {
 		return nil
 	}
-	v.move(src, len([]rune(string(src.text[:at]))))
+	moveTo(v, src, len([]rune(string(src.Text[:at]))))
 	return v
 }
 
-// move places a value of one line into the source that holds its text.
-func (v *value) move(src *source, by int) {
-	v.src = src
-	if v.line == 1 {
-		v.col += by
+// moveTo places a value of one line into the source that holds its text.
+func moveTo(v *syntax.Node, src *syntax.Source, by int) {
+	v.Source = src
+	if v.Line == 1 {
+		v.Column += by
 	}
-	for _, it := range v.items {
-		it.move(src, by)
+	for _, it := range v.Items {
+		moveTo(it, src, by)
 	}
-	for _, e := range v.entries {
-		if e.place.src = src; e.place.line == 1 {
-			e.place.col += by
+	for _, e := range v.Entries {
+		if e.Position.Source = src; e.Position.Line == 1 {
+			e.Position.Column += by
 		}
-		e.val.move(src, by)
+		moveTo(e.Value, src, by)
 	}
 }
 
 // step goes one segment down and makes what is missing: a list where the next
 // segment is an index, else a mapping.
-func (l *loader) step(v *value, s, next segment, src *source) *value {
-	below := &value{place: s.place, kind: dict}
+func (l *loader) step(v *syntax.Node, s, next segment, src *syntax.Source) *syntax.Node {
+	below := &syntax.Node{Position: s.place, Kind: syntax.Map}
 	if next.index >= 0 {
-		below.kind = list
+		below.Kind = syntax.List
 	}
 	switch {
-	case v.kind == list && s.index >= 0 && s.index < len(v.items):
-		return v.items[s.index].orEmpty(below)
-	case v.kind == list && s.index == len(v.items):
-		v.items = append(v.items, below)
+	case v.Kind == syntax.List && s.index >= 0 && s.index < len(v.Items):
+		return orEmpty(v.Items[s.index], below)
+	case v.Kind == syntax.List && s.index == len(v.Items):
+		v.Items = append(v.Items, below)
 		return below
-	case v.kind == dict:
-		e := v.meant(s.key, src.kind)
+	case v.Kind == syntax.Map:
+		e := entryFor(v, s.key, src.Kind)
 		if e == nil {
-			v.set(keyFor(s.key, src.kind), s.place, below)
+			v.Set(keyFor(s.key, src.Kind), s.place, below)
 			return below
 		}
-		return e.val.orEmpty(below)
+		return orEmpty(e.Value, below)
 	}
 	l.noSuch(v, s)
 	return nil
 }
 
 // orEmpty makes a null into what a path goes on through.
-func (v *value) orEmpty(empty *value) *value {
-	if v.kind == null {
+func orEmpty(v *syntax.Node, empty *syntax.Node) *syntax.Node {
+	if v.Kind == syntax.Null {
 		*v = *empty
 	}
 	return v
 }
 
-func (l *loader) put(v *value, s segment, val *value) {
+func (l *loader) put(v *syntax.Node, s segment, val *syntax.Node) {
 	switch {
-	case v.kind == list && s.index >= 0 && s.index < len(v.items):
-		v.items[s.index] = val
-	case v.kind == list && s.index == len(v.items):
-		v.items = append(v.items, val)
-	case v.kind == dict:
-		if e := v.meant(s.key, s.place.src.kind); e != nil {
-			e.place, e.val = s.place, val
+	case v.Kind == syntax.List && s.index >= 0 && s.index < len(v.Items):
+		v.Items[s.index] = val
+	case v.Kind == syntax.List && s.index == len(v.Items):
+		v.Items = append(v.Items, val)
+	case v.Kind == syntax.Map:
+		if e := entryFor(v, s.key, s.place.Source.Kind); e != nil {
+			e.Position, e.Value = s.place, val
 			return
 		}
-		v.set(keyFor(s.key, s.place.src.kind), s.place, val)
+		v.Set(keyFor(s.key, s.place.Source.Kind), s.place, val)
 	default:
 		l.noSuch(v, s)
 	}
 }
 
-func (l *loader) noSuch(v *value, s segment) {
-	d := l.report.error(diag.BadOverride, s.place, "%s does not lead anywhere: %s has no part %s", s.place.src.name, v.describe(), s.key)
-	if v.kind == list {
-		d.Hint = "the list has " + itoa(len(v.items)) + " entries, counted from 0"
+func (l *loader) noSuch(v *syntax.Node, s segment) {
+	d := l.report.Error(diag.BadOverride, s.place, "%s does not lead anywhere: %s has no part %s", s.place.Source.Name, v.Describe(), s.key)
+	if v.Kind == syntax.List {
+		d.Hint = "the list has " + strconv.Itoa(len(v.Items)) + " entries, counted from 0"
 	}
 }
 
-// meant finds the entry of a key, for an environment variable in any case.
-func (v *value) meant(key string, from sourceKind) *entry {
-	if e := v.find(key); e != nil || from != envText {
+// entryFor finds the entry of a key, for an environment variable in any case.
+func entryFor(v *syntax.Node, key string, from syntax.SourceKind) *syntax.Entry {
+	if e := v.Find(key); e != nil || from != syntax.Environment {
 		return e
 	}
-	i := slices.IndexFunc(v.entries, func(e *entry) bool { return strings.EqualFold(e.key, key) })
+	i := slices.IndexFunc(v.Entries, func(e *syntax.Entry) bool { return strings.EqualFold(e.Key, key) })
 	if i < 0 {
 		return nil
 	}
-	return v.entries[i]
+	return v.Entries[i]
 }
 
-func keyFor(key string, from sourceKind) string {
-	if from == envText {
+func keyFor(key string, from syntax.SourceKind) string {
+	if from == syntax.Environment {
 		return strings.ToLower(key)
 	}
 	return key
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

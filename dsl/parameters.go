@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -25,8 +26,8 @@ var parameterPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_
 // parameters reads the declared inputs. Templates and expressions need them,
 // so they come first.
 func (c *compiler) parameters() {
-	v := c.section("parameters", c.tree.get("parameters"))
-	for _, e := range v.entries {
+	v := c.section("parameters", c.tree.Get("parameters"))
+	for _, e := range v.Entries {
 		if p, ok := c.parameter(e); ok {
 			c.params = append(c.params, p)
 		}
@@ -42,32 +43,32 @@ func (c *compiler) parameters() {
 
 // section is a section of named entries; nothing when it is not written or no
 // mapping.
-func (c *compiler) section(path string, v *value) *value {
+func (c *compiler) section(path string, v *syntax.Node) *syntax.Node {
 	switch {
-	case v == nil || v.kind == null:
-	case v.kind != dict:
+	case v == nil || v.Kind == syntax.Null:
+	case v.Kind != syntax.Map:
 		d := c.wrongType(v, path, "a mapping of names")
-		if v.kind == list {
-			d.Hint = "write each name as a key: " + path + ": " + v.asNames()
+		if v.Kind == syntax.List {
+			d.Hint = "write each name as a key: " + path + ": " + asNames(v)
 		}
 	default:
 		return v
 	}
-	return &value{kind: dict}
+	return &syntax.Node{Kind: syntax.Map}
 }
 
 // asNames is a list as the mapping that was meant: of its texts, and of the keys
 // of its mappings.
-func (v *value) asNames() string {
+func asNames(v *syntax.Node) string {
 	var names []string
-	for _, it := range v.items {
+	for _, it := range v.Items {
 		switch {
-		case it.kind == text && namePattern.MatchString(it.text):
-			names = append(names, it.text+": {}")
-		case it.kind == dict && len(it.entries) == 1:
-			names = append(names, it.entries[0].key+": {...}")
-		case it.kind == dict && textAt(it, "name") != "":
-			names = append(names, textAt(it, "name")+": {...}")
+		case it.Kind == syntax.Text && namePattern.MatchString(it.Text):
+			names = append(names, it.Text+": {}")
+		case it.Kind == syntax.Map && len(it.Entries) == 1:
+			names = append(names, it.Entries[0].Key+": {...}")
+		case it.Kind == syntax.Map && syntax.TextOf(it, "name") != "":
+			names = append(names, syntax.TextOf(it, "name")+": {...}")
 		}
 	}
 	const most = 3
@@ -79,64 +80,49 @@ func (v *value) asNames() string {
 	return "{" + strings.Join(names, ", ") + "}"
 }
 
-func (c *compiler) parameter(e *entry) (engine.Parameter, bool) {
-	path := "parameters." + e.key
-	p := engine.Parameter{Name: e.key}
+func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
+	path := "parameters." + e.Key
+	p := engine.Parameter{Name: e.Key}
 	if !c.fits(e, "a parameter", parameterPattern, "names are letters, digits, _, - and single dots, and begin with a letter") {
 		return p, false
 	}
-	if e.val.kind == null {
-		*e.val = value{place: e.place, kind: dict}
+	if e.Value.Kind == syntax.Null {
+		*e.Value = syntax.Node{Position: e.Position, Kind: syntax.Map}
 	}
-	if e.val.kind != dict {
-		c.wrongType(e.val, path, "a JSON Schema property").Hint = "write {type: " + e.val.text + "}"
+	if e.Value.Kind != syntax.Map {
+		c.wrongType(e.Value, path, "a JSON Schema property").Hint = "write {type: " + e.Value.Text + "}"
 		p.Required = true // whether it may be unset nobody knows: nothing is said of it
 		return p, true
 	}
-	p.Doc = textAt(e.val, "description")
-	property := e.val.shallow()
-	if r := property.get("required"); r != nil && r.kind != list {
-		property.drop("required")
-		if r.kind != boolean {
+	p.Doc = syntax.TextOf(e.Value, "description")
+	property := e.Value.Shallow()
+	if r := property.Get("required"); r != nil && r.Kind != syntax.List {
+		property.Drop("required")
+		if r.Kind != syntax.Bool {
 			c.wrongType(r, path+".required", "true or false")
 		}
-		p.Required = r.isTrue()
+		p.Required = r.Bool()
 	}
-	c.likelySchema(e.val, path)
-	p.Schema = property.appendJSON(nil)
+	c.likelySchema(e.Value, path)
+	p.Schema = property.AppendJSON(nil)
 	p.Check = component.SchemaRef{JSON: p.Schema}
-	before := len(c.report.list)
-	c.bindSchema(e.val, &p.Check)
-	c.properties[p.Name] = property.loose()
-	if d := e.val.get("default"); d != nil {
-		p.Default = d.loose()
+	before := len(c.report.List)
+	c.bindSchema(e.Value, &p.Check)
+	c.properties[p.Name] = property.Decoded()
+	if d := e.Value.Get("default"); d != nil {
+		p.Default = d.Decoded()
 		if c.rounded(d, "the default of "+p.Name, diag.BadDefault) {
 			return p, true
 		}
-		if err := p.Check.Validate(d.exact()); err != nil && !c.report.failedSince(before) {
-			c.report.error(diag.BadDefault, d.place, "the default of %s does not fit: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
+		if err := p.Check.Validate(d.JSONValue()); err != nil && !c.report.FailedSince(before) {
+			c.report.Error(diag.BadDefault, d.Position, "the default of %s does not fit: %s", p.Name, strings.TrimPrefix(err.Error(), "/: "))
 		}
 		if p.Required {
-			c.report.warn(diag.Unused, d.place, "the default of %s is never used: the parameter is required", p.Name).Hint = "remove required, or the default"
+			c.report.Warn(diag.Unused, d.Position, "the default of %s is never used: the parameter is required", p.Name).Hint = "remove required, or the default"
 		}
 	}
 	c.shadowed(e)
 	return p, true
-}
-
-// shallow copies a mapping, not its values.
-func (v *value) shallow() *value {
-	s := *v
-	s.entries = slices.Clone(v.entries)
-	return &s
-}
-
-// textAt is the text of a key, or "".
-func textAt(v *value, key string) string {
-	if x := v.get(key); x != nil && x.kind == text {
-		return x.text
-	}
-	return ""
 }
 
 // schemaWords are the keys a parameter may have; others would do nothing.
@@ -149,36 +135,36 @@ var schemaWords = []string{
 	"contentEncoding", "contentMediaType", "readOnly", "writeOnly",
 }
 
-func (c *compiler) likelySchema(v *value, path string) {
-	for _, e := range v.entries {
-		if !slices.Contains(schemaWords, e.key) {
-			c.report.error(diag.UnknownKey, e.place, "%s has no key %s", path, quoted(e.key)).
-				Advice = diag.SuggestNear(e.key, schemaWords, "a parameter has the keys of a JSON Schema property, required and default")
+func (c *compiler) likelySchema(v *syntax.Node, path string) {
+	for _, e := range v.Entries {
+		if !slices.Contains(schemaWords, e.Key) {
+			c.report.Error(diag.UnknownKey, e.Position, "%s has no key %s", path, syntax.Quote(e.Key)).
+				Advice = diag.SuggestNear(e.Key, schemaWords, "a parameter has the keys of a JSON Schema property, required and default")
 		}
 	}
 }
 
-func (c *compiler) shadowed(e *entry) {
-	if e.key == question {
+func (c *compiler) shadowed(e *syntax.Entry) {
+	if e.Key == question {
 		return
 	}
 	for _, names := range engine.PromptNames {
-		if slices.Contains(names, e.key) {
-			c.report.warn(diag.Shadowed, e.place, "the parameter %s hides the engine's own %s in templates", e.key, e.key).Hint = "rename it, unless that is meant"
+		if slices.Contains(names, e.Key) {
+			c.report.Warn(diag.Shadowed, e.Position, "the parameter %s hides the engine's own %s in templates", e.Key, e.Key).Hint = "rename it, unless that is meant"
 			return
 		}
 	}
 }
 
 // usable checks the name of an entry.
-func (c *compiler) usable(e *entry, what string) bool {
+func (c *compiler) usable(e *syntax.Entry, what string) bool {
 	return c.fits(e, what, namePattern, "names are letters, digits, _ and -, and begin with a letter")
 }
 
-func (c *compiler) fits(e *entry, what string, pattern *regexp.Regexp, hint string) bool {
-	if pattern.MatchString(e.key) && len(e.key) <= maxName {
+func (c *compiler) fits(e *syntax.Entry, what string, pattern *regexp.Regexp, hint string) bool {
+	if pattern.MatchString(e.Key) && len(e.Key) <= maxName {
 		return true
 	}
-	c.report.error(diag.BadName, e.place, "%s cannot be the name of %s", quoted(e.key), what).Hint = hint
+	c.report.Error(diag.BadName, e.Position, "%s cannot be the name of %s", syntax.Quote(e.Key), what).Hint = hint
 	return false
 }

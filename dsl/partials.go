@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // maxPartials bounds the named prompts that stand within one, theirs included,
@@ -23,47 +24,47 @@ type partials struct {
 }
 
 // promptTemplate compiles a text in which ${prompts.name} may stand.
-func (c *compiler) promptTemplate(v *value, tag reflect.StructTag, names *partials) *prompt.Template {
+func (c *compiler) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *partials) *prompt.Template {
 	o := c.scope(tag.Get("vars"))
 	o.Partial = func(name string, offset int) *prompt.Template {
-		return c.partial(name, v.within(offset), tag, names)
+		return c.partial(name, v.PositionAt(offset), tag, names)
 	}
 	return c.templateOf(v, o)
 }
 
 // partial compiles a named prompt that stands within another; nil = reported.
-func (c *compiler) partial(name string, at place, tag reflect.StructTag, names *partials) *prompt.Template {
-	e := c.doc.Prompts.find(name)
+func (c *compiler) partial(name string, at syntax.Position, tag reflect.StructTag, names *partials) *prompt.Template {
+	e := c.doc.Prompts.Find(name)
 	switch {
 	case e == nil:
-		c.report.error(diag.UnknownPrompt, at, "there is no prompt %s", quoted(name)).Advice = diag.Suggest(name, c.doc.Prompts.keys())
+		c.report.Error(diag.UnknownPrompt, at, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.doc.Prompts.Keys())
 		return nil
 	case slices.Contains(names.chain, name):
-		c.report.error(diag.Cycle, at, "the prompt %s holds itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))
+		c.report.Error(diag.Cycle, at, "the prompt %s holds itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))
 		return nil
-	case len(names.texts) >= maxPartials || names.bytes+len(e.val.text) > maxFile:
+	case len(names.texts) >= maxPartials || names.bytes+len(e.Value.Text) > syntax.MaxFile:
 		if !names.told {
-			c.report.error(diag.TooLarge, at, "more than %d prompts, or %d bytes of them, stand within one", maxPartials, maxFile)
+			c.report.Error(diag.TooLarge, at, "more than %d prompts, or %d bytes of them, stand within one", maxPartials, syntax.MaxFile)
 		}
 		names.told = true
 		return nil
 	}
 	c.used["prompts."+name] = true
-	if e.val.kind != text {
+	if e.Value.Kind != syntax.Text {
 		return nil // reported with the section
 	}
-	names.bytes += len(e.val.text)
-	names.texts = append(names.texts, e.val.text)
+	names.bytes += len(e.Value.Text)
+	names.texts = append(names.texts, e.Value.Text)
 	names.chain = append(names.chain, name)
 	defer func() { names.chain = names.chain[:len(names.chain)-1] }()
-	return c.promptTemplate(e.val, tag, names)
+	return c.promptTemplate(e.Value, tag, names)
 }
 
 // inlined is a text with what was put into it, for a digest.
-func (n *partials) inlined(v *value) *value {
+func (n *partials) inlined(v *syntax.Node) *syntax.Node {
 	out := *v
 	if len(n.texts) > 0 {
-		out.text += "\x00" + strings.Join(n.texts, "\x00")
+		out.Text += "\x00" + strings.Join(n.texts, "\x00")
 	}
 	return &out
 }

@@ -4,46 +4,48 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // rebase makes a path that another file of the spec names, which is relative to
 // that file's folder, relative to the folder of the spec.
-func (c *compiler) rebase(v *value) {
-	if v.src == nil || !v.src.isFile() || v.text == "" || filepath.IsAbs(v.text) || strings.HasPrefix(v.text, "~") || v.src.dir() == c.dir {
+func (c *compiler) rebase(v *syntax.Node) {
+	if v.Source == nil || !v.Source.IsFile() || v.Text == "" || filepath.IsAbs(v.Text) || strings.HasPrefix(v.Text, "~") || v.Source.Dir() == c.dir {
 		return
 	}
-	rel, err := filepath.Rel(c.dir, filepath.Join(v.src.dir(), filepath.FromSlash(v.text)))
+	rel, err := filepath.Rel(c.dir, filepath.Join(v.Source.Dir(), filepath.FromSlash(v.Text)))
 	if err == nil {
-		v.text = filepath.ToSlash(rel)
+		v.Text = filepath.ToSlash(rel)
 	}
 }
 
 // rebaseProgram is rebase for a program that is a path, not a name to look up.
-func (c *compiler) rebaseProgram(v *value) {
-	if v.kind == list && len(v.items) > 0 {
-		v = v.items[0]
+func (c *compiler) rebaseProgram(v *syntax.Node) {
+	if v.Kind == syntax.List && len(v.Items) > 0 {
+		v = v.Items[0]
 	}
-	if v.kind != text || !strings.HasPrefix(v.text, "./") && !strings.HasPrefix(v.text, "../") {
+	if v.Kind != syntax.Text || !strings.HasPrefix(v.Text, "./") && !strings.HasPrefix(v.Text, "../") {
 		return
 	}
-	if c.rebase(v); !strings.HasPrefix(v.text, "../") && !strings.HasPrefix(v.text, "./") {
-		v.text = "./" + v.text
+	if c.rebase(v); !strings.HasPrefix(v.Text, "../") && !strings.HasPrefix(v.Text, "./") {
+		v.Text = "./" + v.Text
 	}
 }
 
 // filePath reports a path of a Config to a file that is not there, or that may
 // not be read. In the program that a run kept nothing is looked at: whoever
 // reads the file says what is wrong with it then.
-func (c *compiler) filePath(v *value) {
-	if v.src == nil || v.src.kind == resolved {
+func (c *compiler) filePath(v *syntax.Node) {
+	if v.Source == nil || v.Source.Kind == syntax.Resolved {
 		return
 	}
-	abs := v.text
+	abs := v.Text
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(c.dir, filepath.FromSlash(abs))
 	}
 	files := c.loader.files
-	_, outside := files.confine(abs, v.text)
+	_, outside := files.confine(abs, v.Text)
 	for _, dir := range slices.Concat([]string{files.root}, c.loader.options.AllowPaths) {
 		dir, err := filepath.Abs(dir)
 		if err != nil {
@@ -51,11 +53,11 @@ func (c *compiler) filePath(v *value) {
 		}
 		open := *files
 		open.root = dir
-		if _, no := open.confine(abs, v.text); no != nil {
+		if _, no := open.confine(abs, v.Text); no != nil {
 			continue
 		}
-		if _, no := open.begin(abs, v.text, 1); no != nil {
-			c.loader.refuse(v.place, no)
+		if _, no := open.begin(abs, v.Text, 1); no != nil {
+			c.loader.refuse(v.Position, no)
 			return
 		}
 		if !slices.Contains(c.loader.read, abs) {
@@ -64,5 +66,5 @@ func (c *compiler) filePath(v *value) {
 		return
 	}
 	outside.Hint += allowHint
-	c.loader.refuse(v.place, outside)
+	c.loader.refuse(v.Position, outside)
 }

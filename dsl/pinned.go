@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/pin"
 )
 
@@ -23,7 +24,7 @@ func (l *loader) pins() *pin.Lock {
 		l.lock = &pins{}
 		var err error
 		if l.lock.read, err = l.options.Pins(l.files.root); err != nil {
-			l.report.error(diag.Unreadable, place{src: &source{name: l.files.name(filepath.Join(l.files.root, pin.FileName))}}, "%v", err)
+			l.report.Error(diag.Unreadable, syntax.Position{Source: &syntax.Source{Name: l.files.name(filepath.Join(l.files.root, pin.FileName))}}, "%v", err)
 		}
 	}
 	return l.lock.read
@@ -44,14 +45,14 @@ func (l *loader) pinOf(file, entry string) *pin.Entry {
 // checkPins warns about servers of which nothing is pinned, in a project that
 // pins others.
 func (c *compiler) checkPins() {
-	if c.doc.Tools == nil || c.loader.options.Pins == nil || c.tree.src == nil || c.tree.src.kind == resolved {
+	if c.doc.Tools == nil || c.loader.options.Pins == nil || c.tree.Source == nil || c.tree.Source.Kind == syntax.Resolved {
 		return
 	}
-	for _, e := range c.doc.Tools.entries {
-		if textAt(e.val, "type") != server || c.loader.pins() == nil || c.loader.pinOf(c.file(), e.key) != nil {
+	for _, e := range c.doc.Tools.Entries {
+		if syntax.TextOf(e.Value, "type") != server || c.loader.pins() == nil || c.loader.pinOf(c.file(), e.Key) != nil {
 			continue
 		}
-		c.report.warn(diag.Unpinned, e.place, "nothing is pinned of the server %s: a run takes whatever tools it has then", e.key).
+		c.report.Warn(diag.Unpinned, e.Position, "nothing is pinned of the server %s: a run takes whatever tools it has then", e.Key).
 			Hint = "pexctl tools lock " + c.loader.files.name(c.locked()) + " pins what it has now"
 	}
 }
@@ -65,7 +66,7 @@ func (c *compiler) file() string {
 // locked is the spec whose project pins the servers of this one: a foreign one has
 // no lock of its own here.
 func (c *compiler) locked() string {
-	if c.tree.src.foreign {
+	if c.tree.Source.Foreign {
 		file, _ := agentOf(c.loader.chain[0])
 		return file
 	}
@@ -75,7 +76,7 @@ func (c *compiler) locked() string {
 // membersOf are the names that match of a pinned server's tools; known says that
 // it is one.
 func (c *compiler) membersOf(name string) (members []string, known bool) {
-	if textAt(c.doc.Tools.get(name), "type") != server || len(c.loader.chain) == 0 {
+	if syntax.TextOf(c.doc.Tools.Get(name), "type") != server || len(c.loader.chain) == 0 {
 		return nil, false
 	}
 	e := c.loader.pinOf(c.file(), name)
@@ -87,9 +88,9 @@ func (c *compiler) membersOf(name string) (members []string, known bool) {
 // those that it might have meant.
 func (c *compiler) serverTools(pattern string) (fine bool, names []string) {
 	prefixes := entriesOf(pattern)
-	for _, entry := range c.doc.Tools.keys() {
+	for _, entry := range c.doc.Tools.Keys() {
 		matches := func(prefix string) bool { ok, _ := path.Match(prefix, entry); return ok }
-		if !slices.ContainsFunc(prefixes, matches) || textAt(c.doc.Tools.get(entry), "type") != server {
+		if !slices.ContainsFunc(prefixes, matches) || syntax.TextOf(c.doc.Tools.Get(entry), "type") != server {
 			continue
 		}
 		members, known := c.membersOf(entry)

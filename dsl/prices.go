@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -52,10 +53,10 @@ func KnownPrices() *Prices {
 
 var readKnown = sync.OnceValue(func() *Prices {
 	l := newLoader(Options{})
-	src := &source{name: "prices.yaml", text: knownPrices}
+	src := &syntax.Source{Name: "prices.yaml", Text: knownPrices}
 	p := l.prices(src, l.mapping(src, "a file of prices"))
 	if p == nil {
-		panic("the table of prices is broken: " + l.report.list.String())
+		panic("the table of prices is broken: " + l.report.List.String())
 	}
 	return p
 })
@@ -69,10 +70,10 @@ func LoadPrices(file string, o Options) (*Prices, diag.List) {
 	if p != nil {
 		p.names = nil // a price list of a user need not name every model
 	}
-	return p, l.report.list.Sort()
+	return p, l.report.List.Sort()
 }
 
-func (l *loader) loadPrices(file string) (*Prices, *value) {
+func (l *loader) loadPrices(file string) (*Prices, *syntax.Node) {
 	src := l.openFile(file, file, rootOfTests)
 	if src == nil {
 		return nil, nil
@@ -81,7 +82,7 @@ func (l *loader) loadPrices(file string) (*Prices, *value) {
 	if tree == nil {
 		return nil, nil
 	}
-	if textAt(tree, "kind") != kindPrices {
+	if syntax.TextOf(tree, "kind") != kindPrices {
 		l.wrongKind(tree, kindPrices)
 		return nil, tree
 	}
@@ -143,20 +144,20 @@ func (p *Prices) modelNames() func(string) []string {
 }
 
 // prices decodes a tree of kind: Prices; nil = there is an error.
-func (l *loader) prices(src *source, tree *value) *Prices {
-	before := len(l.report.list)
-	c := newCompiler(l, tree, src.dir())
+func (l *loader) prices(src *syntax.Source, tree *syntax.Node) *Prices {
+	before := len(l.report.List)
+	c := newCompiler(l, tree, src.Dir())
 	c.what, c.homes = "the file of prices", func() []home { return nil }
 	var k pricesKeys
 	c.decode(tree, "", &k)
 	dates := c.priceSources(&k)
 	for i := range k.Prices {
-		c.checkPrice(tree.get("prices").items[i], &k.Prices[i], fmt.Sprintf("prices[%d]", i))
+		c.checkPrice(tree.Get("prices").Items[i], &k.Prices[i], fmt.Sprintf("prices[%d]", i))
 	}
-	if l.report.failedSince(before) {
+	if l.report.FailedSince(before) {
 		return nil
 	}
-	rows := tree.get("prices").items
+	rows := tree.Get("prices").Items
 	c.overtaken(rows, k.Prices)
 	row := func(llm priced) int {
 		return slices.IndexFunc(k.Prices, func(row priceKeys) bool { return row.holds(llm) })
@@ -166,7 +167,7 @@ func (l *loader) prices(src *source, tree *value) *Prices {
 		if i < 0 {
 			return engine.Cost{}, "", false
 		}
-		return k.Prices[i].cost(llm), pricedAt(rows[i].place) + dates[llm.provider], true
+		return k.Prices[i].cost(llm), pricedAt(rows[i].Position) + dates[llm.provider], true
 	}, ends: func(llm priced) string {
 		llm.tier = "" // which one is paid for changes nothing
 		if i := row(llm); i >= 0 {
@@ -193,11 +194,11 @@ func (k *pricesKeys) names(provider string) []string {
 }
 
 // pricedAt is where a price stands.
-func pricedAt(p place) string {
-	if p.src.path == "" {
+func pricedAt(p syntax.Position) string {
+	if p.Source.Path == "" {
 		return "known prices"
 	}
-	return where(p)
+	return syntax.Where(p)
 }
 
 // holds says whether it is the price of an llm.
@@ -229,16 +230,16 @@ func (k *priceKeys) cost(llm priced) engine.Cost {
 }
 
 // pricedAs is what the price of an llm depends on; v is the llm as it is written.
-func pricedAs(m *engine.ModelSpec, v *value) priced {
-	options := v.get("options")
+func pricedAs(m *engine.ModelSpec, v *syntax.Node) priced {
+	options := v.Get("options")
 	return priced{
 		provider: m.Provider, model: m.Params.Model, baseURL: m.BaseURL.Text,
-		cacheTTL: textAt(options, "cache_ttl"), tier: cmp.Or(textAt(options, "service_tier"), textAt(options.get("extra_body"), "service_tier")),
+		cacheTTL: syntax.TextOf(options, "cache_ttl"), tier: cmp.Or(syntax.TextOf(options, "service_tier"), syntax.TextOf(options.Get("extra_body"), "service_tier")),
 	}
 }
 
 // price gives an llm without cost the one that the options know, if they do.
-func (c *compiler) price(m *engine.ModelSpec, v *value, at string) {
+func (c *compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 	llm := pricedAs(m, v)
 	cost, origin, ok := c.loader.options.Prices.of(llm)
 	if !ok {
@@ -252,13 +253,13 @@ func (c *compiler) price(m *engine.ModelSpec, v *value, at string) {
 // retires warns where the model of the last llm added is one whose end is known;
 // v is that llm. The day is told, and compared with no clock: what vet says of a
 // spec changes with the table of prices alone.
-func (c *compiler) retires(v *value, at string) {
-	m, model := &c.models[len(c.models)-1], v.get("model")
+func (c *compiler) retires(v *syntax.Node, at string) {
+	m, model := &c.models[len(c.models)-1], v.Get("model")
 	day := c.loader.options.Prices.until(pricedAs(m, v))
 	if day == "" || model == nil {
 		return
 	}
-	c.report.warn(diag.Deprecated, model.place, "%s serves the model %s until %s only", m.Provider, quoted(m.Params.Model), day).
+	c.report.Warn(diag.Deprecated, model.Position, "%s serves the model %s until %s only", m.Provider, syntax.Quote(m.Params.Model), day).
 		Hint = "try another before that day: --set " + at + ".model=NAME"
 }
 

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // priceSources checks the sources; each gives the words for its date.
 func (c *compiler) priceSources(k *pricesKeys) map[string]string {
 	dates := map[string]string{}
 	for i, s := range k.Sources {
-		v := c.tree.get("sources").items[i]
+		v := c.tree.Get("sources").Items[i]
 		c.day(v, "as_of", fmt.Sprintf("sources[%d]", i), s.AsOf)
 		c.priceProvider(v, s.Provider)
 		dates[s.Provider] = " as of " + s.AsOf
@@ -22,27 +23,27 @@ func (c *compiler) priceSources(k *pricesKeys) map[string]string {
 }
 
 // day reports a day that is none.
-func (c *compiler) day(v *value, key, at, day string) {
+func (c *compiler) day(v *syntax.Node, key, at, day string) {
 	if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
-		c.report.error(diag.WrongType, v.get(key).place, "%s.%s wants a day, not %s", at, key, quoted(day)).Hint = "write 2026-12-31"
+		c.report.Error(diag.WrongType, v.Get(key).Position, "%s.%s wants a day, not %s", at, key, syntax.Quote(day)).Hint = "write 2026-12-31"
 	}
 }
 
-func (c *compiler) checkPrice(v *value, k *priceKeys, at string) {
+func (c *compiler) checkPrice(v *syntax.Node, k *priceKeys, at string) {
 	c.priceProvider(v, k.Provider)
 	c.day(v, "retires", at, k.Retires)
 	for i, name := range k.Models {
 		if _, err := path.Match(name, ""); err != nil {
-			c.report.error(diag.BadPattern, v.get("models").items[i].place, "%s is no pattern: a [ is not closed", quoted(name))
+			c.report.Error(diag.BadPattern, v.Get("models").Items[i].Position, "%s is no pattern: a [ is not closed", syntax.Quote(name))
 		}
 	}
 }
 
 // priceProvider reports a provider that the catalogue does not have.
-func (c *compiler) priceProvider(v *value, name string) {
+func (c *compiler) priceProvider(v *syntax.Node, name string) {
 	models := c.loader.options.Catalog.Models
 	if _, ok := models.Find(name); !ok && name != "" && len(models.Types()) > 0 {
-		c.report.error(diag.UnknownType, v.get("provider").place, "there is no provider %s", quoted(name)).Advice = diag.Suggest(name, models.Types())
+		c.report.Error(diag.UnknownType, v.Get("provider").Position, "there is no provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, models.Types())
 	}
 }
 
@@ -59,13 +60,13 @@ type claims struct {
 
 // overtaken warns of names that never count, since an entry above has the same
 // or a pattern for it.
-func (c *compiler) overtaken(rows []*value, prices []priceKeys) {
+func (c *compiler) overtaken(rows []*syntax.Node, prices []priceKeys) {
 	above := claims{of: map[claim]int{}}
 	for i, k := range prices {
 		for j, name := range k.Models {
 			own := claim{k.Provider, k.BaseURL, name}
 			if n, ok := above.find(own); ok {
-				c.report.warn(diag.Unused, rows[i].get("models").items[j].place, "%s never counts here, since prices[%d] holds for it", quoted(name), n).
+				c.report.Warn(diag.Unused, rows[i].Get("models").Items[j].Position, "%s never counts here, since prices[%d] holds for it", syntax.Quote(name), n).
 					Hint = "the first entry counts: put the narrower one first, or remove one"
 				continue
 			}

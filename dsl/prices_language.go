@@ -1,5 +1,7 @@
 package dsl
 
+import "github.com/pexctl/pex/dsl/format"
+
 // pricesKeys is a file of kind: Prices.
 type pricesKeys struct {
 	APIVersion string            `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
@@ -37,13 +39,13 @@ type priceAboveKeys struct {
 	CacheWrite1h float64 `yaml:"cache_write_1h" min:"0" doc:"The same for llms with cache_ttl: 1h among their options."`
 }
 
-func pricesOrder() keyOrder {
+func pricesOrder() format.Order {
 	order := ofStruct(pricesKeys{})
 	price := ofStruct(priceKeys{})
-	price.below = map[string]keyOrder{"above": ofStruct(priceAboveKeys{})}
-	order.below = map[string]keyOrder{
-		"sources": {below: map[string]keyOrder{"*": ofStruct(priceSourceKeys{})}},
-		"prices":  {below: map[string]keyOrder{"*": price}},
+	price.Below = map[string]format.Order{"above": ofStruct(priceAboveKeys{})}
+	order.Below = map[string]format.Order{
+		"sources": {Below: map[string]format.Order{"*": ofStruct(priceSourceKeys{})}},
+		"prices":  {Below: map[string]format.Order{"*": price}},
 	}
 	return order
 }

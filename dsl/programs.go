@@ -66,7 +66,7 @@ func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
 		if src := l.openFile(path, shown, ProjectRoot); src != nil {
 			c.spec = l.loadSource(src)
 		}
-		c.found = l.report.list.Sort()
+		c.found = l.report.List.Sort()
 		if c.spec != nil {
 			c.spec.found = c.found
 		}

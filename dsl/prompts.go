@@ -5,17 +5,17 @@ package dsl
 func (c *compiler) prompts() {
 	v := c.section("prompts", c.doc.Prompts)
 	c.doc.Prompts = v
-	for _, e := range v.entries {
+	for _, e := range v.Entries {
 		if !c.usable(e, "a prompt") {
 			continue
 		}
-		switch key, name := pointer(e.val); key {
+		switch key, name := pointer(e.Value); key {
 		case "file":
-			c.inlineText(e.val, name)
+			c.inlineText(e.Value, name)
 		case "use":
-			c.wrongType(e.val, "prompts."+e.key, "text or {file: path}").Hint = "use the name " + name + " itself where the prompt is expected"
+			c.wrongType(e.Value, "prompts."+e.Key, "text or {file: path}").Hint = "use the name " + name + " itself where the prompt is expected"
 		default:
-			c.asPrompt(e.val, "prompts."+e.key)
+			c.asPrompt(e.Value, "prompts."+e.Key)
 		}
 	}
 }

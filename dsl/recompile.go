@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -14,23 +15,23 @@ import (
 // make another program.
 func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, diag.List) {
 	l := newLoader(o)
-	whole := &source{name: "the run's program", text: src, kind: resolved, path: filepath.Join(dir, defaultFile)}
+	whole := &syntax.Source{Name: "the run's program", Text: src, Kind: syntax.Resolved, Path: filepath.Join(dir, defaultFile)}
 	root := o.Root
 	if root == "" {
 		root = ProjectRoot(dir)
 	}
 	l.files = newFiles(root, dir, dir, o)
-	tree, err := fromJSON(whole)
-	if err != nil || tree.kind != dict {
-		l.report.error(diag.Syntax, place{src: whole}, "it cannot be read again: %v", err)
-		return nil, l.report.list
+	tree, err := syntax.ParseJSON(whole)
+	if err != nil || tree.Kind != syntax.Map {
+		l.report.Error(diag.Syntax, syntax.Position{Source: whole}, "it cannot be read again: %v", err)
+		return nil, l.report.List
 	}
 	l.override(tree)
 	s := l.finish(tree, whole)
-	found := l.report.list.Sort()
+	found := l.report.List.Sort()
 	if s.program == nil && !found.Failed() {
-		l.report.error(diag.WrongKind, place{src: whole}, "a %s cannot be run", s.Kind)
-		return nil, l.report.list
+		l.report.Error(diag.WrongKind, syntax.Position{Source: whole}, "a %s cannot be run", s.Kind)
+		return nil, l.report.List
 	}
 	return s.program, found
 }

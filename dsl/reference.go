@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
 )
 
@@ -15,12 +16,12 @@ var rawType = reflect.TypeFor[json.RawMessage]()
 
 // reference decodes the types that the decoder knows by name; false = this is
 // none of them. A ModelRef is decoded by its struct, with the keys beside it.
-func (c *compiler) reference(v *value, path string, tag reflect.StructTag, to reflect.Value) bool {
+func (c *compiler) reference(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) bool {
 	switch to.Type() {
 	case valueType:
 		to.Set(reflect.ValueOf(v))
 	case rawType:
-		to.SetBytes(v.appendJSON(nil))
+		to.SetBytes(v.AppendJSON(nil))
 	case durationType:
 		to.SetInt(int64(c.duration(v, path, tag)))
 	case promptRefType:
@@ -28,7 +29,7 @@ func (c *compiler) reference(v *value, path string, tag reflect.StructTag, to re
 	case templateType:
 		if c.asText(v, path) {
 			t := to.Addr().Interface().(*component.Template)
-			t.Text = v.text
+			t.Text = v.Text
 			t.Bind(c.template(v, tag).Render)
 		}
 	case anyValueType:
@@ -56,7 +57,7 @@ func (c *compiler) reference(v *value, path string, tag reflect.StructTag, to re
 
 // promptRef reads a prompt: text, {file: ...} or {use: name}. A file's text
 // takes its place in the tree, so that the resolved spec needs no file.
-func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *component.PromptRef) {
+func (c *compiler) promptRef(v *syntax.Node, path string, tag reflect.StructTag, p *component.PromptRef) {
 	*p = component.PromptRef{}
 	source, names := v, partials{}
 	switch key, name := pointer(v); key {
@@ -79,7 +80,7 @@ func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *co
 			return
 		}
 	}
-	p.Text = source.text
+	p.Text = source.Text
 	t := c.promptTemplate(source, tag, &names)
 	if c.inlines {
 		*v = *names.inlined(v)
@@ -87,11 +88,11 @@ func (c *compiler) promptRef(v *value, path string, tag reflect.StructTag, p *co
 	p.Bind(t.Render, t.Names())
 }
 
-func (c *compiler) asPrompt(v *value, path string) bool {
-	if v.kind != dict {
-		if v.kind == text && fileLike.MatchString(v.text) {
-			c.report.warn(diag.NearMiss, v.place, "%s is the text %s itself, not what a file of that name holds", path, quoted(v.text)).
-				Hint = "write {file: " + v.text + "}"
+func (c *compiler) asPrompt(v *syntax.Node, path string) bool {
+	if v.Kind != syntax.Map {
+		if v.Kind == syntax.Text && fileLike.MatchString(v.Text) {
+			c.report.Warn(diag.NearMiss, v.Position, "%s is the text %s itself, not what a file of that name holds", path, syntax.Quote(v.Text)).
+				Hint = "write {file: " + v.Text + "}"
 		}
 		return c.asText(v, path)
 	}
@@ -103,69 +104,69 @@ func (c *compiler) asPrompt(v *value, path string) bool {
 var fileLike = regexp.MustCompile(`^[\w./-]+\.(?:md|markdown|txt|prompt|j2|jinja2?|tmpl|mustache)$`)
 
 // pointer recognises {file: x} and {use: x}.
-func pointer(v *value) (key, name string) {
-	if v.kind != dict || len(v.entries) != 1 {
+func pointer(v *syntax.Node) (key, name string) {
+	if v.Kind != syntax.Map || len(v.Entries) != 1 {
 		return "", ""
 	}
-	e := v.entries[0]
-	if (e.key == "file" || e.key == "use") && e.val.kind == text {
-		return e.key, e.val.text
+	e := v.Entries[0]
+	if (e.Key == "file" || e.Key == "use") && e.Value.Kind == syntax.Text {
+		return e.Key, e.Value.Text
 	}
 	return "", ""
 }
 
 // inlineText puts the text of a file in a value's place.
-func (c *compiler) inlineText(v *value, name string) bool {
-	src := c.open(v.entries[0].val, name)
+func (c *compiler) inlineText(v *syntax.Node, name string) bool {
+	src := c.open(v.Entries[0].Value, name)
 	if src == nil {
 		return false
 	}
-	*v = value{place: place{src, 1, 1}, kind: text, style: literal, text: string(src.text)}
+	*v = syntax.Node{Position: syntax.Position{Source: src, Line: 1, Column: 1}, Kind: syntax.Text, Style: syntax.Literal, Text: string(src.Text)}
 	return true
 }
 
 // open reads a file that a value names, or reports why not. It must be UTF-8.
-func (c *compiler) open(v *value, name string) *source {
-	src, no := c.loader.files.read(v.src, name)
+func (c *compiler) open(v *syntax.Node, name string) *syntax.Source {
+	src, no := c.loader.files.read(v.Source, name)
 	if no != nil {
-		c.loader.refuse(v.place, no)
+		c.loader.refuse(v.Position, no)
 		return nil
 	}
-	src.named = v.place
-	c.loader.read = append(c.loader.read, src.path)
-	if !utf8.Valid(src.text) {
-		c.report.error(diag.Unreadable, v.place, "%s is not UTF-8 text", name)
+	src.NamedAt = v.Position
+	c.loader.read = append(c.loader.read, src.Path)
+	if !utf8.Valid(src.Text) {
+		c.report.Error(diag.Unreadable, v.Position, "%s is not UTF-8 text", name)
 		return nil
 	}
-	c.report.unseen(src)
+	c.report.HiddenText(src)
 	return src
 }
 
 // namedPrompt finds an entry of prompts, its file read; nil = reported.
-func (c *compiler) namedPrompt(v *value, name string) *value {
-	e := c.doc.Prompts.find(name)
+func (c *compiler) namedPrompt(v *syntax.Node, name string) *syntax.Node {
+	e := c.doc.Prompts.Find(name)
 	if e == nil {
-		c.report.error(diag.UnknownPrompt, v.place, "there is no prompt %s", quoted(name)).Advice = diag.Suggest(name, c.doc.Prompts.keys())
+		c.report.Error(diag.UnknownPrompt, v.Position, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.doc.Prompts.Keys())
 		return nil
 	}
 	c.used["prompts."+name] = true
-	if e.val.kind != text {
+	if e.Value.Kind != syntax.Text {
 		return nil // reported with the section
 	}
-	return e.val
+	return e.Value
 }
 
 // schemaRef reads a JSON Schema: inline, {file: ...} or {use: name}.
-func (c *compiler) schemaRef(v *value, path string, s *component.SchemaRef) {
+func (c *compiler) schemaRef(v *syntax.Node, path string, s *component.SchemaRef) {
 	source := v
 	switch key, name := pointer(v); key {
 	case "file":
 		s.File = name
-		src := c.open(v.entries[0].val, name)
+		src := c.open(v.Entries[0].Value, name)
 		if src == nil {
 			return
 		}
-		tree := parse(src, c.report)
+		tree := syntax.Parse(src, c.report)
 		if tree == nil {
 			return
 		}
@@ -176,29 +177,29 @@ func (c *compiler) schemaRef(v *value, path string, s *component.SchemaRef) {
 		if p == nil {
 			return
 		}
-		if source = parse(textOf(p), c.report); source == nil {
+		if source = syntax.Parse(textOf(p), c.report); source == nil {
 			return
 		}
 	}
-	if source.kind != dict && source.kind != boolean {
+	if source.Kind != syntax.Map && source.Kind != syntax.Bool {
 		c.wrongType(source, path, "a JSON Schema").Hint = "write the schema, or {file: path}"
 		return
 	}
-	s.JSON = source.appendJSON(nil)
+	s.JSON = source.AppendJSON(nil)
 	c.bindSchema(source, s)
 }
 
 // textOf is the text of a value as a source of its own.
-func textOf(v *value) *source {
-	return &source{name: v.src.name, path: v.src.path, kind: v.src.kind, text: []byte(v.text)}
+func textOf(v *syntax.Node) *syntax.Source {
+	return &syntax.Source{Name: v.Source.Name, Path: v.Source.Path, Kind: v.Source.Kind, Text: []byte(v.Text)}
 }
 
 // asSource is asText for an expression, where `true` is one too.
-func (c *compiler) asSource(v *value, path string) bool {
-	if v.kind == boolean {
-		v.kind = text
+func (c *compiler) asSource(v *syntax.Node, path string) bool {
+	if v.Kind == syntax.Bool {
+		v.Kind = syntax.Text
 	}
-	if v.kind == list || v.kind == dict {
+	if v.Kind == syntax.List || v.Kind == syntax.Map {
 		c.wrongType(v, path, "an expression").Hint = "quote it: 'run.tokens > 1000'"
 		return false
 	}
@@ -249,33 +250,33 @@ func (c *compiler) bindDefaults(to reflect.Value, tag reflect.StructTag) {
 }
 
 // builtIn is a text that no author wrote.
-func (c *compiler) builtIn(s string) *value {
-	return &value{place: place{src: &source{name: "built in", kind: resolved}}, kind: text, text: s}
+func (c *compiler) builtIn(s string) *syntax.Node {
+	return &syntax.Node{Position: syntax.Position{Source: &syntax.Source{Name: "built in", Kind: syntax.Resolved}}, Kind: syntax.Text, Text: s}
 }
 
 // inlineFiles reads the file that a field tagged file:"key" names, and puts
 // what it holds beside it: a list under that key, behind what is there, or the
 // keys of a mapping.
-func (c *compiler) inlineFiles(v *value, path string, fields []field) {
+func (c *compiler) inlineFiles(v *syntax.Node, path string, fields []field) {
 	for _, f := range fields {
 		key := f.tag.Get("file")
-		e := v.find(f.key)
-		if key == "" || e == nil || e.val.kind != text {
+		e := v.Find(f.key)
+		if key == "" || e == nil || e.Value.Kind != syntax.Text {
 			continue
 		}
-		src := c.open(e.val, e.val.text)
+		src := c.open(e.Value, e.Value.Text)
 		if src == nil {
 			continue
 		}
-		tree := parse(src, c.report)
-		v.drop(f.key)
+		tree := syntax.Parse(src, c.report)
+		v.Drop(f.key)
 		if tree == nil {
 			continue
 		}
-		if tree.kind == list {
-			tree = &value{place: tree.place, kind: dict, entries: []*entry{{key, tree.place, tree}}}
+		if tree.Kind == syntax.List {
+			tree = &syntax.Node{Position: tree.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: key, Position: tree.Position, Value: tree}}}
 		}
-		if tree.kind != dict {
+		if tree.Kind != syntax.Map {
 			c.wrongType(tree, path, "a list or a mapping with "+key)
 			continue
 		}
@@ -283,16 +284,16 @@ func (c *compiler) inlineFiles(v *value, path string, fields []field) {
 	}
 }
 
-func (c *compiler) addBeside(v, tree *value, path string) {
-	for _, e := range tree.entries {
-		below := v.find(e.key)
+func (c *compiler) addBeside(v, tree *syntax.Node, path string) {
+	for _, e := range tree.Entries {
+		below := v.Find(e.Key)
 		switch {
-		case below == nil || below.val.kind == null:
-			v.set(e.key, e.place, e.val)
-		case below.val.kind == list && e.val.kind == list:
-			below.val.items = append(below.val.items, e.val.items...)
+		case below == nil || below.Value.Kind == syntax.Null:
+			v.Set(e.Key, e.Position, e.Value)
+		case below.Value.Kind == syntax.List && e.Value.Kind == syntax.List:
+			below.Value.Items = append(below.Value.Items, e.Value.Items...)
 		default:
-			c.report.error(diag.IncludeClash, e.place, "%s is already written at %s", join(path, e.key), where(below.place)).
+			c.report.Error(diag.IncludeClash, e.Position, "%s is already written at %s", join(path, e.Key), syntax.Where(below.Position)).
 				Hint = "remove one of them"
 		}
 	}

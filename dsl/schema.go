@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -24,11 +25,11 @@ func (s *schemer) schema() []byte {
 	root := object("$schema", word("https://json-schema.org/draft/2020-12/schema"), "title", word("A file of pexctl ("+apiVersion+")"), "type", word("object"))
 	doc := defaultDocument()
 	body := s.structs(reflect.ValueOf(&doc).Elem())
-	s.sections(body.find("properties").val)
-	root.entries = append(root.entries, s.byKind(s.agentFile(body)).entries...)
-	root.set("$defs", place{}, s.defs)
+	s.sections(body.Find("properties").Value)
+	root.Entries = append(root.Entries, s.byKind(s.agentFile(body)).Entries...)
+	root.Set("$defs", syntax.Position{}, s.defs)
 	var b bytes.Buffer
-	if err := json.Indent(&b, root.appendJSON(nil), "", "  "); err != nil {
+	if err := json.Indent(&b, root.AppendJSON(nil), "", "  "); err != nil {
 		panic("a schema that is no JSON: " + err.Error())
 	}
 	b.WriteByte('\n')
@@ -39,92 +40,92 @@ func (s *schemer) schema() []byte {
 type schemer struct {
 	catalog engine.Catalog
 	checks  component.Blueprints
-	defs    *value
+	defs    *syntax.Node
 	noting  bool // what a value means is written beside it, see NotedSchema
 }
 
 // object makes a mapping of alternating keys and values.
-func object(pairs ...any) *value {
-	v := &value{kind: dict}
+func object(pairs ...any) *syntax.Node {
+	v := &syntax.Node{Kind: syntax.Map}
 	for i := 0; i < len(pairs); i += 2 {
-		v.set(pairs[i].(string), place{}, pairs[i+1].(*value))
+		v.Set(pairs[i].(string), syntax.Position{}, pairs[i+1].(*syntax.Node))
 	}
 	return v
 }
 
-func array(items ...*value) *value { return &value{kind: list, items: items} }
+func array(items ...*syntax.Node) *syntax.Node { return &syntax.Node{Kind: syntax.List, Items: items} }
 
-func word(s string) *value { return &value{kind: text, text: s} }
+func word(s string) *syntax.Node { return &syntax.Node{Kind: syntax.Text, Text: s} }
 
-func texts(words ...string) *value {
+func texts(words ...string) *syntax.Node {
 	v := array()
 	for _, w := range words {
-		v.items = append(v.items, word(w))
+		v.Items = append(v.Items, word(w))
 	}
 	return v
 }
 
-func flag(b bool) *value {
+func flag(b bool) *syntax.Node {
 	if b {
-		return &value{kind: boolean, text: "true"}
+		return &syntax.Node{Kind: syntax.Bool, Text: "true"}
 	}
-	return &value{kind: boolean, text: "false"}
+	return &syntax.Node{Kind: syntax.Bool, Text: "false"}
 }
 
-func number(s string) *value { return &value{kind: plainKind(s), text: s} }
+func number(s string) *syntax.Node { return &syntax.Node{Kind: syntax.PlainKind(s), Text: s} }
 
-func refTo(name string) *value { return object("$ref", word("#/$defs/"+name)) }
+func refTo(name string) *syntax.Node { return object("$ref", word("#/$defs/"+name)) }
 
-func closed(v *value) *value {
-	v.set("unevaluatedProperties", place{}, flag(false))
+func closed(v *syntax.Node) *syntax.Node {
+	v.Set("unevaluatedProperties", syntax.Position{}, flag(false))
 	return v
 }
 
 // structs is the schema of structs at one level, closed by whoever uses it.
-func (s *schemer) structs(targets ...reflect.Value) *value {
+func (s *schemer) structs(targets ...reflect.Value) *syntax.Node {
 	fields, rest := fieldsOf(targets)
 	properties, required := object(), array()
 	for _, f := range fields {
-		properties.set(f.key, place{}, s.field(f))
+		properties.Set(f.key, syntax.Position{}, s.field(f))
 		if f.tag.Get("required") != "" {
-			required.items = append(required.items, word(f.key))
+			required.Items = append(required.Items, word(f.key))
 		}
 	}
 	if modelField(fields) != nil {
 		k := llm{}
 		overrides, _ := fieldsOf([]reflect.Value{reflect.ValueOf(&k).Elem()})
 		for _, f := range overrides {
-			if properties.find(f.key) == nil {
-				properties.set(f.key, place{}, orNull(s.field(f))) // provider, too: the llm that is named has one
+			if properties.Find(f.key) == nil {
+				properties.Set(f.key, syntax.Position{}, orNull(s.field(f))) // provider, too: the llm that is named has one
 			}
 		}
 	}
 	out := object("type", texts("object", "null"), "properties", properties)
-	if len(required.items) > 0 {
-		out.set("type", place{}, word("object"))
-		out.set("required", place{}, required)
+	if len(required.Items) > 0 {
+		out.Set("type", syntax.Position{}, word("object"))
+		out.Set("required", syntax.Position{}, required)
 	}
-	out.set("additionalProperties", place{}, flag(rest.IsValid()))
+	out.Set("additionalProperties", syntax.Position{}, flag(rest.IsValid()))
 	return out
 }
 
-func (s *schemer) field(f field) *value {
+func (s *schemer) field(f field) *syntax.Node {
 	v := s.of(f.value, f.tag)
 	if doc := f.tag.Get("doc"); doc != "" {
-		v.set("description", place{}, word(doc))
+		v.Set("description", syntax.Position{}, word(doc))
 	}
 	s.exemplify(v, f)
 	if f.tag.Get("deprecated") != "" {
-		v.set("deprecated", place{}, flag(true))
+		v.Set("deprecated", syntax.Position{}, flag(true))
 	}
 	if d := defaultText(f.value); d != "" && f.tag.Get("required") == "" && len(d) < 80 {
 		switch f.value.Kind() {
 		case reflect.String, reflect.Struct:
-			v.set("default", place{}, word(d))
+			v.Set("default", syntax.Position{}, word(d))
 		case reflect.Bool, reflect.Int, reflect.Float64:
-			v.set("default", place{}, number(d))
+			v.Set("default", syntax.Position{}, number(d))
 		case reflect.Int64:
-			v.set("default", place{}, word(d))
+			v.Set("default", syntax.Position{}, word(d))
 		default: // lists and mappings show none
 		}
 	}
@@ -136,26 +137,26 @@ func (s *schemer) field(f field) *value {
 
 // orNull lets a schema take a null, too: a key that has none is as good as not
 // written, see compiler.field.
-func orNull(v *value) *value {
-	switch t, enum, any := v.get("type"), v.get("enum"), v.get("anyOf"); {
-	case t != nil && t.kind == text && t.text != "null":
-		v.set("type", place{}, texts(t.text, "null"))
-	case t != nil && t.kind == list && !slices.ContainsFunc(t.items, func(i *value) bool { return i.text == "null" }):
-		t.items = append(t.items, word("null"))
+func orNull(v *syntax.Node) *syntax.Node {
+	switch t, enum, any := v.Get("type"), v.Get("enum"), v.Get("anyOf"); {
+	case t != nil && t.Kind == syntax.Text && t.Text != "null":
+		v.Set("type", syntax.Position{}, texts(t.Text, "null"))
+	case t != nil && t.Kind == syntax.List && !slices.ContainsFunc(t.Items, func(i *syntax.Node) bool { return i.Text == "null" }):
+		t.Items = append(t.Items, word("null"))
 	case enum != nil:
-		enum.items = append(enum.items, &value{kind: null})
+		enum.Items = append(enum.Items, &syntax.Node{Kind: syntax.Null})
 	case any != nil:
-		any.items = append(any.items, typed("null"))
+		any.Items = append(any.Items, typed("null"))
 	}
 	return v
 }
 
 // of is the schema of one type.
-func (s *schemer) of(v reflect.Value, tag reflect.StructTag) *value {
+func (s *schemer) of(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	return s.note(s.ofType(v, tag), v, tag)
 }
 
-func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *value {
+func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	switch v.Type() {
 	case promptRefType:
 		return object("anyOf", array(typed("string"), pointerTo("file", "A file with the text."), pointerTo("use", "A name of prompts.")))
@@ -175,7 +176,7 @@ func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *value {
 	return s.ofKind(v, tag)
 }
 
-func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *value {
+func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	switch v.Kind() {
 	case reflect.Pointer:
 		return s.of(fresh(v.Type().Elem()).Elem(), tag)
@@ -204,37 +205,37 @@ func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *value {
 
 // enumerated are the words of an enum; one that YAML takes for a number is
 // that, too.
-func enumerated(enum string) *value {
+func enumerated(enum string) *syntax.Node {
 	out := array()
 	for w := range strings.SplitSeq(enum, "|") {
-		if out.items = append(out.items, word(w)); plainKind(w) == integer {
-			out.items = append(out.items, number(w))
+		if out.Items = append(out.Items, word(w)); syntax.PlainKind(w) == syntax.Int {
+			out.Items = append(out.Items, number(w))
 		}
 	}
 	return out
 }
 
-func typed(types ...string) *value {
+func typed(types ...string) *syntax.Node {
 	if len(types) == 1 {
 		return object("type", word(types[0]))
 	}
 	return object("type", texts(types...))
 }
 
-func bounded(v *value, tag reflect.StructTag, least, most string) *value {
+func bounded(v *syntax.Node, tag reflect.StructTag, least, most string) *syntax.Node {
 	if n := tag.Get("min"); n != "" {
-		v.set(least, place{}, number(n))
+		v.Set(least, syntax.Position{}, number(n))
 	}
 	if n := tag.Get("over"); n != "" {
-		v.set("exclusiveMinimum", place{}, number(n))
+		v.Set("exclusiveMinimum", syntax.Position{}, number(n))
 	}
 	if n := tag.Get("max"); n != "" {
-		v.set(most, place{}, number(n))
+		v.Set(most, syntax.Position{}, number(n))
 	}
 	return v
 }
 
-func pointerTo(key, doc string) *value {
+func pointerTo(key, doc string) *syntax.Node {
 	return object("type", word("object"), "properties", object(key, object("type", word("string"), "description", word(doc))),
 		"required", texts(key), "additionalProperties", flag(false))
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -22,7 +23,7 @@ var meanings = map[reflect.Type]string{
 	filterRefType: "filter", schemaRefType: "schema", modelRefType: "llm", agentRefType: "agent",
 }
 
-func (s *schemer) note(v *value, of reflect.Value, tag reflect.StructTag) *value {
+func (s *schemer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) *syntax.Node {
 	is := meanings[of.Type()]
 	if of.Kind() == reflect.String && (tag.Get("path") != "" || tag.Get("file") != "") {
 		is = "file"
@@ -33,52 +34,52 @@ func (s *schemer) note(v *value, of reflect.Value, tag reflect.StructTag) *value
 	n := object("is", word(is))
 	for _, key := range []string{"vars", "env", "words"} {
 		if t := tag.Get(key); t != "" {
-			n.set(key, place{}, word(t))
+			n.Set(key, syntax.Position{}, word(t))
 		}
 	}
-	v.set("x-pex", place{}, n)
+	v.Set("x-pex", syntax.Position{}, n)
 	return v
 }
 
 // exemplify adds the examples of a field: those of its tag, divided by |, the
 // words that stand for themselves, and of durations how they are written.
-func (s *schemer) exemplify(v *value, f field) {
+func (s *schemer) exemplify(v *syntax.Node, f field) {
 	examples := array()
 	for _, tag := range []string{"example", "words"} {
 		for _, w := range words(f.tag.Get(tag)) {
-			examples.items = append(examples.items, &value{kind: plainKind(w), text: w})
+			examples.Items = append(examples.Items, &syntax.Node{Kind: syntax.PlainKind(w), Text: w})
 		}
 	}
-	if f.value.Type() == durationType && len(examples.items) == 0 {
+	if f.value.Type() == durationType && len(examples.Items) == 0 {
 		examples = texts("90s", "15m")
 	}
-	if len(examples.items) > 0 {
-		v.set("examples", place{}, examples)
+	if len(examples.Items) > 0 {
+		v.Set("examples", syntax.Position{}, examples)
 	}
 }
 
 // markdown adds the form that editors show on hover, where it says more than
 // the description: the default.
-func markdown(v *value) *value {
-	doc, d := v.get("description"), v.get("default")
+func markdown(v *syntax.Node) *syntax.Node {
+	doc, d := v.Get("description"), v.Get("default")
 	if doc != nil && d != nil {
-		v.set("markdownDescription", place{}, word(doc.text+"\n\nDefault: `"+strings.ReplaceAll(d.text, "`", "'")+"`"))
+		v.Set("markdownDescription", syntax.Position{}, word(doc.Text+"\n\nDefault: `"+strings.ReplaceAll(d.Text, "`", "'")+"`"))
 	}
 	return v
 }
 
 // oneOfTypes makes a key one of the types of components, each with its doc.
-func oneOfTypes(v *value, infos []component.Info) {
+func oneOfTypes(v *syntax.Node, infos []component.Info) {
 	if len(infos) == 0 {
 		return
 	}
 	types, docs := array(), array()
 	for _, i := range infos {
-		types.items, docs.items = append(types.items, word(i.Type)), append(docs.items, word(i.Doc))
+		types.Items, docs.Items = append(types.Items, word(i.Type)), append(docs.Items, word(i.Doc))
 	}
-	v.drop("type")
-	v.set("enum", place{}, types)
-	v.set("enumDescriptions", place{}, docs)
+	v.Drop("type")
+	v.Set("enum", syntax.Position{}, types)
+	v.Set("enumDescriptions", syntax.Position{}, docs)
 }
 
 // kindDocs says of each of the kinds what it is.
@@ -95,9 +96,9 @@ func kindDocs() []string {
 }
 
 // schemaOrPointer is a JSON Schema, or where one is.
-func schemaOrPointer() *value {
+func schemaOrPointer() *syntax.Node {
 	v := typed("object", "boolean")
-	v.set("properties", place{}, object(
+	v.Set("properties", syntax.Position{}, object(
 		"file", object("description", word("A file with the schema; it then stands alone.")),
 		"use", object("description", word("A name of prompts whose text is the schema; it then stands alone.")),
 	))

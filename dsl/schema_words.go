@@ -1,5 +1,7 @@
 package dsl
 
+import "github.com/pexctl/pex/dsl/syntax"
+
 // wordDocs says what the words of a parameter's schema mean.
 var wordDocs = map[string]string{
 	"type":                  "What the value is.",
@@ -53,9 +55,9 @@ var wordDocs = map[string]string{
 var jsonTypes = []string{"string", "integer", "number", "boolean", "array", "object", "null"}
 
 // parameterSchema is one entry of parameters.
-func parameterSchema() *value {
+func parameterSchema() *syntax.Node {
 	types := object("enum", texts(jsonTypes...))
-	shapes := map[string]*value{
+	shapes := map[string]*syntax.Node{
 		"type":     object("anyOf", array(types, object("type", word("array"), "items", types))),
 		"required": object("type", texts("boolean", "array", "null")),
 		"enum":     typed("array"), "description": typed("string", "number", "null"), "pattern": typed("string"), "properties": typed("object"),
@@ -72,8 +74,8 @@ func parameterSchema() *value {
 		if v == nil {
 			v = object()
 		}
-		v.set("description", place{}, word(wordDocs[w]))
-		properties.set(w, place{}, v)
+		v.Set("description", syntax.Position{}, word(wordDocs[w]))
+		properties.Set(w, syntax.Position{}, v)
 	}
 	return object("type", texts("object", "null"), "properties", properties, "additionalProperties", flag(false))
 }

@@ -1,8 +1,11 @@
 package dsl
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // Source is a text of a spec that may reach a prompt.
@@ -12,7 +15,7 @@ type Source struct {
 	Line int    // of its first line; 0 = it stands in no file
 	Text string // as decoded, with its references; of what is built in, the beginning
 
-	value *value
+	value *syntax.Node
 }
 
 // LineAt is the line of a byte of the text; 0 = it stands in no file.
@@ -23,7 +26,7 @@ func (s Source) LineAt(offset int) int {
 	if s.value == nil {
 		return s.Line + strings.Count(s.Text[:min(offset, len(s.Text))], "\n")
 	}
-	return s.value.within(offset).line
+	return s.value.PositionAt(offset).Line
 }
 
 // Sources lists the texts of a spec in its order: prompts, descriptions, names
@@ -31,16 +34,16 @@ func (s Source) LineAt(offset int) int {
 // nothing.
 func (s *Spec) Sources() []Source {
 	var out []Source
-	prompts := s.tree.get("prompts")
-	for _, e := range s.tree.entries {
-		switch e.key {
+	prompts := s.tree.Get("prompts")
+	for _, e := range s.tree.Entries {
+		switch e.Key {
 		case "apiVersion", "kind", "tests", "evals", "include":
 		case "tools":
-			for _, tool := range e.val.entries {
-				out = tool.val.sources(join(e.key, tool.key), prompts, append(out, tool.named(e.key)))
+			for _, tool := range e.Value.Entries {
+				out = addSources(tool.Value, join(e.Key, tool.Key), prompts, append(out, nameSource(tool, e.Key)))
 			}
 		default:
-			out = e.val.sources(e.key, prompts, out)
+			out = addSources(e.Value, e.Key, prompts, out)
 		}
 	}
 	for _, d := range s.defaults {
@@ -54,61 +57,61 @@ func (s *Spec) Sources() []Source {
 // leastBuiltIn is how long a default is that is a text to read.
 const leastBuiltIn = 20
 
-func (v *value) sources(path string, prompts *value, out []Source) []Source {
+func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source) []Source {
 	if key, name := pointer(v); key == "use" && prompts != nil {
-		if named := prompts.get(name); named != nil && named.isScalar() {
+		if named := prompts.Get(name); named != nil && named.IsScalar() {
 			v = named
 		}
 	}
-	switch v.kind {
-	case dict:
-		for _, e := range v.entries {
-			if e.key == "spec" && e.val.src != nil && e.val.src.kind == resolved {
-				out = e.val.offered(join(path, e.key), out)
+	switch v.Kind {
+	case syntax.Map:
+		for _, e := range v.Entries {
+			if e.Key == "spec" && e.Value.Source != nil && e.Value.Source.Kind == syntax.Resolved {
+				out = addOffered(e.Value, join(path, e.Key), out)
 				continue
 			}
-			out = e.val.sources(join(path, e.key), prompts, out)
+			out = addSources(e.Value, join(path, e.Key), prompts, out)
 		}
-	case list:
-		for i, it := range v.items {
-			out = it.sources(path+"["+itoa(i)+"]", prompts, out)
+	case syntax.List:
+		for i, it := range v.Items {
+			out = addSources(it, path+"["+strconv.Itoa(i)+"]", prompts, out)
 		}
-	case null:
+	case syntax.Null:
 	default:
-		out = append(out, v.asSource(path))
+		out = append(out, asSource(v, path))
 	}
 	return out
 }
 
-// offered are the texts of an agent that those see who may call it: what it is,
+// addOffered are the texts of an agent that those see who may call it: what it is,
 // and what it wants. Its prompts are its own.
-func (v *value) offered(path string, out []Source) []Source {
+func addOffered(v *syntax.Node, path string, out []Source) []Source {
 	for _, key := range []string{"metadata", "parameters"} {
-		if section := v.get(key); section != nil {
-			out = section.sources(join(path, key), nil, out)
+		if section := v.Get(key); section != nil {
+			out = addSources(section, join(path, key), nil, out)
 		}
 	}
 	return out
 }
 
-// named is the name of a component, which stands for all that is said of it.
-func (e *entry) named(section string) Source {
-	s := Source{Path: join(section, e.key), Text: e.key}
-	if e.place.src != nil {
-		s.File, s.Line = e.place.src.name, e.place.line
+// nameSource is the name of a component, which stands for all that is said of it.
+func nameSource(e *syntax.Entry, section string) Source {
+	s := Source{Path: join(section, e.Key), Text: e.Key}
+	if e.Position.Source != nil {
+		s.File, s.Line = e.Position.Source.Name, e.Position.Line
 	}
 	return s
 }
 
-func (v *value) asSource(path string) Source {
-	s := Source{Path: path, Text: v.text}
-	if v.src == nil {
+func asSource(v *syntax.Node, path string) Source {
+	s := Source{Path: path, Text: v.Text}
+	if v.Source == nil {
 		return s
 	}
-	s.File = v.src.name
-	if v.src.isFile() {
+	s.File = v.Source.Name
+	if v.Source.IsFile() {
 		s.value = v
-		s.Line = v.within(0).line
+		s.Line = v.PositionAt(0).Line
 	}
 	return s
 }

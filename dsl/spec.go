@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/pin"
@@ -76,7 +77,7 @@ type Spec struct {
 	// Foreign is what of it comes from outside Root; it is never nil.
 	Foreign *Foreign
 
-	tree     *value
+	tree     *syntax.Node
 	files    *files
 	pinOf    func(file, entry string) *pin.Entry
 	defaults []Origin
@@ -86,7 +87,7 @@ type Spec struct {
 	depth    int      // of the agents that call each other: 1 = it calls none
 	places   int      // that call an agent, with itself
 	models   []string // llms that are used
-	llms     map[string]*value
+	llms     map[string]*syntax.Node
 	uses     map[string]bool
 	callees  []guard.Callee
 }
@@ -125,7 +126,7 @@ func FileOf(path string) string {
 func Load(path string, o Options) (*Spec, diag.List) {
 	l := newLoader(o)
 	s := l.load(path)
-	found := l.report.list.Sort()
+	found := l.report.List.Sort()
 	if s != nil {
 		s.found = found
 	}
@@ -140,9 +141,9 @@ func (s *Spec) Compile() (*engine.Program, diag.List) {
 	}
 	found := s.found
 	if !found.Failed() {
-		r := report{}
-		r.error(diag.WrongKind, s.tree.place, "a %s cannot be run", s.Kind).Hint = "include it from a spec of kind: Agent"
-		found = append(slices.Clip(found), r.list...)
+		r := syntax.Report{}
+		r.Error(diag.WrongKind, s.tree.Position, "a %s cannot be run", s.Kind).Hint = "include it from a spec of kind: Agent"
+		found = append(slices.Clip(found), r.List...)
 	}
 	return nil, found
 }

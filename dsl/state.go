@@ -5,9 +5,11 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -37,7 +39,7 @@ func keyTypes(t reflect.Type) map[string]reflect.Type {
 var ownJSON = reflect.TypeFor[json.Unmarshaler]()
 
 // shaped reports keys in a given state that a value of a type does not have.
-func (c *compiler) shaped(v *value, path string, t reflect.Type) {
+func (c *compiler) shaped(v *syntax.Node, path string, t reflect.Type) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -45,19 +47,19 @@ func (c *compiler) shaped(v *value, path string, t reflect.Type) {
 		return // its keys are not those of the struct
 	}
 	switch {
-	case v.kind == list && t.Kind() == reflect.Slice:
-		for i, it := range v.items {
-			c.shaped(it, path+"["+itoa(i)+"]", t.Elem())
+	case v.Kind == syntax.List && t.Kind() == reflect.Slice:
+		for i, it := range v.Items {
+			c.shaped(it, path+"["+strconv.Itoa(i)+"]", t.Elem())
 		}
-	case v.kind == dict && t.Kind() == reflect.Map:
-		for _, e := range v.entries {
-			c.shaped(e.val, join(path, e.key), t.Elem())
+	case v.Kind == syntax.Map && t.Kind() == reflect.Map:
+		for _, e := range v.Entries {
+			c.shaped(e.Value, join(path, e.Key), t.Elem())
 		}
-	case v.kind == dict && t.Kind() == reflect.Struct:
+	case v.Kind == syntax.Map && t.Kind() == reflect.Struct:
 		known := keyTypes(t)
-		for _, e := range v.entries {
-			if inner, ok := known[e.key]; ok {
-				c.shaped(e.val, join(path, e.key), inner)
+		for _, e := range v.Entries {
+			if inner, ok := known[e.Key]; ok {
+				c.shaped(e.Value, join(path, e.Key), inner)
 				continue
 			}
 			names := make([]string, 0, len(known))
@@ -65,7 +67,7 @@ func (c *compiler) shaped(v *value, path string, t reflect.Type) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			c.report.error(diag.UnknownKey, e.place, "%s of a state has no key %s", path, quoted(e.key)).Advice = diag.Suggest(e.key, names)
+			c.report.Error(diag.UnknownKey, e.Position, "%s of a state has no key %s", path, syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
 		}
 	}
 }

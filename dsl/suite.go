@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // LoadSuite reads a file of kind: Suite (a folder means its suite.yaml) and
@@ -16,10 +17,10 @@ import (
 func LoadSuite(path string, o Options) (*Suite, diag.List) {
 	l := newLoader(o)
 	s, _, _ := l.loadSuite(path)
-	return s, l.report.list.Sort()
+	return s, l.report.List.Sort()
 }
 
-func (l *loader) loadSuite(path string) (*Suite, *value, []Origin) {
+func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []Origin) {
 	path = inFolder(path, suiteFile)
 	src := l.openFile(path, path, rootOfTests)
 	if src == nil {
@@ -35,13 +36,13 @@ func (l *loader) loadSuite(path string) (*Suite, *value, []Origin) {
 	inFull(tree)
 	l.override(tree)
 	inFull(tree)
-	if textAt(tree, "kind") != kindSuite {
+	if syntax.TextOf(tree, "kind") != kindSuite {
 		l.wrongKind(tree, kindSuite)
 		return nil, tree, nil
 	}
 	b := &suiter{
 		loader: l, tree: tree, keys: defaultSuite(),
-		suite: &Suite{File: src.path, Dir: src.dir(), Root: l.files.root, Position: tree.place.position()},
+		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: l.files.root, Position: positionOf(tree.Position)},
 	}
 	b.compile()
 	b.suite.Files = l.read
@@ -50,11 +51,11 @@ func (l *loader) loadSuite(path string) (*Suite, *value, []Origin) {
 
 // inFull writes texts that stand for a mapping as the mapping: overrides reach
 // into them, or are such a text.
-func inFull(tree *value) {
+func inFull(tree *syntax.Node) {
 	for _, short := range [][2]string{{"baseline", "ref"}, {"dataset", "file"}} {
-		if v := tree.get(short[0]); v != nil && v.kind == text {
+		if v := tree.Get(short[0]); v != nil && v.Kind == syntax.Text {
 			inner := *v
-			*v = value{place: v.place, kind: dict, entries: []*entry{{short[1], v.place, &inner}}}
+			*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: short[1], Position: v.Position, Value: &inner}}}
 		}
 	}
 }
@@ -63,7 +64,7 @@ func inFull(tree *value) {
 // the later ones refer to.
 type suiter struct {
 	*loader
-	tree     *value
+	tree     *syntax.Node
 	keys     suiteKeys
 	suite    *Suite
 	specs    []*Spec   // of the variants; nil = it does not compile
@@ -73,13 +74,13 @@ type suiter struct {
 }
 
 func (b *suiter) compile() {
-	before := len(b.report.list)
+	before := len(b.report.List)
 	b.first = b.compiler()
 	b.first.quiet = false
 	b.first.secrets(b.tree, "")
 	b.first.decode(b.tree, "", &b.keys)
-	if b.tree.find("metadata") == nil {
-		b.report.error(diag.MissingKey, b.tree.place, "the suite has no metadata").Hint = "write metadata: {name: what the suite is called}"
+	if b.tree.Find("metadata") == nil {
+		b.report.Error(diag.MissingKey, b.tree.Position, "the suite has no metadata").Hint = "write metadata: {name: what the suite is called}"
 	}
 	b.defaults = b.first.defaults
 	m := b.keys.Metadata
@@ -95,7 +96,7 @@ func (b *suiter) compile() {
 	b.errors()
 	b.limits()
 	b.quarantine()
-	if !b.report.failedSince(before) {
+	if !b.report.FailedSince(before) {
 		b.seal()
 	}
 }
@@ -109,9 +110,9 @@ func (b *suiter) compiler(specs ...*Spec) *compiler {
 
 // checks reads the checks that grade answers.
 func (b *suiter) checks() {
-	var values []*value
+	var values []*syntax.Node
 	for i, v := range b.keys.Checks {
-		if check, ok := b.c.written(b.specs[0], v, "checks["+itoa(i)+"]"); ok {
+		if check, ok := b.c.written(b.specs[0], v, "checks["+strconv.Itoa(i)+"]"); ok {
 			b.suite.Checks, values = append(b.suite.Checks, check), append(values, v)
 		}
 	}
@@ -120,26 +121,26 @@ func (b *suiter) checks() {
 
 // gates reads the conditions on the whole: text is an expression.
 func (b *suiter) gates() {
-	names := map[string]place{}
+	names := map[string]syntax.Position{}
 	for i, v := range b.keys.Gates {
-		path := "gates[" + itoa(i) + "]"
-		if v.kind == text || v.kind == boolean {
+		path := "gates[" + strconv.Itoa(i) + "]"
+		if v.Kind == syntax.Text || v.Kind == syntax.Bool {
 			expr := *v
-			*v = value{place: v.place, kind: dict, entries: []*entry{{"expr", v.place, &expr}}}
+			*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "expr", Position: v.Position, Value: &expr}}}
 		}
-		if v.kind != dict {
+		if v.Kind != syntax.Map {
 			b.c.wrongType(v, path, "a gate").Hint = "write an expression, or {name: ..., each: ...}"
 			continue
 		}
 		var k gateKeys
-		before := len(b.report.list)
+		before := len(b.report.List)
 		b.c.decode(v, path, &k)
-		b.perCase(v.get("expr"), before)
-		expr, each := v.find("expr"), v.find("each")
-		if (expr == nil) == (each == nil) && !b.report.failedSince(before) {
-			b.report.error(diag.Exclusive, v.place, "%s wants expr or each", path).Hint = expressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
+		b.perCase(v.Get("expr"), before)
+		expr, each := v.Find("expr"), v.Find("each")
+		if (expr == nil) == (each == nil) && !b.report.FailedSince(before) {
+			b.report.Error(diag.Exclusive, v.Position, "%s wants expr or each", path).Hint = expressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
 		}
-		g := Gate{Name: k.Name, When: k.Expr, Each: each != nil, Position: v.place.position()}
+		g := Gate{Name: k.Name, When: k.Expr, Each: each != nil, Position: positionOf(v.Position)}
 		if g.Each {
 			g.When = k.Each
 		}
@@ -147,24 +148,24 @@ func (b *suiter) gates() {
 			g.Name = g.When.Source
 		}
 		if first, ok := names[g.Name]; ok && g.Name != "" {
-			b.report.error(diag.DuplicateKey, v.place, "the gate %s is already there at %s", quoted(g.Name), where(first)).Hint = "remove one of them, or give it another name"
+			b.report.Error(diag.DuplicateKey, v.Position, "the gate %s is already there at %s", syntax.Quote(g.Name), syntax.Where(first)).Hint = "remove one of them, or give it another name"
 		}
-		names[g.Name] = v.place
+		names[g.Name] = v.Position
 		b.suite.Gates = append(b.suite.Gates, g)
 	}
 }
 
 // perCase says how a gate looks at each case, where one over the whole names
 // case.
-func (b *suiter) perCase(expr *value, before int) {
-	for i := before; i < len(b.report.list); i++ {
-		d := &b.report.list[i]
+func (b *suiter) perCase(expr *syntax.Node, before int) {
+	for i := before; i < len(b.report.List); i++ {
+		d := &b.report.List[i]
 		if expr == nil || d.Message != "unknown name case" {
 			continue
 		}
 		d.Hint = "a gate on each case is a mapping: write {each: ...}"
-		if len(expr.text) <= 2*longestSaid && !strings.ContainsAny(expr.text, "\"':{}[],#\n") {
-			d.Hint = "a gate on each case is a mapping: write {each: " + expr.text + "}"
+		if len(expr.Text) <= 2*longestSaid && !strings.ContainsAny(expr.Text, "\"':{}[],#\n") {
+			d.Hint = "a gate on each case is a mapping: write {each: " + expr.Text + "}"
 		}
 	}
 }
@@ -178,15 +179,15 @@ func (b *suiter) baseline() {
 		return
 	}
 	b.c.decode(v, "baseline", &k)
-	at := v.get("ref")
+	at := v.Get("ref")
 	kind, rest, _ := strings.Cut(k.Ref, ":")
 	switch {
 	case at == nil: // the command may name one
 	case k.Ref == "":
-		b.report.error(diag.NotAllowed, at.place, "the baseline is empty").Hint = "write git:main, run:ID or a file"
+		b.report.Error(diag.NotAllowed, at.Position, "the baseline is empty").Hint = "write git:main, run:ID or a file"
 	case kind == "git" || kind == "run":
 		if name, path, ok := strings.Cut(rest, ":"); name == "" || ok && path == "" {
-			b.report.error(diag.NotAllowed, at.place, "%s names nothing", quoted(k.Ref)).Hint = "write git:main, git:main:path/of/baseline.json or run:ID"
+			b.report.Error(diag.NotAllowed, at.Position, "%s names nothing", syntax.Quote(k.Ref)).Hint = "write git:main, git:main:path/of/baseline.json or run:ID"
 		}
 	default:
 		b.c.below(at, k.Ref)
@@ -200,13 +201,13 @@ func (b *suiter) errors() {
 	if v == nil {
 		return
 	}
-	if v.kind == integer {
-		if n, err := strconv.Atoi(v.text); err == nil && n >= 0 {
+	if v.Kind == syntax.Int {
+		if n, err := strconv.Atoi(v.Text); err == nil && n >= 0 {
 			b.suite.MaxErrors.Count = n
 			return
 		}
 	}
-	if share, ok := strings.CutSuffix(v.text, "%"); ok && v.kind == text {
+	if share, ok := strings.CutSuffix(v.Text, "%"); ok && v.Kind == syntax.Text {
 		if f, err := strconv.ParseFloat(share, 64); err == nil && f >= 0 && f <= 100 {
 			b.suite.MaxErrors = MaxErrors{Count: -1, Share: f / 100}
 			if f == 0 {
@@ -216,8 +217,8 @@ func (b *suiter) errors() {
 		}
 	}
 	d := b.c.wrongType(v, "max_errors", "a number of trials or a share of them")
-	if d.Hint = "write 5, or 2%"; v.kind == float {
-		if f, err := strconv.ParseFloat(v.text, 64); err == nil && f >= 0 && f <= 1 {
+	if d.Hint = "write 5, or 2%"; v.Kind == syntax.Float {
+		if f, err := strconv.ParseFloat(v.Text, 64); err == nil && f >= 0 && f <= 1 {
 			d.Hint = "a share is written " + strconv.FormatFloat(f*100, 'g', 6, 64) + "%"
 		}
 	}
@@ -229,7 +230,7 @@ func (b *suiter) limits() {
 	b.suite.Limits = SuiteLimits{
 		MaxCost: l.MaxCost, MaxTokens: l.MaxTokens, MaxDuration: int64(l.MaxDuration), TrialTimeout: int64(l.TrialTimeout),
 	}
-	e := b.tree.get("limits").get("max_cost")
+	e := b.tree.Get("limits").Get("max_cost")
 	if l.MaxCost == 0 || e == nil {
 		return
 	}
@@ -238,12 +239,12 @@ func (b *suiter) limits() {
 			continue
 		}
 		for _, name := range s.Unpriced() {
-			b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.files.name(s.File)).
+			b.report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.files.name(s.File)).
 				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name) + ", or name a file of prices by --prices"
 		}
 	}
 	if j := b.suite.Judge; j != nil && j.Model.Cost == nil && j.Model.Name != "" {
-		b.report.error(diag.NoCost, e.place, "limits.max_cost cannot hold: the llm %s that judges has no price", j.Model.Name).
+		b.report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s that judges has no price", j.Model.Name).
 			Hint = "add cost: {input: 0.4, output: 1.6} to it, or name a file of prices by --prices"
 	}
 }
@@ -271,15 +272,15 @@ func (s *Spec) Unpriced() (out []string) {
 // quarantine reads the cases that count nowhere for a while.
 func (b *suiter) quarantine() {
 	for i, k := range b.keys.Quarantine {
-		v := b.tree.get("quarantine").items[i]
+		v := b.tree.Get("quarantine").Items[i]
 		if _, err := time.Parse(time.DateOnly, k.Until); err != nil && k.Until != "" {
-			b.report.error(diag.WrongType, v.get("until").place, "quarantine[%d].until wants a day, not %s", i, quoted(k.Until)).Hint = "write 2026-12-31"
+			b.report.Error(diag.WrongType, v.Get("until").Position, "quarantine[%d].until wants a day, not %s", i, syntax.Quote(k.Until)).Hint = "write 2026-12-31"
 		}
 		if _, err := filepath.Match(k.Case, ""); err != nil {
-			b.report.error(diag.BadPattern, v.get("case").place, "%s is no pattern: a [ is not closed", quoted(k.Case))
+			b.report.Error(diag.BadPattern, v.Get("case").Position, "%s is no pattern: a [ is not closed", syntax.Quote(k.Case))
 		}
 		b.suite.Quarantine = append(b.suite.Quarantine, Quarantine{
-			Case: k.Case, Owner: k.Owner, Until: k.Until, Reason: k.Reason, Position: v.place.position(),
+			Case: k.Case, Owner: k.Owner, Until: k.Until, Reason: k.Reason, Position: positionOf(v.Position),
 		})
 	}
 }

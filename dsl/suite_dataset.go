@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -21,18 +23,18 @@ func (b *suiter) dataset() {
 		return
 	}
 	var k datasetKeys
-	if v.kind != dict {
+	if v.Kind != syntax.Map {
 		b.c.wrongType(v, "dataset", "a file or a mapping").Hint = "write dataset: cases.jsonl"
 		return
 	}
 	b.c.decode(v, "dataset", &k)
 	b.suite.Dataset = Dataset{
-		Format: k.Format, ID: k.ID, Group: k.Group, Weight: k.Weight, Tags: k.Tags, Parameters: k.Parameters, Position: v.place.position(),
+		Format: k.Format, ID: k.ID, Group: k.Group, Weight: k.Weight, Tags: k.Tags, Parameters: k.Parameters, Position: positionOf(v.Position),
 	}
-	file, rows := v.get("file"), v.get("rows")
+	file, rows := v.Get("file"), v.Get("rows")
 	switch {
 	case (file == nil) == (rows == nil):
-		b.report.error(diag.Exclusive, v.place, "the dataset wants file or rows").Hint = "write dataset: cases.jsonl"
+		b.report.Error(diag.Exclusive, v.Position, "the dataset wants file or rows").Hint = "write dataset: cases.jsonl"
 		return
 	case file != nil && k.File == "": // reported
 		return
@@ -47,21 +49,21 @@ func (b *suiter) dataset() {
 
 // file finds the dataset's file. Its begin is read for the names of its columns;
 // what else is in it is left to whoever runs the suite.
-func (b *suiter) file(v, at *value, written string) {
+func (b *suiter) file(v, at *syntax.Node, written string) {
 	abs, ok := b.c.below(at, written)
 	if !ok {
 		return
 	}
 	d := &b.suite.Dataset
 	if d.File = abs; d.Format == "" {
-		if d.Format = formats[strings.ToLower(filepath.Ext(written))]; d.Format == "" && v.find("format") == nil {
-			b.report.error(diag.MissingKey, at.place, "nothing says what %s holds", written).Hint = "write format: jsonl, csv or yaml"
+		if d.Format = formats[strings.ToLower(filepath.Ext(written))]; d.Format == "" && v.Find("format") == nil {
+			b.report.Error(diag.MissingKey, at.Position, "nothing says what %s holds", written).Hint = "write format: jsonl, csv or yaml"
 		}
 	}
 	const head = 64 << 10
 	text, no := b.files.begin(abs, written, head)
 	if no != nil {
-		b.refuse(at.place, no)
+		b.refuse(at.Position, no)
 		return
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
@@ -83,8 +85,8 @@ func firstColumns(text []byte) *columns {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		row, err := fromJSON(&source{text: line})
-		if err != nil || row.kind != dict {
+		row, err := syntax.ParseJSON(&syntax.Source{Text: line})
+		if err != nil || row.Kind != syntax.Map {
 			break // cut off, or a mistake that whoever reads it reports
 		}
 		out.add(row)
@@ -96,18 +98,18 @@ func firstColumns(text []byte) *columns {
 }
 
 // rows reads the cases that stand in the suite itself.
-func (b *suiter) rows(v *value, rows []*value) {
+func (b *suiter) rows(v *syntax.Node, rows []*syntax.Node) {
 	known := &columns{}
 	for i, row := range rows {
-		if row.kind != dict {
-			b.c.wrongType(row, "dataset.rows["+itoa(i)+"]", "a mapping of columns").Hint = "write {id: a, question: ...}"
+		if row.Kind != syntax.Map {
+			b.c.wrongType(row, "dataset.rows["+strconv.Itoa(i)+"]", "a mapping of columns").Hint = "write {id: a, question: ...}"
 			continue
 		}
 		known.add(row)
-		b.c.rounded(row, "dataset.rows["+itoa(i)+"]", diag.WrongType)
-		plain, _ := engine.PlainJSON(row.appendJSON(nil)).(map[string]any)
+		b.c.rounded(row, "dataset.rows["+strconv.Itoa(i)+"]", diag.WrongType)
+		plain, _ := engine.PlainJSON(row.AppendJSON(nil)).(map[string]any)
 		d := &b.suite.Dataset
-		line := row.place.line
+		line := row.Position.Line
 		if n := len(d.Lines); n > 0 {
 			line = max(line, d.Lines[n-1]+1)
 		}
@@ -118,55 +120,55 @@ func (b *suiter) rows(v *value, rows []*value) {
 }
 
 // twice reports rows of one id.
-func (b *suiter) twice(rows *value) {
+func (b *suiter) twice(rows *syntax.Node) {
 	id := b.suite.Dataset.ID
 	if id == "" {
 		id = "id"
 	}
-	seen := map[string]place{}
-	for _, row := range rows.items {
-		v := row.get(id)
-		if v == nil || !v.isScalar() {
+	seen := map[string]syntax.Position{}
+	for _, row := range rows.Items {
+		v := row.Get(id)
+		if v == nil || !v.IsScalar() {
 			continue
 		}
-		if first, ok := seen[v.text]; ok {
-			b.report.error(diag.DuplicateKey, v.place, "the case %s is already there at %s", quoted(v.text), where(first)).Hint = "give it another " + id
+		if first, ok := seen[v.Text]; ok {
+			b.report.Error(diag.DuplicateKey, v.Position, "the case %s is already there at %s", syntax.Quote(v.Text), syntax.Where(first)).Hint = "give it another " + id
 			continue
 		}
-		seen[v.text] = v.place
+		seen[v.Text] = v.Position
 	}
 }
 
 // columnsSaid checks the columns that the dataset is told to use.
-func (b *suiter) columnsSaid(v *value, k *datasetKeys) {
+func (b *suiter) columnsSaid(v *syntax.Node, k *datasetKeys) {
 	if b.c.columns == nil || b.c.columns.some {
 		return
 	}
 	names := b.c.columns.names
 	for _, said := range [][2]string{{"id", k.ID}, {"group", k.Group}, {"weight", k.Weight}, {"tags", k.Tags}} {
 		if name := said[1]; name != "" && !slices.Contains(names, name) {
-			b.report.error(diag.UnknownName, v.get(said[0]).place, "the dataset has no column %s", quoted(name)).Advice = diag.Suggest(name, names)
+			b.report.Error(diag.UnknownName, v.Get(said[0]).Position, "the dataset has no column %s", syntax.Quote(name)).Advice = diag.Suggest(name, names)
 		}
 	}
 }
 
 // inputs checks what the dataset gives the runs for parameters: those that are
 // written, else the columns.
-func (b *suiter) inputs(v *value, written bool) {
-	section := v.get("parameters")
+func (b *suiter) inputs(v *syntax.Node, written bool) {
+	section := v.Get("parameters")
 	for i, s := range b.specs {
 		if s == nil {
 			continue
 		}
 		if written && section != nil {
-			for _, e := range section.entries {
+			for _, e := range section.Entries {
 				b.input(s, e)
 			}
 		}
 		for _, p := range s.program.Parameters {
-			missing := written && section.find(p.Name) == nil || !written && b.c.columns.lack(p.Name)
+			missing := written && section.Find(p.Name) == nil || !written && b.c.columns.lack(p.Name)
 			if missing && p.Required && p.Default == nil {
-				b.report.error(diag.MissingKey, v.place, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.files.name(s.File)+ofVariant(b.suite.Variants[i].Name)).
+				b.report.Error(diag.MissingKey, v.Position, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.files.name(s.File)+ofVariant(b.suite.Variants[i].Name)).
 					Hint = "write parameters: {" + p.Name + `: "${case.column}"}`
 			}
 		}
@@ -182,14 +184,14 @@ func ofVariant(name string) string {
 
 // input checks one parameter; what holds a reference is checked when it is
 // filled.
-func (b *suiter) input(s *Spec, e *entry) {
-	if parameter(s.program, e.key) == nil || !refers(e.val) {
+func (b *suiter) input(s *Spec, e *syntax.Entry) {
+	if parameter(s.program, e.Key) == nil || !refers(e.Value) {
 		b.c.parameterValue(s, e, "dataset.parameters")
 	}
 }
 
 // refers says whether a value holds the begin of a reference.
-func refers(v *value) bool {
-	return strings.Contains(v.text, "${") || strings.Contains(v.text, "$<") || slices.ContainsFunc(v.items, refers) ||
-		slices.ContainsFunc(v.entries, func(e *entry) bool { return refers(e.val) })
+func refers(v *syntax.Node) bool {
+	return strings.Contains(v.Text, "${") || strings.Contains(v.Text, "$<") || slices.ContainsFunc(v.Items, refers) ||
+		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return refers(e.Value) })
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
 )
 
@@ -14,17 +15,17 @@ type suiteKeys struct {
 	Metadata    metadata         `yaml:"metadata" doc:"What the suite is called."`
 	Spec        string           `yaml:"spec" doc:"The spec that is evaluated; by default spec.yaml beside the file, else in the folder above."`
 	Specs       []string         `yaml:"specs" min:"1" max:"100" doc:"Instead of spec: several, each a variant that has the name of its agent."`
-	LLMs        *value           `yaml:"llms" doc:"Language models of judge and embed, by name; names that are not here are looked up in the first spec."`
-	Dataset     *value           `yaml:"dataset" takes:"text, or mapping" required:"true" doc:"The cases: a file, or a mapping."`
-	Variants    *value           `yaml:"variants" doc:"Ways to run the cases, by name; one without a name by default."`
+	LLMs        *syntax.Node     `yaml:"llms" doc:"Language models of judge and embed, by name; names that are not here are looked up in the first spec."`
+	Dataset     *syntax.Node     `yaml:"dataset" takes:"text, or mapping" required:"true" doc:"The cases: a file, or a mapping."`
+	Variants    *syntax.Node     `yaml:"variants" doc:"Ways to run the cases, by name; one without a name by default."`
 	Repeat      int              `yaml:"repeat" min:"1" max:"10000" doc:"Trials of each case under each variant."`
 	Concurrency int              `yaml:"concurrency" min:"1" max:"10000" doc:"Trials at the same time; 4 by default."`
-	Checks      []*value         `yaml:"checks" takes:"list of expression or mapping" required:"true" min:"1" doc:"What every answer is held against; text is an expression. ${case.x} is a value of the case's row."`
-	Judge       *value           `yaml:"judge" doc:"The model that grades for checks which ask one."`
-	Embed       *value           `yaml:"embed" doc:"The model that makes vectors of texts for checks which compare them."`
-	Gates       []*value         `yaml:"gates" takes:"list of expression or mapping" doc:"Conditions that the whole must meet: expressions over stats and baseline, or mappings. None: no trial fails."`
-	Baseline    *value           `yaml:"baseline" takes:"text, or mapping" doc:"What the result is held against: a file, git:REF, git:REF:PATH or run:ID, or a mapping."`
-	MaxErrors   *value           `yaml:"max_errors" takes:"whole number, or text" doc:"Trials that may end in an error before the evaluation is stopped: a number, or a share such as 2%."`
+	Checks      []*syntax.Node   `yaml:"checks" takes:"list of expression or mapping" required:"true" min:"1" doc:"What every answer is held against; text is an expression. ${case.x} is a value of the case's row."`
+	Judge       *syntax.Node     `yaml:"judge" doc:"The model that grades for checks which ask one."`
+	Embed       *syntax.Node     `yaml:"embed" doc:"The model that makes vectors of texts for checks which compare them."`
+	Gates       []*syntax.Node   `yaml:"gates" takes:"list of expression or mapping" doc:"Conditions that the whole must meet: expressions over stats and baseline, or mappings. None: no trial fails."`
+	Baseline    *syntax.Node     `yaml:"baseline" takes:"text, or mapping" doc:"What the result is held against: a file, git:REF, git:REF:PATH or run:ID, or a mapping."`
+	MaxErrors   *syntax.Node     `yaml:"max_errors" takes:"whole number, or text" doc:"Trials that may end in an error before the evaluation is stopped: a number, or a share such as 2%."`
 	Limits      suiteLimits      `yaml:"limits" doc:"What the evaluation may take in all."`
 	Quarantine  []quarantineKeys `yaml:"quarantine" doc:"Cases that count nowhere for a while: they run and are listed apart, but are in no gate, in none of stats (but what was spent: the totals of cost, latency and tokens) and in no comparison."`
 }
@@ -32,8 +33,8 @@ type suiteKeys struct {
 func defaultSuite() suiteKeys { return suiteKeys{Repeat: 1} }
 
 type variantKeys struct {
-	Spec string `yaml:"spec" doc:"Another spec."`
-	Set  *value `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
+	Spec string       `yaml:"spec" doc:"Another spec."`
+	Set  *syntax.Node `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
 }
 
 func (*variantKeys) defaults() {}
@@ -46,7 +47,7 @@ type datasetKeys struct {
 	Weight     string                     `yaml:"weight" doc:"The column of its weight; weight by default if there is one."`
 	Tags       string                     `yaml:"tags" doc:"The column of its tags, a list or words divided by commas; tags by default if there is one."`
 	Parameters map[string]component.Value `yaml:"parameters" vars:"case" doc:"The parameters of the run, by name; by default the columns that are called as declared parameters."`
-	Rows       []*value                   `yaml:"rows" min:"1" doc:"The cases themselves, each a mapping of columns."`
+	Rows       []*syntax.Node             `yaml:"rows" min:"1" doc:"The cases themselves, each a mapping of columns."`
 }
 
 type judgeKeys struct {

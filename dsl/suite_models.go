@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -17,16 +18,16 @@ func (b *suiter) models() {
 	own := c.section("llms", b.keys.LLMs)
 	if s := b.specs[0]; s != nil {
 		for _, m := range s.program.Models {
-			if own.find(m.Name) == nil {
+			if own.Find(m.Name) == nil {
 				c.models, c.llmNames = append(c.models, m), append(c.llmNames, m.Name)
-				c.llmValues[m.Name] = s.tree.get("llms").get(m.Name)
+				c.llmValues[m.Name] = s.tree.Get("llms").Get(m.Name)
 			}
 		}
 		c.llmNames = slices.DeleteFunc(c.llmNames, func(name string) bool { return c.llmValues[name] == nil })
 	}
 	c.llms()
-	if len(own.entries) == 1 {
-		c.defaultModel = own.entries[0].key
+	if len(own.Entries) == 1 {
+		c.defaultModel = own.Entries[0].Key
 	}
 	var used []string
 	if v := b.keys.Judge; v != nil {
@@ -63,23 +64,23 @@ func (b *suiter) model(name string) *engine.ModelSpec {
 func (b *suiter) keyAt(m *engine.ModelSpec) Position {
 	v := b.c.llmValues[m.Name]
 	for _, key := range []string{"api_key_env", "provider"} {
-		if at := v.get(key); at != nil {
-			return at.place.position()
+		if at := v.Get(key); at != nil {
+			return positionOf(at.Position)
 		}
 	}
 	return b.suite.Position
 }
 
 // unused warns about llms of the suite that nothing uses.
-func (b *suiter) unused(own *value, named []string) {
-	if b.report.list.Failed() {
+func (b *suiter) unused(own *syntax.Node, named []string) {
+	if b.report.List.Failed() {
 		return
 	}
 	used := b.c.usedModels(named)
-	for _, e := range own.entries {
-		derived := slices.ContainsFunc(used, func(u string) bool { return len(u) > len(e.key) && u[:len(e.key)+1] == e.key+"+" })
-		if !derived && !slices.Contains(used, e.key) {
-			b.report.warn(diag.Unused, e.place, "neither judge nor embed uses the llm %s", e.key).Hint = "the agent's own models stand in its spec; variants override them by set"
+	for _, e := range own.Entries {
+		derived := slices.ContainsFunc(used, func(u string) bool { return len(u) > len(e.Key) && u[:len(e.Key)+1] == e.Key+"+" })
+		if !derived && !slices.Contains(used, e.Key) {
+			b.report.Warn(diag.Unused, e.Position, "neither judge nor embed uses the llm %s", e.Key).Hint = "the agent's own models stand in its spec; variants override them by set"
 		}
 	}
 }
@@ -93,26 +94,26 @@ var notOfGrading = []string{"api_key_env", "timeout", "retry", "rate_limit", "co
 
 // seal gives the suite its digests.
 func (b *suiter) seal() {
-	whole := b.tree.shallow()
-	whole.drop(notOfTrials...)
-	b.suite.Digest = digest(whole.appendJSON(nil))
-	grading := object("checks", b.tree.get("checks"))
+	whole := b.tree.Shallow()
+	whole.Drop(notOfTrials...)
+	b.suite.Digest = digest(whole.AppendJSON(nil))
+	grading := object("checks", b.tree.Get("checks"))
 	if j := b.suite.Judge; j != nil {
-		grading.set("judge", place{}, b.identity(&j.Model))
-		grading.set("rubric", place{}, word(j.Rubric.Text))
+		grading.Set("judge", syntax.Position{}, b.identity(&j.Model))
+		grading.Set("rubric", syntax.Position{}, word(j.Rubric.Text))
 	}
 	if e := b.suite.Embed; e != nil {
-		grading.set("embed", place{}, b.identity(e))
+		grading.Set("embed", syntax.Position{}, b.identity(e))
 	}
-	b.suite.GradingDigest = digest(grading.appendJSON(nil))
+	b.suite.GradingDigest = digest(grading.AppendJSON(nil))
 }
 
 // identity is what an llm says depends on.
-func (b *suiter) identity(m *engine.ModelSpec) *value {
-	v := b.c.llmValues[m.Name].shallow()
-	v.drop(notOfGrading...)
+func (b *suiter) identity(m *engine.ModelSpec) *syntax.Node {
+	v := b.c.llmValues[m.Name].Shallow()
+	v.Drop(notOfGrading...)
 	if !m.SystemPrompt.IsZero() {
-		v.set("system_prompt", place{}, word(m.SystemPrompt.Text))
+		v.Set("system_prompt", syntax.Position{}, word(m.SystemPrompt.Text))
 	}
 	return v
 }

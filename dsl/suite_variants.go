@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // maxVariants bounds the variants of a suite: each is a program of its own.
@@ -14,11 +15,11 @@ var variantName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // variants finds the ways in which cases are run, and compiles their specs.
 func (b *suiter) variants() {
-	specs := b.tree.get("specs")
+	specs := b.tree.Get("specs")
 	if specs != nil {
 		for _, key := range []string{"spec", "variants"} {
-			if e := b.tree.find(key); e != nil && e.val.kind != null {
-				b.report.error(diag.Exclusive, e.place, "specs and %s exclude each other", key).
+			if e := b.tree.Find(key); e != nil && e.Value.Kind != syntax.Null {
+				b.report.Error(diag.Exclusive, e.Position, "specs and %s exclude each other", key).
 					Hint = "write variants: {name: {spec: file, set: {...}}}"
 			}
 		}
@@ -27,30 +28,30 @@ func (b *suiter) variants() {
 		b.ofVariants()
 	}
 	if len(b.suite.Variants) == 0 { // reported
-		b.add(Variant{}, b.tree.place, nil)
+		b.add(Variant{}, b.tree.Position, nil)
 	}
 }
 
 // ofSpecs makes a variant of each spec, with the name of its agent.
-func (b *suiter) ofSpecs(v *value) {
-	names := map[string]place{}
+func (b *suiter) ofSpecs(v *syntax.Node) {
+	names := map[string]syntax.Position{}
 	for i, written := range b.keys.Specs {
-		at := v.items[i]
+		at := v.Items[i]
 		path := b.first.specFile(at, written)
 		if path == "" {
 			continue
 		}
-		s := b.under(at.place, path, nil)
+		s := b.under(at.Position, path, nil)
 		name := ""
 		if s != nil {
 			name = s.program.Name
 		}
 		if first, ok := names[name]; ok && s != nil {
-			b.report.error(diag.DuplicateKey, at.place, "the specs at %s and here have the same name %s", where(first), quoted(name)).
+			b.report.Error(diag.DuplicateKey, at.Position, "the specs at %s and here have the same name %s", syntax.Where(first), syntax.Quote(name)).
 				Hint = "write variants: {a: {spec: file}, b: {spec: other}}"
 		}
-		names[name] = at.place
-		b.suite.Variants = append(b.suite.Variants, Variant{Name: name, Spec: path, Position: at.place.position()})
+		names[name] = at.Position
+		b.suite.Variants = append(b.suite.Variants, Variant{Name: name, Spec: path, Position: positionOf(at.Position)})
 		b.specs = append(b.specs, s)
 	}
 }
@@ -60,57 +61,57 @@ func (b *suiter) ofSpecs(v *value) {
 func (b *suiter) ofVariants() {
 	section := b.first.section("variants", b.keys.Variants)
 	path, at := b.spec(section)
-	if len(section.entries) == 0 {
+	if len(section.Entries) == 0 {
 		b.add(Variant{Spec: path}, at, nil)
 		return
 	}
-	if n := len(section.entries); n > maxVariants {
-		b.report.error(diag.TooLarge, b.keys.Variants.place, "%d variants are more than the %d of a suite", n, maxVariants)
+	if n := len(section.Entries); n > maxVariants {
+		b.report.Error(diag.TooLarge, b.keys.Variants.Position, "%d variants are more than the %d of a suite", n, maxVariants)
 	}
-	for _, e := range section.entries[:min(len(section.entries), maxVariants)] {
-		if !variantName.MatchString(e.key) {
-			b.report.error(diag.BadName, e.place, "%s cannot be the name of a variant", quoted(e.key)).
+	for _, e := range section.Entries[:min(len(section.Entries), maxVariants)] {
+		if !variantName.MatchString(e.Key) {
+			b.report.Error(diag.BadName, e.Position, "%s cannot be the name of a variant", syntax.Quote(e.Key)).
 				Hint = "names are letters, digits, _, - and ., and begin with a letter or digit"
 		}
 		k := variantKeys{}
-		b.first.decode(e.val, "variants."+e.key, &k)
+		b.first.decode(e.Value, "variants."+e.Key, &k)
 		own, place := path, at
-		if v := e.val.get("spec"); v != nil && k.Spec != "" {
-			own, place = b.first.specFile(v, k.Spec), v.place
+		if v := e.Value.Get("spec"); v != nil && k.Spec != "" {
+			own, place = b.first.specFile(v, k.Spec), v.Position
 		}
-		set := b.first.settings(k.Set, "variants."+e.key+".set")
-		b.add(Variant{Name: e.key, Spec: own, Set: textsOf(set), Position: e.place.position()}, place, set)
+		set := b.first.settings(k.Set, "variants."+e.Key+".set")
+		b.add(Variant{Name: e.Key, Spec: own, Set: textsOf(set), Position: positionOf(e.Position)}, place, set)
 	}
 }
 
 // spec is the spec of variants that name none, and where it is named; nothing
 // is wrong without one where each variant names its own.
-func (b *suiter) spec(variants *value) (string, place) {
-	if v := b.tree.get("spec"); v != nil {
+func (b *suiter) spec(variants *syntax.Node) (string, syntax.Position) {
+	if v := b.tree.Get("spec"); v != nil {
 		if b.keys.Spec == "" {
-			return "", v.place // reported
+			return "", v.Position // reported
 		}
-		return b.first.specFile(v, b.keys.Spec), v.place
+		return b.first.specFile(v, b.keys.Spec), v.Position
 	}
 	path := nearestSpec(b.files, []string{b.suite.Dir, filepath.Dir(b.suite.Dir)})
 	if path != "" {
-		return path, b.tree.place
+		return path, b.tree.Position
 	}
-	for _, e := range variants.entries {
-		if e.val.get("spec") == nil {
-			b.report.error(diag.MissingKey, e.place, "nothing says which spec the variant %s runs", e.key).Hint = "write spec: path"
+	for _, e := range variants.Entries {
+		if e.Value.Get("spec") == nil {
+			b.report.Error(diag.MissingKey, e.Position, "nothing says which spec the variant %s runs", e.Key).Hint = "write spec: path"
 		}
 	}
-	if len(variants.entries) == 0 {
-		b.report.error(diag.MissingKey, b.tree.place, "nothing says which spec is evaluated: there is no %s near", defaultFile).Hint = "write spec: path"
+	if len(variants.Entries) == 0 {
+		b.report.Error(diag.MissingKey, b.tree.Position, "nothing says which spec is evaluated: there is no %s near", defaultFile).Hint = "write spec: path"
 	}
-	return "", b.tree.place
+	return "", b.tree.Position
 }
 
 // add adds a variant and compiles its spec.
-func (b *suiter) add(v Variant, at place, set []setting) {
+func (b *suiter) add(v Variant, at syntax.Position, set []setting) {
 	if v.Name == "" {
-		v.Position = at.position()
+		v.Position = positionOf(at)
 	}
 	var s *Spec
 	if v.Spec != "" {

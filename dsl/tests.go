@@ -3,8 +3,10 @@ package dsl
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // LoadTests reads tests: those that stand in a spec, a file of kind: Tests, or a
@@ -17,10 +19,10 @@ import (
 func LoadTests(path string, o Options) (*Tests, diag.List) {
 	l := newLoader(o)
 	t, _ := l.loadTests(path)
-	return t, l.report.list.Sort()
+	return t, l.report.List.Sort()
 }
 
-func (l *loader) loadTests(path string) (*Tests, *value) {
+func (l *loader) loadTests(path string) (*Tests, *syntax.Node) {
 	path = inFolder(path, caseFile, defaultFile)
 	src := l.openFile(path, path, rootOfTests)
 	if src == nil {
@@ -31,15 +33,15 @@ func (l *loader) loadTests(path string) (*Tests, *value) {
 		return nil, nil
 	}
 	t := newTester(l, src, tree)
-	switch kind := textAt(tree, "kind"); {
+	switch kind := syntax.TextOf(tree, "kind"); {
 	case kind == kindAgent:
 		t.ofSpec(tree)
-	case (kind == "" || kind == kindTests) && filepath.Base(src.path) == caseFile && tree.find("tests") == nil:
+	case (kind == "" || kind == kindTests) && filepath.Base(src.Path) == caseFile && tree.Find("tests") == nil:
 		t.ofFolder(tree)
 	case kind == kindTests:
 		t.ofFile(tree)
-	case kind == "" && isCase(src.path) && filepath.Base(src.path) != caseFile:
-		l.report.error(diag.WrongKind, tree.place, "a case in a folder of its own stands in %s", caseFile).Hint = "rename " + src.name
+	case kind == "" && isCase(src.Path) && filepath.Base(src.Path) != caseFile:
+		l.report.Error(diag.WrongKind, tree.Position, "a case in a folder of its own stands in %s", caseFile).Hint = "rename " + src.Name
 	default:
 		l.wrongKind(tree, kindTests)
 	}
@@ -48,12 +50,12 @@ func (l *loader) loadTests(path string) (*Tests, *value) {
 }
 
 // mapping parses a file that must be a mapping; nil = reported.
-func (l *loader) mapping(src *source, what string) *value {
-	l.read = append(l.read, src.path)
-	tree := parse(src, l.report)
-	if tree != nil && tree.kind != dict {
-		d := l.report.error(diag.WrongType, tree.place, "%s is a mapping, not %s", what, tree.describe())
-		if d.Hint = "begin with apiVersion: " + apiVersion; isCase(src.path) {
+func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
+	l.read = append(l.read, src.Path)
+	tree := syntax.Parse(src, l.report)
+	if tree != nil && tree.Kind != syntax.Map {
+		d := l.report.Error(diag.WrongType, tree.Position, "%s is a mapping, not %s", what, tree.Describe())
+		if d.Hint = "begin with apiVersion: " + apiVersion; isCase(src.Path) {
 			d.Hint = "write render: planner, or run: {}"
 		}
 		return nil
@@ -62,22 +64,22 @@ func (l *loader) mapping(src *source, what string) *value {
 }
 
 // wrongKind reports a file of another kind than the one that is wanted.
-func (l *loader) wrongKind(tree *value, want string) {
-	e := tree.find("kind")
+func (l *loader) wrongKind(tree *syntax.Node, want string) {
+	e := tree.Find("kind")
 	if e == nil {
-		l.report.error(diag.MissingKey, tree.place, "the file has no kind").Hint = "write kind: " + want
+		l.report.Error(diag.MissingKey, tree.Position, "the file has no kind").Hint = "write kind: " + want
 		return
 	}
-	d := l.report.error(diag.WrongKind, e.val.place, "a file of kind: %s is no %s", e.val.text, want)
-	switch e.val.text {
+	d := l.report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no %s", e.Value.Text, want)
+	switch e.Value.Text {
 	case kindAgent:
 		if want == kindPrices {
 			d.Hint = "give it as the spec; --prices names a file of kind: Prices"
 			return
 		}
-		d.Hint = "a suite names it by spec: " + tree.place.src.name + "; pexctl run runs it"
+		d.Hint = "a suite names it by spec: " + tree.Position.Source.Name + "; pexctl run runs it"
 	case kindLibrary:
-		d.Hint = "agents include it: include: [" + tree.place.src.name + "]"
+		d.Hint = "agents include it: include: [" + tree.Position.Source.Name + "]"
 	case kindTests:
 		d.Hint = "run it by pexctl test"
 	case kindSuite:
@@ -85,8 +87,8 @@ func (l *loader) wrongKind(tree *value, want string) {
 	case kindPrices:
 		d.Hint = "commands that read specs take it as --prices"
 	default:
-		d.Message = "there is no kind " + quoted(e.val.text)
-		d.Advice = diag.Suggest(e.val.text, kinds)
+		d.Message = "there is no kind " + syntax.Quote(e.Value.Text)
+		d.Advice = diag.Suggest(e.Value.Text, kinds)
 	}
 }
 
@@ -111,31 +113,31 @@ func rootOfTests(dir string) string {
 type tester struct {
 	*loader
 	tests     *Tests
-	own       bool      // the file is one case, in a folder of its own
-	fixed     *Spec     // the cases stand in a spec that is being compiled: no other is
-	inside    bool      // the same, also when it does not compile
-	spec      string    // absolute path of the spec under test; "" = not found
-	at        place     // where it is named
-	set       []setting // of the file, for all cases
-	params    *value    // likewise
-	names     map[string]place
+	own       bool            // the file is one case, in a folder of its own
+	fixed     *Spec           // the cases stand in a spec that is being compiled: no other is
+	inside    bool            // the same, also when it does not compile
+	spec      string          // absolute path of the spec under test; "" = not found
+	at        syntax.Position // where it is named
+	set       []setting       // of the file, for all cases
+	params    *syntax.Node    // likewise
+	names     map[string]syntax.Position
 	slugs     map[string]string
 	compilers map[*Spec]*compiler
-	tree      *value
+	tree      *syntax.Node
 }
 
-func newTester(l *loader, src *source, tree *value) *tester {
+func newTester(l *loader, src *syntax.Source, tree *syntax.Node) *tester {
 	return &tester{
-		loader: l, tests: &Tests{File: src.path, Dir: src.dir(), Root: l.files.root}, at: tree.place, tree: tree,
-		names: map[string]place{}, slugs: map[string]string{}, compilers: map[*Spec]*compiler{},
+		loader: l, tests: &Tests{File: src.Path, Dir: src.Dir(), Root: l.files.root}, at: tree.Position, tree: tree,
+		names: map[string]syntax.Position{}, slugs: map[string]string{}, compilers: map[*Spec]*compiler{},
 	}
 }
 
 // ofSpec reads the tests that stand in a spec.
-func (t *tester) ofSpec(tree *value) {
+func (t *tester) ofSpec(tree *syntax.Node) {
 	t.spec = t.tests.File
 	t.under(t.at, t.spec, nil) // its mistakes are told even without a test
-	t.list(tree.get("tests"))
+	t.list(tree.Get("tests"))
 }
 
 // inlineTests looks at what a spec that is being compiled has for tests and
@@ -144,7 +146,7 @@ func (l *loader) inlineTests(c *compiler, s *Spec) {
 	if c.doc.Tests == nil && c.doc.Evals == nil {
 		return
 	}
-	t := newTester(l, &source{path: s.File}, c.tree)
+	t := newTester(l, &syntax.Source{Path: s.File}, c.tree)
 	if t.inside, t.spec = true, s.File; s.program != nil {
 		t.fixed = s
 	}
@@ -156,27 +158,27 @@ func (l *loader) inlineTests(c *compiler, s *Spec) {
 const maxCases = 1000
 
 // list reads inline cases.
-func (t *tester) list(v *value) {
+func (t *tester) list(v *syntax.Node) {
 	if v == nil {
 		return
 	}
-	if v.kind != list {
+	if v.Kind != syntax.List {
 		t.compiler(nil).wrongType(v, "tests", "a list of cases").Hint = "write - {name: ..., run: {...}}"
 		return
 	}
-	if len(v.items) > maxCases {
-		t.report.error(diag.TooLarge, v.place, "%d cases are more than the %d of a file", len(v.items), maxCases).Hint = "put some into files of their own"
+	if len(v.Items) > maxCases {
+		t.report.Error(diag.TooLarge, v.Position, "%d cases are more than the %d of a file", len(v.Items), maxCases).Hint = "put some into files of their own"
 	}
-	for i, it := range v.items[:min(len(v.items), maxCases)] {
+	for i, it := range v.Items[:min(len(v.Items), maxCases)] {
 		if t.options.left() {
 			return
 		}
-		t.one(it, "tests["+itoa(i)+"]", nil)
+		t.one(it, "tests["+strconv.Itoa(i)+"]", nil)
 	}
 }
 
 // ofFile reads a file of kind: Tests.
-func (t *tester) ofFile(tree *value) {
+func (t *tester) ofFile(tree *syntax.Node) {
 	c := t.compiler(nil)
 	c.what = "a file of tests"
 	var k testsKeys
@@ -184,22 +186,22 @@ func (t *tester) ofFile(tree *value) {
 	t.set, t.params = c.settings(k.Set, "set"), k.Parameters
 	t.find(c, tree, k.Spec)
 	if k.Tests != nil {
-		t.list(tree.get("tests"))
+		t.list(tree.Get("tests"))
 	}
 }
 
 // ofFolder reads a case.yaml.
-func (t *tester) ofFolder(tree *value) {
+func (t *tester) ofFolder(tree *syntax.Node) {
 	t.own = true
-	t.find(t.compiler(nil), tree, textAt(tree, "spec"))
+	t.find(t.compiler(nil), tree, syntax.TextOf(tree, "spec"))
 	t.one(tree, "", &caseFileKeys{})
 }
 
 // find finds the spec under test: the one that is written, else spec.yaml in
 // the first of the folders that has one.
-func (t *tester) find(c *compiler, tree *value, written string) {
-	if v := tree.get("spec"); v != nil {
-		t.at, t.spec = v.place, ""
+func (t *tester) find(c *compiler, tree *syntax.Node, written string) {
+	if v := tree.Get("spec"); v != nil {
+		t.at, t.spec = v.Position, ""
 		if written != "" {
 			t.spec = c.specFile(v, written)
 		}
@@ -207,7 +209,7 @@ func (t *tester) find(c *compiler, tree *value, written string) {
 	}
 	t.spec = nearestSpec(t.files, foldersOfSpec(t.tests.Dir, t.tests.Root, t.own))
 	if t.spec == "" {
-		t.report.error(diag.MissingKey, tree.place, "nothing says which spec is tested: there is no %s near", defaultFile).Hint = "write spec: path"
+		t.report.Error(diag.MissingKey, tree.Position, "nothing says which spec is tested: there is no %s near", defaultFile).Hint = "write spec: path"
 	}
 }
 
@@ -222,20 +224,20 @@ func nearestSpec(f *files, dirs []string) string {
 }
 
 // specFile is the absolute path of a spec that a value names; "" = reported.
-func (c *compiler) specFile(v *value, written string) string {
+func (c *compiler) specFile(v *syntax.Node, written string) string {
 	return c.fileAt(v, written, defaultFile)
 }
 
 // fileAt is the absolute path of a file that a value names and that is there;
 // inside is what a folder stands for. "" = reported.
-func (c *compiler) fileAt(v *value, written, inside string) string {
+func (c *compiler) fileAt(v *syntax.Node, written, inside string) string {
 	abs, ok := c.below(v, written)
 	if !ok {
 		return ""
 	}
 	abs = inFolder(abs, inside)
 	if _, no := c.loader.files.begin(FileOf(abs), FileOf(written), 1); no != nil {
-		c.loader.refuse(v.place, no)
+		c.loader.refuse(v.Position, no)
 		return ""
 	}
 	return abs
@@ -243,13 +245,13 @@ func (c *compiler) fileAt(v *value, written, inside string) string {
 
 // below is the absolute path that a value names. It need not exist, but must
 // not leave the root.
-func (c *compiler) below(v *value, written string) (string, bool) {
-	abs, no := c.loader.files.resolve(v.src, written)
+func (c *compiler) below(v *syntax.Node, written string) (string, bool) {
+	abs, no := c.loader.files.resolve(v.Source, written)
 	if no == nil {
 		_, no = c.loader.files.confine(abs, written)
 	}
 	if no != nil {
-		c.loader.refuse(v.place, no)
+		c.loader.refuse(v.Position, no)
 		return "", false
 	}
 	return abs, true
@@ -269,20 +271,20 @@ func (t *tester) compiler(s *Spec) *compiler {
 }
 
 // evals checks the paths of suites that stand in a spec.
-func (t *tester) evals(v *value) {
+func (t *tester) evals(v *syntax.Node) {
 	c := t.compiler(nil)
 	if v == nil {
 		return
 	}
-	if v.kind != list {
+	if v.Kind != syntax.List {
 		c.wrongType(v, "evals", "a list of files of kind: Suite").Hint = "write [evals/suite.yaml]"
 		return
 	}
-	for i, it := range v.items {
-		if it.kind != text {
-			c.wrongType(it, "evals["+itoa(i)+"]", "a file of kind: Suite")
+	for i, it := range v.Items {
+		if it.Kind != syntax.Text {
+			c.wrongType(it, "evals["+strconv.Itoa(i)+"]", "a file of kind: Suite")
 			continue
 		}
-		c.fileAt(it, it.text, suiteFile)
+		c.fileAt(it, it.Text, suiteFile)
 	}
 }

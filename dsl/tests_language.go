@@ -1,16 +1,20 @@
 package dsl
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/pexctl/pex/dsl/syntax"
+)
 
 // testsKeys is a file of kind: Tests.
 type testsKeys struct {
-	APIVersion string    `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
-	Kind       string    `yaml:"kind" required:"true" enum:"Tests" doc:"Tests."`
-	Metadata   *metadata `yaml:"metadata" doc:"What the file is called."`
-	Spec       string    `yaml:"spec" doc:"The spec under test; by default spec.yaml beside the file, else in the folder above."`
-	Set        *value    `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec for all cases: path: value, or a list of path=value."`
-	Parameters *value    `yaml:"parameters" doc:"Parameters of all cases; a case's own go over them."`
-	Tests      []*value  `yaml:"tests" required:"true" min:"1" doc:"The cases."`
+	APIVersion string         `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
+	Kind       string         `yaml:"kind" required:"true" enum:"Tests" doc:"Tests."`
+	Metadata   *metadata      `yaml:"metadata" doc:"What the file is called."`
+	Spec       string         `yaml:"spec" doc:"The spec under test; by default spec.yaml beside the file, else in the folder above."`
+	Set        *syntax.Node   `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec for all cases: path: value, or a list of path=value."`
+	Parameters *syntax.Node   `yaml:"parameters" doc:"Parameters of all cases; a case's own go over them."`
+	Tests      []*syntax.Node `yaml:"tests" required:"true" min:"1" doc:"The cases."`
 }
 
 // caseFileKeys are the keys that a case has only where it is a file of its own.
@@ -22,27 +26,27 @@ type caseFileKeys struct {
 
 // caseKeys is one case.
 type caseKeys struct {
-	Name        string       `yaml:"name" doc:"What the case is called; in a case.yaml the folder's name by default."`
-	Description string       `yaml:"description" doc:"What it is for."`
-	Set         *value       `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
-	Parameters  *value       `yaml:"parameters" doc:"The parameters of the run, by name."`
-	Render      *value       `yaml:"render" takes:"text, or list of text" doc:"The nodes whose prompts are compared with golden files: a name, a list, or all."`
-	Given       *value       `yaml:"given" doc:"The state to render in, in the shape of a result, all optional; or {file: path}."`
-	Golden      string       `yaml:"golden" doc:"The folder of the golden files; golden in a case's folder, else tests/<case>/golden (of an agent of a file: tests/<agent>.<case>/golden) where something is rendered, by default. The .md file of the one prompt, where one node is rendered."`
-	Run         *runKeys     `yaml:"run" doc:"Runs the agent offline; {} with the llms of the spec, which are then scripted or played from cassettes."`
-	Inject      []injectKeys `yaml:"inject" doc:"Faults put in the way of calls."`
-	Expect      []*value     `yaml:"expect" takes:"list of expression" doc:"Expressions over output, trace and parameters that must hold."`
-	Trajectory  *value       `yaml:"trajectory" doc:"The tool calls that are expected: the keys of the check trajectory."`
-	Checks      []*value     `yaml:"checks" takes:"list of expression or mapping" doc:"Further checks, as in a suite; text is an expression."`
-	Redact      []redactKeys `yaml:"redact" doc:"What is not the same on every run, and is shown as <name:1>."`
+	Name        string         `yaml:"name" doc:"What the case is called; in a case.yaml the folder's name by default."`
+	Description string         `yaml:"description" doc:"What it is for."`
+	Set         *syntax.Node   `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
+	Parameters  *syntax.Node   `yaml:"parameters" doc:"The parameters of the run, by name."`
+	Render      *syntax.Node   `yaml:"render" takes:"text, or list of text" doc:"The nodes whose prompts are compared with golden files: a name, a list, or all."`
+	Given       *syntax.Node   `yaml:"given" doc:"The state to render in, in the shape of a result, all optional; or {file: path}."`
+	Golden      string         `yaml:"golden" doc:"The folder of the golden files; golden in a case's folder, else tests/<case>/golden (of an agent of a file: tests/<agent>.<case>/golden) where something is rendered, by default. The .md file of the one prompt, where one node is rendered."`
+	Run         *runKeys       `yaml:"run" doc:"Runs the agent offline; {} with the llms of the spec, which are then scripted or played from cassettes."`
+	Inject      []injectKeys   `yaml:"inject" doc:"Faults put in the way of calls."`
+	Expect      []*syntax.Node `yaml:"expect" takes:"list of expression" doc:"Expressions over output, trace and parameters that must hold."`
+	Trajectory  *syntax.Node   `yaml:"trajectory" doc:"The tool calls that are expected: the keys of the check trajectory."`
+	Checks      []*syntax.Node `yaml:"checks" takes:"list of expression or mapping" doc:"Further checks, as in a suite; text is an expression."`
+	Redact      []redactKeys   `yaml:"redact" doc:"What is not the same on every run, and is shown as <name:1>."`
 }
 
 // runKeys says who answers in place of the world.
 type runKeys struct {
 	Cassette string            `yaml:"cassette" doc:"A recording that answers for models and tools; cassette.jsonl of a case's folder by default, if there is one."`
-	Replies  *value            `yaml:"replies" takes:"list of mapping" doc:"Scripted replies for every llm, as of the provider scripted; or {file: path}."`
+	Replies  *syntax.Node      `yaml:"replies" takes:"list of mapping" doc:"Scripted replies for every llm, as of the provider scripted; or {file: path}."`
 	Answers  map[string]string `yaml:"answers" doc:"Answers to questions, by their path or kind; * is any other."`
-	Tools    *value            `yaml:"tools" doc:"What tools give without being called, by name: a value, or a list of {result: value} and {error: text} taken in turn; the last one repeats."`
+	Tools    *syntax.Node      `yaml:"tools" doc:"What tools give without being called, by name: a value, or a list of {result: value} and {error: text} taken in turn; the last one repeats."`
 	Files    []string          `yaml:"files" doc:"Files shown to the agent."`
 	MemoryID string            `yaml:"memory_id" doc:"The conversation that the run belongs to."`
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -11,30 +12,30 @@ import (
 // toolSection reads the entries of tools.
 func (c *compiler) toolSection() {
 	v := c.section("tools", c.doc.Tools)
-	for _, e := range v.entries {
+	for _, e := range v.Entries {
 		if !c.loader.options.left() && c.usable(e, "a tool") {
 			c.tool(e)
 		}
 	}
 }
 
-func (c *compiler) tool(e *entry) {
-	path := "tools." + e.key
-	if e.val.kind == null {
-		*e.val = value{place: e.place, kind: dict}
+func (c *compiler) tool(e *syntax.Entry) {
+	path := "tools." + e.Key
+	if e.Value.Kind == syntax.Null {
+		*e.Value = syntax.Node{Position: e.Position, Kind: syntax.Map}
 	}
-	if e.val.kind != dict {
-		c.wrongType(e.val, path, "a mapping").Hint = "a builtin without settings is " + e.key + ": {}"
+	if e.Value.Kind != syntax.Map {
+		c.wrongType(e.Value, path, "a mapping").Hint = "a builtin without settings is " + e.Key + ": {}"
 		return
 	}
 	f, ok := c.toolType(e)
 	if !ok {
 		return
 	}
-	k, config, before := tool{}, f.Config(), len(c.report.list)
-	c.decode(e.val, path, &k, config)
+	k, config, before := tool{}, f.Config(), len(c.report.List)
+	c.decode(e.Value, path, &k, config)
 	t := engine.ToolSpec{
-		Name: e.key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
+		Name: e.Key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
 		Approval: k.Approval, OnUnknown: engine.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
 		LLMs: modelsIn(target(config)),
@@ -45,8 +46,8 @@ func (c *compiler) tool(e *entry) {
 	if careful, ok := config.(engine.Careful); ok && t.Approval.IsZero() {
 		t.Approval.Source = careful.DefaultApproval()
 	}
-	c.checkTool(e, &t, f, c.report.failedSince(before))
-	if c.source != nil && c.source.agent != "" {
+	c.checkTool(e, &t, f, c.report.FailedSince(before))
+	if c.source != nil && c.source.Agent != "" {
 		c.used[path] = true // an agent within a file has no tool that it does not name
 	}
 	c.tools = append(c.tools, t)
@@ -55,18 +56,18 @@ func (c *compiler) tool(e *entry) {
 type toolFactory = component.Factory[engine.ToolSettings, engine.Tool]
 
 // toolType finds the component that an entry asks for.
-func (c *compiler) toolType(e *entry) (toolFactory, bool) {
+func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 	set := c.loader.options.Catalog.Tools
-	typ, use := e.val.get("type"), e.val.get("use")
-	at, name := e.place, e.key
+	typ, use := e.Value.Get("type"), e.Value.Get("use")
+	at, name := e.Position, e.Key
 	switch {
-	case typ != nil && typ.text != "builtin":
-		at, name = typ.place, typ.text
+	case typ != nil && typ.Text != "builtin":
+		at, name = typ.Position, typ.Text
 		if use != nil {
-			c.report.error(diag.UnknownKey, e.val.find("use").place, "use belongs to type: builtin, not %s", typ.text)
+			c.report.Error(diag.UnknownKey, e.Value.Find("use").Position, "use belongs to type: builtin, not %s", typ.Text)
 		}
 	case use != nil:
-		at, name = use.place, use.text
+		at, name = use.Position, use.Text
 	}
 	f, ok := set.Find(name)
 	if ok {
@@ -74,7 +75,7 @@ func (c *compiler) toolType(e *entry) (toolFactory, bool) {
 	}
 	all := set.Types()
 	if typ == nil && use == nil {
-		d := c.report.error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", quoted(name))
+		d := c.report.Error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", syntax.Quote(name))
 		if near := diag.Nearest(name, all); near != "" {
 			d.Advice = diag.DidYouMean(name, near, "else say its type")
 		} else {
@@ -82,36 +83,36 @@ func (c *compiler) toolType(e *entry) (toolFactory, bool) {
 		}
 		return f, false
 	}
-	c.report.error(diag.UnknownType, at, "there is no tool type %s", quoted(name)).Advice = diag.Suggest(name, all)
+	c.report.Error(diag.UnknownType, at, "there is no tool type %s", syntax.Quote(name)).Advice = diag.Suggest(name, all)
 	return f, false
 }
 
 // with reads the fixed arguments.
-func (c *compiler) with(v *value, path string) []engine.Fixed {
+func (c *compiler) with(v *syntax.Node, path string) []engine.Fixed {
 	if v == nil {
 		return nil
 	}
-	if v.kind != dict {
+	if v.Kind != syntax.Map {
 		c.wrongType(v, path, "a mapping of arguments")
 		return nil
 	}
-	out := make([]engine.Fixed, len(v.entries))
-	for i, e := range v.entries {
-		out[i].Name = e.key
-		c.valueRef(e.val, `vars:"parameters"`, &out[i].Value)
+	out := make([]engine.Fixed, len(v.Entries))
+	for i, e := range v.Entries {
+		out[i].Name = e.Key
+		c.valueRef(e.Value, `vars:"parameters"`, &out[i].Value)
 	}
 	return out
 }
 
 // checkTool builds the tool, which opens nothing, to learn what it does. Why
 // one cannot be made that was not read whole is known already.
-func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory, broken bool) {
+func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory, broken bool) {
 	effect := t.Effect
 	built, err := c.build(f, t)
 	c.builtTools[t.Name] = built
 	switch {
 	case err != nil && !broken:
-		c.refused(e.val, e.place, "the tool "+t.Name, err)
+		c.refused(e.Value, e.Position, "the tool "+t.Name, err)
 	case err == nil && effect == "":
 		effect = built.Info().Effect
 	}
@@ -121,11 +122,11 @@ func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory, broken
 	if _, many := built.(engine.Toolset); !many {
 		t.Effect = effect
 	}
-	r := e.val.find("retry")
+	r := e.Value.Find("retry")
 	repeats := r != nil && t.Retry.MaxAttempts > 1
 	if _, agent := built.(engine.Delegate); agent { // whose own tools are checked with its spec
 		if repeats {
-			c.report.error(diag.RetryWrite, r.place, "the tool %s is an agent, which is not repeated as a whole", t.Name).
+			c.report.Error(diag.RetryWrite, r.Position, "the tool %s is an agent, which is not repeated as a whole", t.Name).
 				Hint = "remove retry; what the agent calls has a retry of its own in its spec"
 		}
 		return
@@ -134,11 +135,11 @@ func (c *compiler) checkTool(e *entry, t *engine.ToolSpec, f toolFactory, broken
 		return
 	}
 	if repeats {
-		c.report.error(diag.RetryWrite, r.place, "the tool %s writes, so it is never repeated", t.Name).
+		c.report.Error(diag.RetryWrite, r.Position, "the tool %s writes, so it is never repeated", t.Name).
 			Hint = "remove retry; effect: idempotent says that a repeated call does no harm"
 	}
 	if t.Approval.IsZero() && !c.deniedByGuard() {
-		c.report.warn(diag.UnapprovedTool, e.place, "the tool %s writes, and nobody approves its calls", t.Name).
+		c.report.Warn(diag.UnapprovedTool, e.Position, "the tool %s writes, and nobody approves its calls", t.Name).
 			Hint = "write approval: always or an expression; approval: never says that this is meant"
 	}
 }
@@ -156,8 +157,8 @@ func (c *compiler) deniedByGuard() bool {
 	if c.doc.Guards == nil {
 		return false
 	}
-	return slices.ContainsFunc(c.doc.Guards.items, func(g *value) bool {
+	return slices.ContainsFunc(c.doc.Guards.Items, func(g *syntax.Node) bool {
 		keeps := []engine.GuardAction{engine.GuardDeny, engine.GuardInterrupt, engine.GuardReplan}
-		return textAt(g, "at") == string(engine.BeforeTool) && slices.Contains(keeps, engine.GuardAction(textAt(g, "do")))
+		return syntax.TextOf(g, "at") == string(engine.BeforeTool) && slices.Contains(keeps, engine.GuardAction(syntax.TextOf(g, "do")))
 	})
 }

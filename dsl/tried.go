@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // Tried says whether tests of the spec, or a suite of it, hold a text: a case or
@@ -15,18 +17,18 @@ func (p *Pass) Tried(name string) bool {
 		p.tried = true
 		p.findTrials()
 	}
-	return p.unread || slices.ContainsFunc(p.trials, func(v *value) bool { return v.holds(name) })
+	return p.unread || slices.ContainsFunc(p.trials, func(v *syntax.Node) bool { return holds(v, name) })
 }
 
 // findTrials are the tests in the spec, those that FindTests finds beside it,
 // the suites that it names, and those beside it that are of it.
 func (p *Pass) findTrials() {
-	p.trials = []*value{p.Spec.tree.get("tests")}
+	p.trials = []*syntax.Node{p.Spec.tree.Get("tests")}
 	var paths []string
-	if suites := p.Spec.tree.get("evals"); suites != nil {
-		for _, it := range suites.items {
-			if it.kind == text && it.src != nil {
-				paths = append(paths, filepath.Join(filepath.Dir(it.src.path), filepath.FromSlash(it.text)))
+	if suites := p.Spec.tree.Get("evals"); suites != nil {
+		for _, it := range suites.Items {
+			if it.Kind == syntax.Text && it.Source != nil {
+				paths = append(paths, filepath.Join(filepath.Dir(it.Source.Path), filepath.FromSlash(it.Text)))
 			}
 		}
 	}
@@ -39,12 +41,12 @@ func (p *Pass) findTrials() {
 		if path == p.Spec.File {
 			continue
 		}
-		wrong := &report{}
+		wrong := &syntax.Report{}
 		src, no := p.files.open(path, path)
 		if no == nil {
-			p.trials = append(p.trials, parse(src, wrong))
+			p.trials = append(p.trials, syntax.Parse(src, wrong))
 		}
-		p.unread = p.unread || no != nil || wrong.failedSince(0)
+		p.unread = p.unread || no != nil || wrong.FailedSince(0)
 	}
 }
 
@@ -64,16 +66,16 @@ func suitesBeside(spec string, o Options) (out []string) {
 
 // holds says whether a text is a value, stands anywhere in it, or is a word of
 // what a setting (path=value) in it sets.
-func (v *value) holds(words string) bool {
+func holds(v *syntax.Node, words string) bool {
 	if v == nil {
 		return false
 	}
-	if v.kind == text {
-		_, set, _ := strings.Cut(v.text, "=")
-		return v.text == words || slices.Contains(strings.FieldsFunc(set, parting), words)
+	if v.Kind == syntax.Text {
+		_, set, _ := strings.Cut(v.Text, "=")
+		return v.Text == words || slices.Contains(strings.FieldsFunc(set, parting), words)
 	}
-	return slices.ContainsFunc(v.items, func(it *value) bool { return it.holds(words) }) ||
-		slices.ContainsFunc(v.entries, func(e *entry) bool { return e.val.holds(words) })
+	return slices.ContainsFunc(v.Items, func(it *syntax.Node) bool { return holds(it, words) }) ||
+		slices.ContainsFunc(v.Entries, func(e *syntax.Entry) bool { return holds(e.Value, words) })
 }
 
 // parting says whether a character stands between the names in a setting.

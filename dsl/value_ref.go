@@ -1,17 +1,17 @@
 package dsl
 
 import (
-	"encoding/json"
 	"reflect"
 
 	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
 )
 
 // valueRef reads any value, whose texts are templates.
-func (c *compiler) valueRef(v *value, tag reflect.StructTag, to *component.Value) {
-	to.JSON = v.appendJSON(nil)
-	fill, where := c.filled(v, tag), v.place.String()
+func (c *compiler) valueRef(v *syntax.Node, tag reflect.StructTag, to *component.Value) {
+	to.JSON = v.AppendJSON(nil)
+	fill, where := c.filled(v, tag), v.Position.String()
 	to.Bind(func(l component.Lookup) any {
 		out := fill(l)
 		if textIn(out) > prompt.MaxRendered {
@@ -41,9 +41,9 @@ func textIn(v any) int {
 }
 
 // filled compiles the templates in a value; what it gives fills them.
-func (c *compiler) filled(v *value, tag reflect.StructTag) func(component.Lookup) any {
-	switch v.kind {
-	case text:
+func (c *compiler) filled(v *syntax.Node, tag reflect.StructTag) func(component.Lookup) any {
+	switch v.Kind {
+	case syntax.Text:
 		t := c.template(v, tag)
 		return func(l component.Lookup) any {
 			if whole, ok := t.Whole(l); ok {
@@ -51,9 +51,9 @@ func (c *compiler) filled(v *value, tag reflect.StructTag) func(component.Lookup
 			}
 			return t.Text(l)
 		}
-	case list:
-		items := make([]func(component.Lookup) any, len(v.items))
-		for i, it := range v.items {
+	case syntax.List:
+		items := make([]func(component.Lookup) any, len(v.Items))
+		for i, it := range v.Items {
 			items[i] = c.filled(it, tag)
 		}
 		return func(l component.Lookup) any {
@@ -63,10 +63,10 @@ func (c *compiler) filled(v *value, tag reflect.StructTag) func(component.Lookup
 			}
 			return out
 		}
-	case dict:
-		members := make(map[string]func(component.Lookup) any, len(v.entries))
-		for _, e := range v.entries {
-			members[e.key] = c.filled(e.val, tag)
+	case syntax.Map:
+		members := make(map[string]func(component.Lookup) any, len(v.Entries))
+		for _, e := range v.Entries {
+			members[e.Key] = c.filled(e.Value, tag)
 		}
 		return func(l component.Lookup) any {
 			out := make(map[string]any, len(members))
@@ -76,7 +76,7 @@ func (c *compiler) filled(v *value, tag reflect.StructTag) func(component.Lookup
 			return out
 		}
 	default:
-		fixed := v.plain(func(n json.Number) any { return n })
+		fixed := v.JSONValue()
 		return func(component.Lookup) any { return fixed }
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // Vet reports all that is wrong with a file of any kind, and with the tests and
@@ -38,7 +39,7 @@ func Vet(path string, o Options) ([]Origin, diag.List) {
 		l := v.loader(o)
 		_, tree := l.loadPrices(path)
 		if values = origins(tree, nil); tree != nil {
-			v.file = tree.src.path
+			v.file = tree.Source.Path
 		}
 	default:
 		values = v.spec(path)
@@ -50,7 +51,7 @@ func Vet(path string, o Options) ([]Origin, diag.List) {
 // them ignores the others know of.
 type vetter struct {
 	options Options
-	report  *report // of the last load; nil = there was none
+	report  *syntax.Report // of the last load; nil = there was none
 	found   diag.List
 	file    string // whose comments are looked at; "" = nobody's
 }
@@ -59,8 +60,8 @@ type vetter struct {
 func (v *vetter) loader(o Options) *loader {
 	l := newLoader(o)
 	if v.report != nil {
-		v.found = append(v.found, v.report.list...)
-		l.report.ignores = v.report.ignores
+		v.found = append(v.found, v.report.List...)
+		l.report.Ignores = v.report.Ignores
 	}
 	v.report = l.report
 	return l
@@ -75,7 +76,7 @@ func (v *vetter) spec(path string) []Origin {
 	if s.Kind == kindAgent && s.Agent == "" { // who includes a Library says what is doubtful in it
 		v.file = s.File
 	}
-	if s.tree.get("tests") != nil && s.Kind == kindAgent {
+	if s.tree.Get("tests") != nil && s.Kind == kindAgent {
 		v.loader(v.options).loadTests(path)
 	}
 	for _, suite := range s.suites() {
@@ -92,7 +93,7 @@ func (v *vetter) tests(path string) []Origin {
 		v.file = t.File
 	}
 	for _, s := range v.options.Set {
-		d := l.report.error(diag.BadOverride, place{&source{name: "--set " + s, text: []byte(s), kind: flagText}, 1, 1}, "tests take no overrides")
+		d := l.report.Error(diag.BadOverride, syntax.Position{Source: &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}, Line: 1, Column: 1}, "tests take no overrides")
 		d.Hint = "a case has its own: set: {limits.max_steps: 3}"
 	}
 	return origins(tree, nil)
@@ -104,16 +105,16 @@ func (v *vetter) end() diag.List {
 		return nil
 	}
 	if !v.found.Failed() && v.whole() {
-		v.report.unusedIgnores(v.file, func(code diag.Code) bool {
+		v.report.UnusedIgnores(v.file, func(code diag.Code) bool {
 			return code != diag.Unpinned || v.options.Pins != nil
 		})
 	}
 	if v.options.Ignored != nil {
-		for _, i := range v.report.ignores.told() {
+		for _, i := range v.report.Ignores.List() {
 			v.options.Ignored(i)
 		}
 	}
-	return append(v.found, v.report.list...).Sort()
+	return append(v.found, v.report.List...).Sort()
 }
 
 // whole says that the file was looked at as it is written, by all who could
@@ -132,16 +133,16 @@ func (o Options) without() Options {
 // suites lists the suites that a spec names and that are there, as paths that
 // people would write.
 func (s *Spec) suites() []string {
-	v := s.tree.get("evals")
-	if v == nil || v.kind != list {
+	v := s.tree.Get("evals")
+	if v == nil || v.Kind != syntax.List {
 		return nil
 	}
 	var out []string
-	for _, it := range v.items {
-		if it.kind != text || it.src == nil {
+	for _, it := range v.Items {
+		if it.Kind != syntax.Text || it.Source == nil {
 			continue
 		}
-		path := filepath.Join(filepath.Dir(it.src.name), filepath.FromSlash(it.text))
+		path := filepath.Join(filepath.Dir(it.Source.Name), filepath.FromSlash(it.Text))
 		if _, err := os.Stat(path); err == nil { // else loading the spec told
 			out = append(out, path)
 		}

@@ -1,11 +1,15 @@
 package dsl
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/pexctl/pex/dsl/syntax"
+)
 
 // Value is a part of a spec as it stands after includes, files and overrides,
 // for reading: analyzers, diffs and editors go through specs by it. The zero
 // Value is nothing, and so is whatever is asked of it.
-type Value struct{ v *value }
+type Value struct{ v *syntax.Node }
 
 // Place is where a part of a spec stands. Lines and columns count from 1,
 // columns in characters; Line 0 is no place in a file: a flag, or nothing.
@@ -14,7 +18,7 @@ type Place struct {
 	Path   string // absolute; "" = it is no file
 	Line   int
 	Column int
-	at     place
+	at     syntax.Position
 }
 
 // Entry is one key of a mapping.
@@ -39,11 +43,11 @@ func (s *Spec) Agents() []*Spec { return s.agents }
 func (v Value) Get(keys ...string) Value {
 	at := v.v
 	for _, key := range keys {
-		e := at.find(key)
+		e := at.Find(key)
 		if e == nil {
 			return Value{}
 		}
-		at = e.val
+		at = e.Value
 	}
 	return Value{at}
 }
@@ -56,9 +60,9 @@ func (v Value) Entries() []Entry {
 	if v.v == nil {
 		return nil
 	}
-	out := make([]Entry, len(v.v.entries))
-	for i, e := range v.v.entries {
-		out[i] = Entry{e.key, e.place.shown(), Value{e.val}}
+	out := make([]Entry, len(v.v.Entries))
+	for i, e := range v.v.Entries {
+		out[i] = Entry{e.Key, shownPlace(e.Position), Value{e.Value}}
 	}
 	return out
 }
@@ -68,31 +72,31 @@ func (v Value) Items() []Value {
 	if v.v == nil {
 		return nil
 	}
-	out := make([]Value, len(v.v.items))
-	for i, it := range v.v.items {
+	out := make([]Value, len(v.v.Items))
+	for i, it := range v.v.Items {
 		out[i] = Value{it}
 	}
 	return out
 }
 
 // IsText says whether a value is text; of nothing it is false.
-func (v Value) IsText() bool { return v.v != nil && v.v.kind == text }
+func (v Value) IsText() bool { return v.v != nil && v.v.Kind == syntax.Text }
 
 // IsList says whether it is a list.
-func (v Value) IsList() bool { return v.v != nil && v.v.kind == list }
+func (v Value) IsList() bool { return v.v != nil && v.v.Kind == syntax.List }
 
 // IsMapping says whether it is a mapping.
-func (v Value) IsMapping() bool { return v.v != nil && v.v.kind == dict }
+func (v Value) IsMapping() bool { return v.v != nil && v.v.Kind == syntax.Map }
 
 // IsNull says whether it is there, and a null.
-func (v Value) IsNull() bool { return v.v != nil && v.v.kind == null }
+func (v Value) IsNull() bool { return v.v != nil && v.v.Kind == syntax.Null }
 
 // Text is a scalar as it was written; "" for everything else.
 func (v Value) Text() string {
 	if v.v == nil {
 		return ""
 	}
-	return v.v.text
+	return v.v.Text
 }
 
 // JSON is the value in JSON, keys in the order written; nil = nothing.
@@ -100,7 +104,7 @@ func (v Value) JSON() json.RawMessage {
 	if v.v == nil {
 		return nil
 	}
-	return v.v.appendJSON(nil)
+	return v.v.AppendJSON(nil)
 }
 
 // Place is where the value begins.
@@ -108,7 +112,7 @@ func (v Value) Place() Place {
 	if v.v == nil {
 		return Place{}
 	}
-	return v.v.place.shown()
+	return shownPlace(v.v.Position)
 }
 
 // Within is the place of a byte offset in a text: of an expression, a prompt.
@@ -116,16 +120,16 @@ func (v Value) Within(offset int) Place {
 	if v.v == nil {
 		return Place{}
 	}
-	return v.v.within(offset).shown()
+	return shownPlace(v.v.PositionAt(offset))
 }
 
-func (p place) shown() Place {
+func shownPlace(p syntax.Position) Place {
 	out := Place{at: p}
-	if p.src == nil {
+	if p.Source == nil {
 		return out
 	}
-	if out.File = p.src.name; p.src.isFile() {
-		out.Path, out.Line, out.Column = p.src.path, p.line, p.col
+	if out.File = p.Source.Name; p.Source.IsFile() {
+		out.Path, out.Line, out.Column = p.Source.Path, p.Line, p.Column
 	}
 	return out
 }
@@ -135,5 +139,5 @@ func (v Value) Pointed(pointer string) Value {
 	if v.v == nil {
 		return v
 	}
-	return Value{v.v.down(pointer)}
+	return Value{v.v.Pointed(pointer)}
 }

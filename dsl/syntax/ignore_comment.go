@@ -1,4 +1,4 @@
-package dsl
+package syntax
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ignoreWord begins a comment that ignores.
-const ignoreWord = "pex:ignore"
+// IgnoreWord begins a comment that ignores.
+const IgnoreWord = "pex:ignore"
 
 // ignoreComment is one comment as written.
 type ignoreComment struct {
-	at     place  // of the #
-	text   string // from the # on
-	suffix string // -file, or what is no such comment
+	at     Position // of the #
+	text   string   // from the # on
+	suffix string   // -file, or what is no such comment
 	codes  []ignoreCode
 	reason string
 	line   int  // the line it is for; 0 = the file
@@ -25,14 +25,14 @@ type ignoreComment struct {
 
 type ignoreCode struct {
 	word string
-	at   place
+	at   Position
 }
 
-var ignoreStart = regexp.MustCompile(`(?:^|[ \t])(#[ \t]*)` + ignoreWord + `(-[a-zA-Z-]+)?(?:[ \t:]|$)`)
+var ignoreStart = regexp.MustCompile(`(?:^|[ \t])(#[ \t]*)` + IgnoreWord + `(-[a-zA-Z-]+)?(?:[ \t:]|$)`)
 
 // ignoreComments finds the comments of a file that ignore. In a text # begins
 // no comment: starts are the lines within a text, and where each begins.
-func ignoreComments(src *source) (out []ignoreComment, starts map[int]int) {
+func ignoreComments(src *Source) (out []ignoreComment, starts map[int]int) {
 	src.lineStart(1)
 	var words []int // offsets
 	for n := range src.starts {
@@ -44,12 +44,12 @@ func ignoreComments(src *source) (out []ignoreComment, starts map[int]int) {
 	inText, starts := textsOfYAML(src, words)
 	last := 0
 	for _, at := range words {
-		p := src.at(at)
-		if inText[at] || p.line == last {
+		p := src.PositionAt(at)
+		if inText[at] || p.Line == last {
 			continue
 		}
-		if c, ok := readIgnore(src, p.line, at-src.starts[p.line-1]); ok {
-			last = p.line
+		if c, ok := readIgnore(src, p.Line, at-src.starts[p.Line-1]); ok {
+			last = p.Line
 			out = append(out, c)
 		}
 	}
@@ -58,15 +58,15 @@ func ignoreComments(src *source) (out []ignoreComment, starts map[int]int) {
 
 // readIgnore reads the comment of a line whose word begins at a byte; ok is
 // false where the word stands further back in a comment.
-func readIgnore(src *source, n, word int) (c ignoreComment, ok bool) {
+func readIgnore(src *Source, n, word int) (c ignoreComment, ok bool) {
 	line := src.line(n)
 	hash := strings.LastIndexByte(line[:word], '#')
 	before := strings.TrimRight(line[:hash], " \t")
 	if startsComment(before) {
 		return c, false
 	}
-	c.at, c.text = src.at(src.starts[n-1]+hash), line[hash:]
-	rest := word + len(ignoreWord)
+	c.at, c.text = src.PositionAt(src.starts[n-1]+hash), line[hash:]
+	rest := word + len(IgnoreWord)
 	if m := ignoreStart.FindStringSubmatch(" " + line[hash:]); m != nil {
 		c.suffix = m[2]
 	}
@@ -100,14 +100,14 @@ func startsComment(before string) bool {
 var codeWord = regexp.MustCompile(`^[^\s,]+`)
 
 // codesOf reads codes with commas between them, and the reason behind.
-func codesOf(src *source, n, from int) (codes []ignoreCode, reason string) {
+func codesOf(src *Source, n, from int) (codes []ignoreCode, reason string) {
 	line := src.line(n)
 	for {
 		word := codeWord.FindString(line[from:])
 		if word == "" {
 			break
 		}
-		codes = append(codes, ignoreCode{strings.TrimSuffix(word, ":"), src.at(src.starts[n-1] + from)})
+		codes = append(codes, ignoreCode{strings.TrimSuffix(word, ":"), src.PositionAt(src.starts[n-1] + from)})
 		from += len(word)
 		rest := strings.TrimLeft(line[from:], " \t")
 		if !strings.HasPrefix(rest, ",") {
@@ -124,7 +124,7 @@ func commentOrBlank(line string) bool {
 	return line == "" || strings.HasPrefix(line, "#")
 }
 
-func firstComment(src *source, n int) bool {
+func firstComment(src *Source, n int) bool {
 	for i := 1; i < n; i++ {
 		if !commentOrBlank(src.line(i)) {
 			return false
@@ -135,7 +135,7 @@ func firstComment(src *source, n int) bool {
 
 // nextLine is the first line behind one that holds more than a comment; that of
 // none is behind the last.
-func nextLine(src *source, n int) int {
+func nextLine(src *Source, n int) int {
 	for n++; n <= len(src.starts) && commentOrBlank(src.line(n)); n++ {
 		continue
 	}
@@ -144,14 +144,14 @@ func nextLine(src *source, n int) int {
 
 // keyOfFile is the line of the key above `file: path`, where it has one of its
 // own; 0 = it has none.
-func keyOfFile(at place) int {
-	line := at.src.line(at.line)
+func keyOfFile(at Position) int {
+	line := at.Source.line(at.Line)
 	trimmed := strings.TrimLeft(line, " ")
 	if !strings.HasPrefix(trimmed, "file:") {
 		return 0
 	}
-	for n := at.line - 1; n > 0; n-- {
-		above := at.src.line(n)
+	for n := at.Line - 1; n > 0; n-- {
+		above := at.Source.line(n)
 		if !commentOrBlank(above) {
 			if len(above)-len(strings.TrimLeft(above, " ")) < len(line)-len(trimmed) {
 				return n
@@ -170,9 +170,9 @@ var ignoreMark = regexp.MustCompile(`pexi\d{6}`)
 // textsOfYAML says which of the words at some offsets stand in texts, and where
 // texts of several lines begin. Each word is given a number and the file is read
 // again: those that come back in a value are no comments.
-func textsOfYAML(src *source, words []int) (inText map[int]bool, starts map[int]int) {
+func textsOfYAML(src *Source, words []int) (inText map[int]bool, starts map[int]int) {
 	inText, starts = map[int]bool{}, map[int]int{}
-	marked := []byte(string(src.text))
+	marked := []byte(string(src.Text))
 	for i, at := range words {
 		if i >= maxIgnores {
 			inText[at] = true
@@ -180,7 +180,7 @@ func textsOfYAML(src *source, words []int) (inText map[int]bool, starts map[int]
 		}
 		copy(marked[at:], fmt.Sprintf("pexi%06d", i))
 	}
-	doc, second, err := decodeYAML(marked)
+	doc, second, err := DecodeYAML(marked)
 	if err != nil {
 		return inText, starts // the syntax is reported, and nothing else
 	}
@@ -207,7 +207,7 @@ func textsOfYAML(src *source, words []int) (inText map[int]bool, starts map[int]
 }
 
 // linesOfText notes the lines of a block scalar.
-func linesOfText(src *source, n *yaml.Node, starts map[int]int) {
+func linesOfText(src *Source, n *yaml.Node, starts map[int]int) {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
 		return
 	}

@@ -1,18 +1,19 @@
-package dsl
+package syntax
 
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/unseen"
 )
 
-// ignores are the comments by which files ignore warnings, and what came of
-// them. The zero ignores are ready to use.
-type ignores struct {
+// Ignores are the comments by which files ignore warnings, and the warnings that
+// were ignored. The zero value is ready to use.
+type Ignores struct {
 	files map[string]*fileIgnores // by absolute path
-	taken []ignoredOne
+	found []ignoredOne
 }
 
 // fileIgnores are those of one file.
@@ -20,15 +21,15 @@ type fileIgnores struct {
 	text   []byte
 	rules  []*ignoring
 	starts map[int]int  // lines within a text, and the line where it begins
-	unseen map[int]bool // lines whose comment holds what nobody sees
+	unseen map[int]bool // lines whose comment has invisible characters
 }
 
 // ignoring is one code of one comment.
 type ignoring struct {
 	code    diag.Code
 	reason  string
-	at      place // of the code
-	line    int   // the line it is for; 0 = the file
+	at      Position // of the code
+	line    int      // the line it is for; 0 = the file
 	used    bool
 	refused bool // an error has that code
 }
@@ -41,24 +42,24 @@ type ignoredOne struct {
 
 // ignoresOf finds the comments of a file before anything of it is reported, and
 // reports what is wrong with them: one that does nothing should not look as if
-// it did. Those of foreign files count for nothing: others do not say what the
-// project is not told.
-func (r *report) ignoresOf(src *source) {
-	if src.path == "" || src.foreign || !bytes.Contains(src.text, []byte(ignoreWord)) {
+// it did. Those of foreign files have no effect: only the
+// project decides which warnings it ignores.
+func (r *Report) ignoresOf(src *Source) {
+	if src.Path == "" || src.Foreign || !bytes.Contains(src.Text, []byte(IgnoreWord)) {
 		return
 	}
-	if known := r.ignores.files[src.path]; known != nil && bytes.Equal(known.text, src.text) {
+	if known := r.Ignores.files[src.Path]; known != nil && bytes.Equal(known.text, src.Text) {
 		return
 	}
 	comments, starts := ignoreComments(src)
-	f := &fileIgnores{text: src.text, starts: starts, unseen: map[int]bool{}}
-	if r.ignores.files == nil {
-		r.ignores.files = map[string]*fileIgnores{}
+	f := &fileIgnores{text: src.Text, starts: starts, unseen: map[int]bool{}}
+	if r.Ignores.files == nil {
+		r.Ignores.files = map[string]*fileIgnores{}
 	}
-	r.ignores.files[src.path] = f
+	r.Ignores.files[src.Path] = f
 	for _, c := range comments {
 		for range unseen.In(c.text) {
-			f.unseen[c.at.line] = true
+			f.unseen[c.at.Line] = true
 			break
 		}
 		r.rules(f, c)
@@ -66,29 +67,29 @@ func (r *report) ignoresOf(src *source) {
 }
 
 // rules reads what a comment ignores.
-func (r *report) rules(f *fileIgnores, c ignoreComment) {
+func (r *Report) rules(f *fileIgnores, c ignoreComment) {
 	switch {
 	case c.suffix != "" && c.suffix != "-file":
-		r.warn(diag.BadIgnore, c.at, "there is no pex:ignore%s", c.suffix).
+		r.Warn(diag.BadIgnore, c.at, "there is no pex:ignore%s", c.suffix).
 			Hint = "pex:ignore at the end of a line is for that line, alone on a line for the next one; pex:ignore-file in the first comment is for the file"
 		return
 	case c.suffix == "-file" && !c.first:
-		r.warn(diag.BadIgnore, c.at, "pex:ignore-file stands in the first comment of a file, before its first key").Hint = "move it there, or write pex:ignore for the next line"
+		r.Warn(diag.BadIgnore, c.at, "pex:ignore-file stands in the first comment of a file, before its first key").Hint = "move it there, or write pex:ignore for the next line"
 		return
 	case len(c.codes) == 0:
-		r.warn(diag.BadIgnore, c.at, "the comment does not say which warning it ignores").Hint = ignoreHint
+		r.Warn(diag.BadIgnore, c.at, "the comment does not say which warning it ignores").Hint = ignoreHint
 		return
 	case c.reason == "":
-		r.warn(diag.BadIgnore, c.at, "the comment does not say why %s may be ignored", c.codes[0].word).Hint = ignoreHint
+		r.Warn(diag.BadIgnore, c.at, "the comment does not say why %s may be ignored", c.codes[0].word).Hint = ignoreHint
 		return
 	}
 	for _, code := range c.codes {
 		_, known := diag.Explain(code.word)
 		switch word := diag.Code(code.word); {
 		case !known:
-			r.warn(diag.BadIgnore, code.at, "there is no diagnostic %s", quoted(code.word)).Advice = nearestCode(code.word)
+			r.Warn(diag.BadIgnore, code.at, "there is no diagnostic %s", Quote(code.word)).Advice = nearestCode(code.word)
 		case word == diag.BadIgnore || word == diag.UnusedIgnore:
-			r.warn(diag.BadIgnore, code.at, "%s is about such comments, and cannot be ignored by one", word)
+			r.Warn(diag.BadIgnore, code.at, "%s is about such comments, and cannot be ignored by one", word)
 		default:
 			f.rules = append(f.rules, &ignoring{code: word, reason: c.reason, at: code.at, line: c.line})
 		}
@@ -106,29 +107,29 @@ func nearestCode(word string) diag.Advice {
 }
 
 // take says that a comment ignores a diagnostic, which is then not reported. An
-// error cannot be ignored, and a comment that tries is told of.
-func (r *report) take(d *diag.Diagnostic, at place) bool {
-	rule := r.ignores.rule(d.Code, at)
+// error cannot be ignored; a comment that tries is reported.
+func (r *Report) take(d *diag.Diagnostic, at Position) bool {
+	rule := r.Ignores.rule(d.Code, at)
 	switch {
 	case rule == nil:
 		return false
 	case d.Severity == diag.Warning:
-		if rule.used = true; len(r.ignores.taken) < maxDiagnostics {
-			r.ignores.taken = append(r.ignores.taken, ignoredOne{d, rule.reason})
+		if rule.used = true; len(r.Ignores.found) < maxDiagnostics {
+			r.Ignores.found = append(r.Ignores.found, ignoredOne{d, rule.reason})
 		}
 		return true
 	case !rule.refused:
 		rule.refused = true
-		r.warn(diag.BadIgnore, rule.at, "%s is an error here, and only warnings can be ignored", rule.code).Hint = "mend it: pexctl explain " + string(rule.code)
+		r.Warn(diag.BadIgnore, rule.at, "%s is an error here, and only warnings can be ignored", rule.code).Hint = "mend it: pexctl explain " + string(rule.code)
 	}
 	return false
 }
 
 // rule is the one that is for a code at a place; nil = none. A prompt of a file
 // of its own can hold no comment: one where it is named counts.
-func (g *ignores) rule(code diag.Code, at place) *ignoring {
-	for ; at.src != nil; at = at.src.named {
-		if f := g.files[at.src.path]; f != nil && at.src.path != "" {
+func (g *Ignores) rule(code diag.Code, at Position) *ignoring {
+	for ; at.Source != nil; at = at.Source.NamedAt {
+		if f := g.files[at.Source.Path]; f != nil && at.Source.Path != "" {
 			if rule := f.rule(code, at); rule != nil {
 				return rule
 			}
@@ -137,12 +138,12 @@ func (g *ignores) rule(code diag.Code, at place) *ignoring {
 	return nil
 }
 
-func (f *fileIgnores) rule(code diag.Code, at place) *ignoring {
-	if code == diag.HiddenText && f.unseen[at.line] {
+func (f *fileIgnores) rule(code diag.Code, at Position) *ignoring {
+	if code == diag.HiddenText && f.unseen[at.Line] {
 		return nil
 	}
-	lines := []int{at.line}
-	if start, within := f.starts[at.line]; within {
+	lines := []int{at.Line}
+	if start, within := f.starts[at.Line]; within {
 		lines = append(lines, start)
 	}
 	if key := keyOfFile(at); key > 0 {
@@ -156,11 +157,11 @@ func (f *fileIgnores) rule(code diag.Code, at place) *ignoring {
 	return nil
 }
 
-// told is what was ignored, in the order of diagnostics.
-func (g *ignores) told() []diag.Ignored {
+// List is what was ignored, in the order of diagnostics.
+func (g *Ignores) List() []diag.Ignored {
 	var found diag.List
 	reasons := map[diag.Diagnostic]string{}
-	for _, t := range g.taken {
+	for _, t := range g.found {
 		found = append(found, *t.warning)
 		reasons[*t.warning] = t.reason
 	}
@@ -171,11 +172,11 @@ func (g *ignores) told() []diag.Ignored {
 	return out
 }
 
-// unusedIgnores warns about the comments of a file that ignored nothing, where all
+// UnusedIgnores warns about the comments of a file that ignored nothing, where all
 // that could report was asked.
-func (r *report) unusedIgnores(path string, asked func(diag.Code) bool) {
-	f := r.ignores.files[path]
-	if f == nil || r.list.Failed() || len(r.list) >= maxDiagnostics {
+func (r *Report) UnusedIgnores(path string, asked func(diag.Code) bool) {
+	f := r.Ignores.files[path]
+	if f == nil || r.List.Failed() || len(r.List) >= maxDiagnostics {
 		return
 	}
 	for _, rule := range f.rules {
@@ -184,8 +185,8 @@ func (r *report) unusedIgnores(path string, asked func(diag.Code) bool) {
 		}
 		where := "nothing in this file is"
 		if rule.line > 0 {
-			where = "nothing in line " + itoa(rule.line) + " is"
+			where = "nothing in line " + strconv.Itoa(rule.line) + " is"
 		}
-		r.warn(diag.UnusedIgnore, rule.at, "%s %s any more", where, rule.code).Hint = "remove the comment, or the code from it"
+		r.Warn(diag.UnusedIgnore, rule.at, "%s %s any more", where, rule.code).Hint = "remove the comment, or the code from it"
 	}
 }

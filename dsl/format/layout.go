@@ -1,10 +1,12 @@
-package dsl
+package format
 
 import (
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // formatter moves the lines of a source; it never writes a value anew.
@@ -28,7 +30,7 @@ func isComment(s string) bool { return strings.HasPrefix(strings.TrimSpace(s), "
 func (f *formatter) header(first int) []string {
 	end := 0
 	for n := 1; n < first; n++ {
-		if blankLine(f.line(n)) || strings.HasPrefix(f.line(n), "---") || strings.HasPrefix(f.line(n), "%") || strings.Contains(f.line(n), ignoreWord+"-file") {
+		if blankLine(f.line(n)) || strings.HasPrefix(f.line(n), "---") || strings.HasPrefix(f.line(n), "%") || strings.Contains(f.line(n), syntax.IgnoreWord+"-file") {
 			end = n
 		}
 	}
@@ -71,17 +73,17 @@ func (f *formatter) above(n, column int) bool {
 	return blankLine(s) || isComment(s) && indentOf(s) < column
 }
 
-func (f *formatter) mapping(n *yaml.Node, from, to, indent int, order keyOrder) {
+func (f *formatter) mapping(n *yaml.Node, from, to, indent int, order Order) {
 	p := make([]part, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		p = append(p, part{key: n.Content[i], val: n.Content[i+1], start: n.Content[i].Line})
 	}
 	p = f.parts(p, from, to, n.Content[0].Column)
 	rank := func(e part) int {
-		if i := slices.Index(order.first, e.key.Value); i >= 0 {
+		if i := slices.Index(order.First, e.key.Value); i >= 0 {
 			return i
 		}
-		return len(order.first)
+		return len(order.First)
 	}
 	slices.SortStableFunc(p, func(a, b part) int { return rank(a) - rank(b) })
 	for i, e := range p {
@@ -90,7 +92,7 @@ func (f *formatter) mapping(n *yaml.Node, from, to, indent int, order keyOrder) 
 	}
 }
 
-func (f *formatter) list(n *yaml.Node, from, to, indent int, order keyOrder) {
+func (f *formatter) list(n *yaml.Node, from, to, indent int, order Order) {
 	p := make([]part, len(n.Content))
 	for i, it := range n.Content {
 		p[i] = part{val: it, start: f.dash(it, n.Column)}
@@ -126,7 +128,7 @@ func (f *formatter) lead(e part, indent int, first bool) {
 }
 
 // entry writes one key and its value.
-func (f *formatter) entry(e part, indent int, order keyOrder) {
+func (f *formatter) entry(e part, indent int, order Order) {
 	key, rest := f.keyText(e.key)
 	f.value(e, strings.Repeat(" ", indent)+key+":", rest, e.key.Column-1, indent, order)
 }
@@ -160,7 +162,7 @@ func quoteEnd(s string) int {
 
 // value writes what follows a head ("key:" or "-"): rest is what stands on the
 // head's line, old the indentation of the head, indent its new one.
-func (f *formatter) value(e part, head, rest string, old, indent int, order keyOrder) {
+func (f *formatter) value(e part, head, rest string, old, indent int, order Order) {
 	v := e.val
 	nested := (v.Kind == yaml.MappingNode || v.Kind == yaml.SequenceNode) && v.Style&yaml.FlowStyle == 0 && len(v.Content) > 0
 	switch {
@@ -180,7 +182,7 @@ func (f *formatter) value(e part, head, rest string, old, indent int, order keyO
 
 // nested writes a block below a head. Comments behind it that are indented less
 // are its parent's.
-func (f *formatter) nested(v *yaml.Node, from, to, indent int, order keyOrder) {
+func (f *formatter) nested(v *yaml.Node, from, to, indent int, order Order) {
 	end := to
 	for end > from && (blankLine(f.line(end)) || isComment(f.line(end)) && indentOf(f.line(end)) < v.Column-1) {
 		end--
@@ -259,7 +261,7 @@ func (f *formatter) continued(e part, old, indent int) {
 }
 
 // item writes one entry of a list.
-func (f *formatter) item(e part, column, indent int, order keyOrder) {
+func (f *formatter) item(e part, column, indent int, order Order) {
 	v := e.val
 	head := strings.Repeat(" ", indent) + "-"
 	after := f.line(e.start)[column:]

@@ -1,4 +1,4 @@
-package dsl
+package syntax
 
 import (
 	"bytes"
@@ -53,10 +53,10 @@ func misindented(text []byte) (line, has, less, more int) {
 // breaks says whether the parser takes a text up to a row, and with the row no
 // more: a row within a text or between brackets may be indented as it likes.
 func breaks(text []byte, from, to int) bool {
-	if _, _, err := decodeYAML(text[:from]); err != nil {
+	if _, _, err := DecodeYAML(text[:from]); err != nil {
 		return false
 	}
-	_, _, err := decodeYAML(text[:to])
+	_, _, err := DecodeYAML(text[:to])
 	return err != nil
 }
 
@@ -69,12 +69,12 @@ func behindBlock(text []byte, indent int) (lines int, rest []byte) {
 }
 
 // reportIndent reports the line that fits no block around it; false = all do.
-func reportIndent(src *source, r *report) bool {
-	line, has, less, more := misindented(src.text)
+func reportIndent(src *Source, r *Report) bool {
+	line, has, less, more := misindented(src.Text)
 	if line == 0 {
 		return false
 	}
-	d := r.error(diag.Syntax, findText(src, line, ""), "the line is indented by %s, as none that it can belong to", spaces(has))
+	d := r.Error(diag.Syntax, findText(src, line, ""), "the line is indented by %s, as none that it can belong to", spaces(has))
 	d.Hint = fmt.Sprintf("indent it by %d, as the block above it, or by %s, as what that belongs to", more, spaces(less))
 	return true
 }

@@ -1,4 +1,4 @@
-package dsl
+package syntax
 
 import (
 	"bytes"
@@ -13,19 +13,19 @@ import (
 // readable reports a file that is not UTF-8, or whose indentation is made of
 // other blanks than spaces: one diagnostic, at the first place, since everything
 // that the parser would say of such a file is misleading.
-func readable(src *source, r *report) bool {
-	if name := wideEncoding(src.text); name != "" {
-		r.error(diag.Syntax, place{src, 1, 1}, "the file is encoded in %s, not in UTF-8", name).
-			Hint = "save it as UTF-8: iconv -f " + name + " -t UTF-8 " + src.name + " > utf8.yaml"
+func readable(src *Source, r *Report) bool {
+	if name := wideEncoding(src.Text); name != "" {
+		r.Error(diag.Syntax, Position{src, 1, 1}, "the file is encoded in %s, not in UTF-8", name).
+			Hint = "save it as UTF-8: iconv -f " + name + " -t UTF-8 " + src.Name + " > utf8.yaml"
 		return false
 	}
-	if at := invalidByte(src.text); at >= 0 {
-		r.error(diag.Syntax, src.at(at), "the byte 0x%02X is not UTF-8", src.text[at]).
-			Hint = "save the file as UTF-8; if it is Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 " + src.name + " > utf8.yaml"
+	if at := invalidByte(src.Text); at >= 0 {
+		r.Error(diag.Syntax, src.PositionAt(at), "the byte 0x%02X is not UTF-8", src.Text[at]).
+			Hint = "save the file as UTF-8; if it is Latin-1 or Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 " + src.Name + " > utf8.yaml"
 		return false
 	}
-	if at, blank := oddIndent(src.text); at >= 0 {
-		r.error(diag.Syntax, src.at(at), "the line is indented with %s, which YAML does not take for a space", blankName(blank)).
+	if at, blank := oddIndent(src.Text); at >= 0 {
+		r.Error(diag.Syntax, src.PositionAt(at), "the line is indented with %s, which YAML does not take for a space", blankName(blank)).
 			Hint = "indent with plain spaces; such characters come with text copied from web pages and documents"
 		return false
 	}

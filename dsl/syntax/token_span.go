@@ -1,4 +1,4 @@
-package dsl
+package syntax
 
 import (
 	"bytes"
@@ -9,12 +9,12 @@ import (
 // end is the column after the text at a place: a text in quotes, a reference,
 // else a word; 0 = there is none. excerpt is the part of the line that begins at
 // column from.
-func (p place) end(excerpt string, from int) int {
-	line, at := []rune(excerpt), p.col-from
-	if p.line < 1 || at < 0 || at >= len(line) {
+func (p Position) end(excerpt string, from int) int {
+	line, at := []rune(excerpt), p.Column-from
+	if p.Line < 1 || at < 0 || at >= len(line) {
 		return 0
 	}
-	return p.col + extent(line[at:])
+	return p.Column + extent(line[at:])
 }
 
 // A line of more than maxExcerpt bytes is cut to what is around the place.
@@ -25,21 +25,21 @@ const (
 
 // excerpt is the line of a place, and the column at which the excerpt of a long
 // line begins, else 1.
-func (p place) excerpt() (text string, from int) {
-	at := p.src.lineStart(p.line)
+func (p Position) excerpt() (text string, from int) {
+	at := p.Source.lineStart(p.Line)
 	if at < 0 {
 		return "", 1
 	}
-	end := len(p.src.text)
-	if p.line < len(p.src.starts) {
-		end = p.src.starts[p.line] - 1
+	end := len(p.Source.Text)
+	if p.Line < len(p.Source.starts) {
+		end = p.Source.starts[p.Line] - 1
 	}
-	line := bytes.TrimSuffix(p.src.text[at:max(at, end)], []byte("\n"))
+	line := bytes.TrimSuffix(p.Source.Text[at:max(at, end)], []byte("\n"))
 	if len(line) <= maxExcerpt {
-		return p.src.line(p.line), 1
+		return p.Source.line(p.Line), 1
 	}
 	start, from := 0, 1
-	for from < p.col-beforeExcerpt && start < len(line) {
+	for from < p.Column-beforeExcerpt && start < len(line) {
 		start += runeLen(line[start:])
 		from++
 	}

@@ -1,42 +1,42 @@
-package dsl
+package syntax
 
 import (
 	"bytes"
 	"strings"
 )
 
-// within is the place of a byte offset in the text of a scalar. Texts on one
+// PositionAt is the place of a byte offset in the text of a scalar. Texts on one
 // line, literal blocks and whole files are exact; where YAML folds lines, it
 // is exact as long as the folding is the usual one.
-func (v *value) within(offset int) place {
-	if v.src == nil || v.src.kind == resolved {
-		return v.place
+func (v *Node) PositionAt(offset int) Position {
+	if v.Source == nil || v.Source.Kind == Resolved {
+		return v.Position
 	}
-	if v.whole() {
-		return v.src.at(offset)
+	if v.wholeFile() {
+		return v.Source.PositionAt(offset)
 	}
-	at := v.place.offset()
+	at := v.Position.offset()
 	if at < 0 {
-		return v.place
+		return v.Position
 	}
-	w := walker{src: v.src.text, i: at, v: v}
+	w := walker{src: v.Source.Text, i: at, v: v}
 	w.begin()
-	for n := 0; n < offset && n < len(v.text) && w.i < len(w.src); n++ {
-		w.next(v.text[n])
+	for n := 0; n < offset && n < len(v.Text) && w.i < len(w.src); n++ {
+		w.next(v.Text[n])
 	}
-	return v.src.at(min(w.i, len(v.src.text)))
+	return v.Source.PositionAt(min(w.i, len(v.Source.Text)))
 }
 
-// whole says that the value is all of its file.
-func (v *value) whole() bool {
-	return v.style == literal && v.line == 1 && v.col == 1 && len(v.text) == len(v.src.text)
+// wholeFile says that the value is all of its file.
+func (v *Node) wholeFile() bool {
+	return v.Style == Literal && v.Line == 1 && v.Column == 1 && len(v.Text) == len(v.Source.Text)
 }
 
 // walker goes through the source of a scalar beside its decoded text.
 type walker struct {
 	src    []byte
 	i      int
-	v      *value
+	v      *Node
 	indent int  // of a block scalar
 	rest   int  // decoded bytes that the last escape still owes
 	folded bool // the last character was a line end
@@ -45,11 +45,11 @@ type walker struct {
 // begin goes to the first character of the text: behind a quote, or behind the
 // header of a block scalar.
 func (w *walker) begin() {
-	switch w.v.style {
-	case plain: // nothing stands before it
-	case single, double:
+	switch w.v.Style {
+	case Plain: // nothing stands before it
+	case SingleQuoted, DoubleQuoted:
 		w.i++
-	case literal, folded:
+	case Literal, Folded:
 		nl := bytes.IndexByte(w.src[w.i:], '\n')
 		if nl < 0 {
 			return
@@ -57,7 +57,7 @@ func (w *walker) begin() {
 		w.i += nl + 1
 		w.indent = blockIndent(w.src[w.i:])
 		if d := headerDigit(w.src[w.i-nl-1 : w.i]); d > 0 {
-			w.indent = parentIndent(w.v.src.line(w.v.line)) + d
+			w.indent = parentIndent(w.v.Source.line(w.v.Line)) + d
 		}
 		w.skipIndent()
 	}
@@ -104,12 +104,12 @@ func (w *walker) next(c byte) {
 		w.rest--
 		return
 	}
-	switch w.v.style {
-	case literal, folded:
+	switch w.v.Style {
+	case Literal, Folded:
 		w.inBlock(c)
-	case double:
+	case DoubleQuoted:
 		w.inDouble(c)
-	case single:
+	case SingleQuoted:
 		if w.src[w.i] == '\'' {
 			w.i++ // a quote is written twice
 		}
@@ -133,11 +133,11 @@ func (w *walker) inBlock(c byte) {
 	}
 	w.i++
 	w.skipIndent()
-	for w.v.style == folded && w.i < len(w.src) && w.src[w.i] == '\n' {
+	for w.v.Style == Folded && w.i < len(w.src) && w.src[w.i] == '\n' {
 		w.i++
 		w.skipIndent()
 	}
-	w.folded = w.v.style == folded
+	w.folded = w.v.Style == Folded
 }
 
 // inDouble passes an escape as a whole; what it became may be several bytes.

@@ -1,4 +1,4 @@
-package dsl
+package syntax
 
 import (
 	"regexp"
@@ -15,9 +15,9 @@ var bangValue = regexp.MustCompile(`(?:[:,]\s+|^\s*-\s+|[\[{]\s*)(![^\s!'"])`)
 
 // unquotedBang looks for an expression that begins with ! and stands without
 // quotes, in the line that the parser names or next to it.
-func unquotedBang(src *source, line int, message string) (at place, expression string) {
+func unquotedBang(src *Source, line int, message string) (at Position, expression string) {
 	if !bangMessages.MatchString(message) {
-		return place{}, ""
+		return Position{}, ""
 	}
 	for _, n := range []int{line, line - 1, line + 1} {
 		s := src.line(n)
@@ -33,9 +33,9 @@ func unquotedBang(src *source, line int, message string) (at place, expression s
 			end = m[2] + flowEnd(s[m[2]:])
 		}
 		expression, _, _ = strings.Cut(s[m[2]:end], " #")
-		return place{src, n, len([]rune(s[:m[2]])) + 1}, strings.TrimSpace(expression)
+		return Position{src, n, len([]rune(s[:m[2]])) + 1}, strings.TrimSpace(expression)
 	}
-	return place{}, ""
+	return Position{}, ""
 }
 
 func quoteOpen(before string) bool {

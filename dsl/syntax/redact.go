@@ -1,4 +1,4 @@
-package dsl
+package syntax
 
 import (
 	"regexp"
@@ -11,18 +11,18 @@ import (
 // assigned is a value behind a name, as YAML, --set and environment files write it.
 var assigned = regexp.MustCompile(`([A-Za-z0-9_-]+)["']?\s*[:=]\s*["']?([^\s"',{}\[\]]+)`)
 
-// mask hides what looks like a secret in a line that a diagnostic shows, whatever
+// Mask hides what looks like a secret in a line that a diagnostic shows, whatever
 // the diagnostic is about; key is the name that the whole line is the value of.
-func (r *report) mask(line, key string) string {
+func (r *Report) Mask(line, key string) string {
 	for seen := secret.Known(line); seen.Looks != ""; seen = secret.Known(line) {
 		line = hide(line, seen.Text)
 	}
 	for _, m := range assigned.FindAllStringSubmatch(line, -1) {
-		if seen := inLiteral(m[2], m[1]); seen.Looks != "" {
+		if seen := FindSecret(m[2], m[1]); seen.Looks != "" {
 			line = hide(line, seen.Text)
 		}
 	}
-	if seen := inLiteral(strings.Trim(line, ` "'`), key); seen.Looks != "" {
+	if seen := FindSecret(strings.Trim(line, ` "'`), key); seen.Looks != "" {
 		line = hide(line, seen.Text)
 	}
 	for _, s := range r.secrets {
@@ -42,25 +42,37 @@ func hide(line, s string) string {
 }
 
 // maskAt hides secrets in all texts of a diagnostic.
-func (r *report) maskAt(d *diag.Diagnostic, at place) {
+func (r *Report) maskAt(d *diag.Diagnostic, at Position) {
 	key := ""
-	if at.src != nil && !at.src.isFile() {
-		d.File = r.mask(d.File, "")
+	if at.Source != nil && !at.Source.IsFile() {
+		d.File = r.Mask(d.File, "")
 		name := strings.TrimRight(d.File, "= ")
 		key = name[strings.LastIndexAny(name, "._ ")+1:]
 		if i := strings.LastIndex(name, "__"); i >= 0 {
 			key = name[i+2:]
 		}
 	}
-	d.Message, d.Snippet = r.mask(d.Message, ""), r.mask(d.Snippet, strings.ToLower(key))
+	d.Message, d.Snippet = r.Mask(d.Message, ""), r.Mask(d.Snippet, strings.ToLower(key))
 }
 
-// found records a secret of the spec and hides it in what was reported before.
-func (r *report) found(s string) {
+// HideSecret records a secret of the spec and hides it in what was reported before.
+func (r *Report) HideSecret(s string) {
 	r.secrets = append(r.secrets, s)
-	for i := range r.list {
-		d := &r.list[i]
+	for i := range r.List {
+		d := &r.List[i]
 		d.Message, d.Snippet, d.Hint, d.File = hide(d.Message, s), hide(d.Snippet, s), hide(d.Hint, s), hide(d.File, s)
 		d.Fix.Old, d.Fix.New = hide(d.Fix.Old, s), hide(d.Fix.New, s)
 	}
 }
+
+// FindSecret looks for a key in a text, and for a password in an address.
+func FindSecret(s, key string) secret.Sighting {
+	seen := secret.InLiteral(s, key)
+	if m := password.FindStringSubmatchIndex(s); seen.Looks == "" && m != nil && strings.HasSuffix(key, "url") {
+		return secret.Sighting{At: m[2], Text: s[m[2]:m[3]], Looks: "a password"}
+	}
+	return seen
+}
+
+// password is the one that an address has before its host.
+var password = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@${}<>]+)@`)

@@ -1,6 +1,7 @@
-package dsl
+package syntax
 
 import (
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -10,7 +11,7 @@ import (
 
 // The bounds of one file.
 const (
-	maxFile    = 1 << 20
+	MaxFile    = 1 << 20
 	maxDepth   = 64
 	maxValues  = 50_000
 	maxKeys    = 2_000
@@ -21,8 +22,8 @@ const (
 // converter turns the parser's nodes into values within the bounds: aliases
 // expanded, merge keys applied, duplicate and other doubtful keys reported.
 type converter struct {
-	src     *source
-	r       *report
+	src     *Source
+	r       *Report
 	values  int
 	aliases int
 	bytes   int
@@ -30,16 +31,16 @@ type converter struct {
 	full    bool                // a bound was passed and reported
 }
 
-func newConverter(src *source, r *report) *converter {
+func newConverter(src *Source, r *Report) *converter {
 	return &converter{src: src, r: r, open: map[*yaml.Node]bool{}}
 }
 
-func (c *converter) convert(n *yaml.Node) *value { return c.value(n, 1) }
+func (c *converter) convert(n *yaml.Node) *Node { return c.value(n, 1) }
 
-func (c *converter) place(n *yaml.Node) place { return place{c.src, n.Line, max(n.Column, 1)} }
+func (c *converter) place(n *yaml.Node) Position { return Position{c.src, n.Line, max(n.Column, 1)} }
 
-func (c *converter) value(n *yaml.Node, depth int) *value {
-	v := &value{place: c.place(n)}
+func (c *converter) value(n *yaml.Node, depth int) *Node {
+	v := &Node{Position: c.place(n)}
 	if c.values++; c.full || !c.fits(n, depth) {
 		return v
 	}
@@ -48,18 +49,18 @@ func (c *converter) value(n *yaml.Node, depth int) *value {
 	case yaml.ScalarNode:
 		c.scalar(n, v)
 	case yaml.SequenceNode:
-		v.kind = list
+		v.Kind = List
 		for _, it := range n.Content {
-			v.items = append(v.items, c.value(it, depth+1))
+			v.Items = append(v.Items, c.value(it, depth+1))
 		}
 	case yaml.MappingNode:
-		v.kind = dict
+		v.Kind = Map
 		c.mapping(n, v, depth)
 	case yaml.AliasNode:
 		return c.alias(n, depth)
 	default: // a document is never a value
 	}
-	v.comment = n.LineComment
+	v.Comment = n.LineComment
 	return v
 }
 
@@ -81,7 +82,7 @@ func (c *converter) fits(n *yaml.Node, depth int) bool {
 
 func (c *converter) pass(code diag.Code, n *yaml.Node, format string, args ...any) {
 	c.full = true
-	c.r.error(code, c.place(n), format, args...)
+	c.r.Error(code, c.place(n), format, args...)
 }
 
 // coreTags are the tags that say what the core schema says anyway.
@@ -93,32 +94,32 @@ func (c *converter) tag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 || coreTags[n.ShortTag()] {
 		return
 	}
-	d := c.r.error(diag.CustomTag, c.place(n), "YAML takes %s for a tag, and tags mean nothing here", n.Tag)
+	d := c.r.Error(diag.CustomTag, c.place(n), "YAML takes %s for a tag, and tags mean nothing here", n.Tag)
 	d.Hint = "remove it"
 	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
 		d.Hint = "remove it; if it is the begin of an expression, quote the whole: " + requoted(strings.TrimSpace(n.Tag+" "+n.Value))
 	}
 }
 
-func (c *converter) scalar(n *yaml.Node, v *value) {
-	v.text = n.Value
-	v.kind = text
+func (c *converter) scalar(n *yaml.Node, v *Node) {
+	v.Text = n.Value
+	v.Kind = Text
 	switch {
 	case n.Style&yaml.LiteralStyle != 0:
-		v.style = literal
+		v.Style = Literal
 	case n.Style&yaml.FoldedStyle != 0:
-		v.style = folded
+		v.Style = Folded
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		v.style = double
+		v.Style = DoubleQuoted
 	case n.Style&yaml.SingleQuotedStyle != 0:
-		v.style = single
+		v.Style = SingleQuoted
 	case n.Style&yaml.TaggedStyle != 0 && n.ShortTag() == "!!str":
 	default:
-		v.kind = plainKind(n.Value)
+		v.Kind = PlainKind(n.Value)
 	}
 }
 
-func (c *converter) alias(n *yaml.Node, depth int) *value {
+func (c *converter) alias(n *yaml.Node, depth int) *Node {
 	c.aliases++
 	switch {
 	case n.Alias == nil:
@@ -129,20 +130,20 @@ func (c *converter) alias(n *yaml.Node, depth int) *value {
 		c.pass(diag.Alias, n, "a file may use %d aliases", maxAliases)
 	}
 	if c.full {
-		return &value{place: c.place(n)}
+		return &Node{Position: c.place(n)}
 	}
 	c.open[n.Alias] = true
 	defer delete(c.open, n.Alias)
 	return c.value(n.Alias, depth)
 }
 
-func (c *converter) mapping(n *yaml.Node, v *value, depth int) {
+func (c *converter) mapping(n *yaml.Node, v *Node, depth int) {
 	if n.Anchor != "" {
 		c.open[n] = true
 		defer delete(c.open, n)
 	}
 	seen := make(map[string]*yaml.Node, len(n.Content)/2)
-	var merges []*value
+	var merges []*Node
 	for i := 0; i+1 < len(n.Content) && !c.full; i += 2 {
 		k := n.Content[i]
 		if k.Kind == yaml.ScalarNode && k.Value == "<<" && k.Style == 0 {
@@ -152,7 +153,7 @@ func (c *converter) mapping(n *yaml.Node, v *value, depth int) {
 		if !c.key(k, seen) {
 			continue
 		}
-		v.entries = append(v.entries, &entry{k.Value, c.place(k), c.value(n.Content[i+1], depth+1)})
+		v.Entries = append(v.Entries, &Entry{k.Value, c.place(k), c.value(n.Content[i+1], depth+1)})
 	}
 	for _, m := range merges {
 		c.merge(v, m)
@@ -166,16 +167,16 @@ func (c *converter) key(k *yaml.Node, seen map[string]*yaml.Node) bool {
 	}
 	c.tag(k)
 	if k.Kind != yaml.ScalarNode {
-		c.r.error(diag.KeyNotText, c.place(k), "a key must be text").Hint = "an alias, list or mapping cannot be a key; text in braces wants quotes"
+		c.r.Error(diag.KeyNotText, c.place(k), "a key must be text").Hint = "an alias, list or mapping cannot be a key; text in braces wants quotes"
 		return false
 	}
-	if kind := plainKind(k.Value); k.Style == 0 && kind != text {
-		c.r.error(diag.KeyNotText, c.place(k), "the key %q is %s, not text", k.Value, kind).Hint = `quote it: "` + k.Value + `"`
+	if kind := PlainKind(k.Value); k.Style == 0 && kind != Text {
+		c.r.Error(diag.KeyNotText, c.place(k), "the key %q is %s, not text", k.Value, kind).Hint = `quote it: "` + k.Value + `"`
 		return false
 	}
 	if first := seen[k.Value]; first != nil {
-		c.r.error(diag.DuplicateKey, c.place(k), "the key %s stands twice", quoted(k.Value)).
-			Hint = "the first is in line " + itoa(first.Line) + "; remove one"
+		c.r.Error(diag.DuplicateKey, c.place(k), "the key %s stands twice", Quote(k.Value)).
+			Hint = "the first is in line " + strconv.Itoa(first.Line) + "; remove one"
 		return false
 	}
 	seen[k.Value] = k
@@ -184,22 +185,22 @@ func (c *converter) key(k *yaml.Node, seen map[string]*yaml.Node) bool {
 
 // merge adds the keys of a merged mapping, or of a list of them, that are not
 // there yet.
-func (c *converter) merge(v, m *value) {
+func (c *converter) merge(v, m *Node) {
 	if c.full {
 		return
 	}
-	switch m.kind {
-	case list:
-		for _, it := range m.items {
+	switch m.Kind {
+	case List:
+		for _, it := range m.Items {
 			c.merge(v, it)
 		}
-	case dict:
-		for _, e := range m.entries {
-			if v.find(e.key) == nil {
-				v.entries = append(v.entries, e)
+	case Map:
+		for _, e := range m.Entries {
+			if v.Find(e.Key) == nil {
+				v.Entries = append(v.Entries, e)
 			}
 		}
 	default:
-		c.r.error(diag.WrongType, m.place, "<< merges mappings, not %s", m.describe())
+		c.r.Error(diag.WrongType, m.Position, "<< merges mappings, not %s", m.Describe())
 	}
 }

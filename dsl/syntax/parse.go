@@ -1,4 +1,4 @@
-package dsl
+package syntax
 
 import (
 	"bytes"
@@ -14,42 +14,42 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// parse turns one YAML document into a value, or reports why not and returns
+// Parse turns one YAML document into a value, or reports why not and returns
 // nil. A value with errors inside is still returned, for the next phases to
 // find more.
-func parse(src *source, r *report) *value {
-	if len(src.text) > maxFile {
-		r.error(diag.TooLarge, place{src: src}, "%d bytes are more than the %d of a file", len(src.text), maxFile).
+func Parse(src *Source, r *Report) *Node {
+	if len(src.Text) > MaxFile {
+		r.Error(diag.TooLarge, Position{Source: src}, "%d bytes are more than the %d of a file", len(src.Text), MaxFile).
 			Hint = "put long texts into files of their own"
 		return nil
 	}
 	if !readable(src, r) {
 		return nil
 	}
-	if at, why := prescan(src.text); at >= 0 {
-		r.error(diag.TooLarge, src.at(at), "%s", why)
+	if at, why := prescan(src.Text); at >= 0 {
+		r.Error(diag.TooLarge, src.PositionAt(at), "%s", why)
 		return nil
 	}
 	r.ignoresOf(src)
-	r.unseen(src)
-	doc, second, err := decodeYAML(src.text)
+	r.HiddenText(src)
+	doc, second, err := DecodeYAML(src.Text)
 	if err != nil {
 		reportSyntax(src, err, r)
 		return nil
 	}
 	if second != nil {
-		r.error(diag.ManyDocuments, place{src, second.Line, max(second.Column, 1)}, "a second document begins here").
+		r.Error(diag.ManyDocuments, Position{src, second.Line, max(second.Column, 1)}, "a second document begins here").
 			Hint = "remove it, or put it into a file of its own"
 	}
 	if doc == nil || len(doc.Content) == 0 {
-		return &value{place: place{src, 1, 1}}
+		return &Node{Position: Position{src, 1, 1}}
 	}
 	return newConverter(src, r).convert(doc.Content[0])
 }
 
-// decodeYAML reads the first document and the begin of a second. The library
+// DecodeYAML reads the first document and the begin of a second. The library
 // may panic on damaged input; that is an error like any other.
-func decodeYAML(b []byte) (doc, second *yaml.Node, err error) {
+func DecodeYAML(b []byte) (doc, second *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("yaml: line 1: the parser gave up: %v", p)
@@ -85,7 +85,7 @@ var lineBefore = regexp.MustCompile(`did not find expected (?:key|'-' indicator|
 var blockEnds = regexp.MustCompile(`did not find expected (?:key|'-' indicator)`)
 
 // reportSyntax gives the parser's message a column and a hint.
-func reportSyntax(src *source, err error, r *report) {
+func reportSyntax(src *Source, err error, r *Report) {
 	line := 1
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
 		if line, _ = strconv.Atoi(m[1]); lineBefore.MatchString(err.Error()) {
@@ -94,36 +94,36 @@ func reportSyntax(src *source, err error, r *report) {
 	}
 	message := yamlLine.ReplaceAllString(err.Error(), "")
 	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
-		at := max(bytes.Index(src.text, []byte("*"+m[1])), 0)
-		r.error(diag.Alias, src.at(at), "there is no anchor &%s before this alias", m[1]).Hint = "define it before: &" + m[1]
+		at := max(bytes.Index(src.Text, []byte("*"+m[1])), 0)
+		r.Error(diag.Alias, src.PositionAt(at), "there is no anchor &%s before this alias", m[1]).Hint = "define it before: &" + m[1]
 		return
 	}
 	if at, written := referenceInFlow(src, line); written != "" {
-		r.error(diag.Syntax, at, "%s", "between braces YAML takes the { of "+written+" for its own").
+		r.Error(diag.Syntax, at, "%s", "between braces YAML takes the { of "+written+" for its own").
 			Hint = `quote the text: "` + written + `...", or write ` + angled(written)
 		return
 	}
 	if at, expression := unquotedBang(src, line, message); expression != "" {
-		r.error(diag.Syntax, at, "YAML takes the ! that begins this text for a tag").Hint = "quote the whole: " + requoted(expression)
+		r.Error(diag.Syntax, at, "YAML takes the ! that begins this text for a tag").Hint = "quote the whole: " + requoted(expression)
 		return
 	}
 	if at, found := questionInFlow(src, line); found {
-		r.error(diag.Syntax, at, "between braces YAML takes a ? at the end of a text for its own").Hint = "quote the text"
+		r.Error(diag.Syntax, at, "between braces YAML takes a ? at the end of a text for its own").Hint = "quote the text"
 		return
 	}
 	if blockEnds.MatchString(message) && reportIndent(src, r) {
 		return
 	}
 	at := findText(src, line, "")
-	if i := strings.LastIndex(src.line(at.line), ": "); strings.Contains(message, "mapping values") && i >= at.col {
-		at.col = len([]rune(src.line(at.line)[:i])) + 1
+	if i := strings.LastIndex(src.line(at.Line), ": "); strings.Contains(message, "mapping values") && i >= at.Column {
+		at.Column = len([]rune(src.line(at.Line)[:i])) + 1
 	}
-	r.error(diag.Syntax, at, "%s", message).Hint = syntaxHint(src.line(at.line), message)
+	r.Error(diag.Syntax, at, "%s", message).Hint = syntaxHint(src.line(at.Line), message)
 }
 
 // findText is the place of a text in a line, else of the line's first
 // character. The parser may name the line behind the last.
-func findText(src *source, line int, what string) place {
+func findText(src *Source, line int, what string) Position {
 	for line > 1 && strings.TrimSpace(src.line(line)) == "" {
 		line--
 	}
@@ -132,7 +132,7 @@ func findText(src *source, line int, what string) place {
 	if what == "" || i < 0 {
 		i = len(s) - len(strings.TrimLeft(s, " \t"))
 	}
-	return place{src, line, len([]rune(s[:i])) + 1}
+	return Position{src, line, len([]rune(s[:i])) + 1}
 }
 
 func syntaxHint(line, message string) string {
@@ -159,7 +159,7 @@ var flowReference = regexp.MustCompile(`\$\{[a-z]+\.[^}]*\}`)
 
 // referenceInFlow looks for an unquoted ${...} behind an open brace or bracket,
 // around the line that the parser names.
-func referenceInFlow(src *source, line int) (at place, written string) {
+func referenceInFlow(src *Source, line int) (at Position, written string) {
 	for _, n := range []int{line, line - 1, line + 1} {
 		s := src.line(n)
 		m := flowReference.FindStringIndex(s)
@@ -171,9 +171,9 @@ func referenceInFlow(src *source, line int) (at place, written string) {
 		if opened < 0 || quoteOpen(before) {
 			continue
 		}
-		return place{src, n, len([]rune(before)) + 1}, s[m[0]:m[1]]
+		return Position{src, n, len([]rune(before)) + 1}, s[m[0]:m[1]]
 	}
-	return place{}, ""
+	return Position{}, ""
 }
 
 var flowQuestion = regexp.MustCompile(`[\[{,:]\s*([^\[{,:"'\s][^\[{,:"']*\?)\s*[,}\]]`)
@@ -183,20 +183,30 @@ const maxFlowLine = 4 << 10
 
 // questionInFlow looks for an unquoted text that ends in a ? between braces,
 // around the line that the parser names.
-func questionInFlow(src *source, line int) (place, bool) {
+func questionInFlow(src *Source, line int) (Position, bool) {
 	for _, n := range []int{line, line - 1, line + 1, line + 2} {
 		s := src.line(n)
 		if len(s) > maxFlowLine {
 			continue
 		}
 		if m := flowQuestion.FindStringSubmatchIndex(s); m != nil && strings.ContainsAny(s[:m[2]], "[{") && !strings.Contains(s[:m[2]], "#") {
-			return place{src, n, len([]rune(s[:m[2]])) + 1}, true
+			return Position{src, n, len([]rune(s[:m[2]])) + 1}, true
 		}
 	}
-	return place{}, false
+	return Position{}, false
 }
 
 // angled is a reference in the spelling that flow style leaves alone.
 func angled(ref string) string {
 	return "$<" + strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}") + ">"
+}
+
+// ScalarText is the text of a scalar on one line, without its quotes and comment;
+// "" = it is no scalar.
+func ScalarText(line []byte) string {
+	var s string
+	if yaml.Unmarshal(line, &s) != nil {
+		return ""
+	}
+	return s
 }

@@ -1,0 +1,69 @@
+package syntax
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/unseen"
+)
+
+// maxHidden bounds the lines of one file that are reported, and the characters
+// that are listed for one line.
+const maxHidden = 10
+
+// HiddenText warns about lines of a file with invisible characters. Escapes do not
+// count, since readers see them. Each file is scanned once.
+func (r *Report) HiddenText(src *Source) {
+	if slices.Contains(r.scanned, src.Path) && src.Path != "" {
+		return
+	}
+	r.scanned = append(r.scanned, src.Path)
+	begin := len(src.Text) - len(bytes.TrimPrefix(src.Text, []byte("\xef\xbb\xbf"))) // a byte order mark
+	var line int
+	var at Position
+	var found []string
+	lines := 0
+	flush := func() {
+		if len(found) > 0 && lines < maxHidden {
+			before := len(r.List)
+			r.Warn(diag.HiddenText, at, "the line holds %s that nobody sees: %s", counted(len(found)), strings.Join(someOf(found), ", ")).
+				Hint = `remove them; where one is meant, "\u200b" in double quotes says so`
+			lines += len(r.List) - before // ignored ones do not count
+		}
+		found = nil
+	}
+	for i, char := range unseen.In(string(src.Text[begin:])) {
+		p := src.PositionAt(begin + i)
+		if p.Line != line {
+			flush()
+			line, at = p.Line, p
+		}
+		found = append(found, fmt.Sprintf("U+%04X", char))
+	}
+	flush()
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "a character"
+	}
+	return strconv.Itoa(n) + " characters"
+}
+
+// someOf is each of the words once, as far as there is room.
+func someOf(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if len(out) == maxHidden {
+			return append(out, "…")
+		}
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

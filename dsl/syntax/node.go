@@ -1,0 +1,194 @@
+package syntax
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is what a value is, by the rules of YAML 1.2.
+type Kind int
+
+const (
+	Null Kind = iota
+	Bool
+	Int
+	Float
+	Text
+	List
+	Map
+)
+
+func (k Kind) String() string {
+	return [...]string{"nothing", "true or false", "a whole number", "a number", "text", "a list", "a mapping"}[k]
+}
+
+// Style is how a scalar was written.
+type Style int
+
+const (
+	Plain Style = iota
+	SingleQuoted
+	DoubleQuoted
+	Literal
+	Folded
+)
+
+// Node is one YAML value with its position: aliases expanded, merges done.
+// Phases change it in place, so that what is left in the end is the resolved spec.
+type Node struct {
+	Position
+	Kind    Kind
+	Text    string // of a scalar
+	Style   Style
+	Comment string // on the same line
+	Items   []*Node
+	Entries []*Entry
+}
+
+// Entry is one key of a mapping.
+type Entry struct {
+	Key      string
+	Position Position // of the key
+	Value    *Node
+}
+
+// Find returns the entry of a key, or nil.
+func (v *Node) Find(key string) *Entry {
+	if v == nil || v.Kind != Map {
+		return nil
+	}
+	i := slices.IndexFunc(v.Entries, func(e *Entry) bool { return e.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return v.Entries[i]
+}
+
+// Get returns the value of a key, or nil; a null counts as not written.
+func (v *Node) Get(key string) *Node {
+	if e := v.Find(key); e != nil && e.Value.Kind != Null {
+		return e.Value
+	}
+	return nil
+}
+
+// Set puts a value under a key.
+func (v *Node) Set(key string, at Position, val *Node) {
+	if e := v.Find(key); e != nil {
+		e.Position, e.Value = at, val
+		return
+	}
+	v.Entries = append(v.Entries, &Entry{key, at, val})
+}
+
+// Drop removes keys.
+func (v *Node) Drop(keys ...string) {
+	v.Entries = slices.DeleteFunc(v.Entries, func(e *Entry) bool { return slices.Contains(keys, e.Key) })
+}
+
+// Overlay is a new mapping with the keys of v and those of top over them,
+// mappings key by key. Other values are shared, not copied: where a later phase
+// reads a file into one, both mappings have it.
+func (v *Node) Overlay(top *Node) *Node {
+	if v.Kind != Map || top.Kind != Map {
+		return top
+	}
+	out := &Node{Position: top.Position, Kind: Map}
+	for _, e := range v.Entries {
+		out.Entries = append(out.Entries, &Entry{e.Key, e.Position, e.Value})
+	}
+	for _, e := range top.Entries {
+		if below := out.Find(e.Key); below != nil {
+			below.Position, below.Value = e.Position, below.Value.Overlay(e.Value)
+		} else {
+			out.Entries = append(out.Entries, &Entry{e.Key, e.Position, e.Value})
+		}
+	}
+	return out
+}
+
+// Keys lists a mapping's keys in order.
+func (v *Node) Keys() []string {
+	if v == nil {
+		return nil
+	}
+	out := make([]string, len(v.Entries))
+	for i, e := range v.Entries {
+		out[i] = e.Key
+	}
+	return out
+}
+
+func (v *Node) IsScalar() bool { return v.Kind != List && v.Kind != Map }
+
+// Describe says what a value is, for messages.
+func (v *Node) Describe() string {
+	switch v.Kind {
+	case List, Map, Null:
+		return v.Kind.String()
+	case Text:
+		return "the text " + Quote(v.Text)
+	default:
+		return v.Text
+	}
+}
+
+// Quote shortens a text for a message.
+func Quote(s string) string {
+	const most = 40
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return `"` + s + `"`
+}
+
+func runeLen(b []byte) int {
+	_, n := utf8.DecodeRune(b)
+	return max(n, 1)
+}
+
+// Clone is a copy that shares nothing: compiling a tree changes it.
+func (v *Node) Clone() *Node {
+	out := *v
+	out.Items, out.Entries = make([]*Node, len(v.Items)), make([]*Entry, len(v.Entries))
+	for i, it := range v.Items {
+		out.Items[i] = it.Clone()
+	}
+	for i, e := range v.Entries {
+		out.Entries[i] = &Entry{e.Key, e.Position, e.Value.Clone()}
+	}
+	return &out
+}
+
+// Shallow copies a mapping, not its values.
+func (v *Node) Shallow() *Node {
+	s := *v
+	s.Entries = slices.Clone(v.Entries)
+	return &s
+}
+
+// TextOf is the text of a key, or "".
+func TextOf(v *Node, key string) string {
+	if x := v.Get(key); x != nil && x.Kind == Text {
+		return x.Text
+	}
+	return ""
+}
+
+// PointedAt is the place that a JSON pointer leads to, or the last on the way.
+func (v *Node) PointedAt(pointer string) Position { return v.Pointed(pointer).Position }
+
+// Pointed is the value that a JSON pointer leads to, or the last on the way.
+func (v *Node) Pointed(pointer string) *Node {
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		if e := v.Find(part); e != nil {
+			v = e.Value
+		} else if i, _ := strconv.Atoi(part); v.Kind == List && i >= 0 && i < len(v.Items) {
+			v = v.Items[i]
+		}
+	}
+	return v
+}
