@@ -15,6 +15,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/aurite"
+	"github.com/pexctl/pex/dsl/convert/opensearch"
 	"github.com/pexctl/pex/dsl/diag"
 )
 
@@ -43,7 +45,7 @@ func importOpenSearchCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "agent", Usage: "the agent that executor_agent_id names, as it was registered: `ID=FILE`, or FILE where it is the only one"},
 			&cli.StringSliceFlag{Name: "connector", Usage: "the body of a connector, or of a model with one in it: `FILE`; the first model's is the planner's, the second the executor's, and those of tool servers are told by their protocol"}),
 		Action: func(c *cli.Context) error {
-			return importFrom(c, false, convert.OpenSearch, more{paths: c.StringSlice("connector")}, more{paths: c.StringSlice("agent"), agent: "*"})
+			return importFrom(c, false, opensearch.Convert, more{paths: c.StringSlice("connector")}, more{paths: c.StringSlice("agent"), agent: "*"})
 		},
 	}
 }
@@ -59,7 +61,7 @@ func importAuriteCommand() *cli.Command {
 		),
 		Flags: append(importFlags(), &cli.StringSliceFlag{Name: "with", Usage: "another file or folder of the project, with components that the first one names: `PATH`"}),
 		Action: func(c *cli.Context) error {
-			return importFrom(c, true, convert.Aurite, more{paths: c.StringSlice("with"), folders: true})
+			return importFrom(c, true, aurite.Convert, more{paths: c.StringSlice("with"), folders: true})
 		},
 	}
 }

@@ -40,14 +40,14 @@ func tellImport(c *cli.Context, made *imported, wantJSON bool) error {
 	}
 	w := c.App.ErrWriter
 	for _, fate := range []struct {
-		is      convert.Fate
+		is      convert.Outcome
 		heading string
 	}{
 		{convert.Todo, "To do by hand"},
 		{convert.Changed, "Means something else here"},
 		{convert.Dropped, "Left out"},
 	} {
-		tellNotes(w, fate.heading, slices.DeleteFunc(slices.Clone(made.Notes), func(n convert.Note) bool { return n.Fate != fate.is }))
+		tellNotes(w, fate.heading, slices.DeleteFunc(slices.Clone(made.Notes), func(n convert.Note) bool { return n.Outcome != fate.is }))
 	}
 	fmt.Fprint(w, made.Vet.String())
 	fmt.Fprintf(w, "%s: %s, %s\n", filepath.Join(made.Dir, "spec.yaml"), count(made.Vet.Errors(), "error"), count(made.Vet.Warnings(), "warning"))

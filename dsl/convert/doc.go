@@ -1,11 +1,12 @@
-// Package convert reads agents that were written for something else, and writes
-// them as specs.
+// Package convert has what the converters below it share: the files they read
+// and write, and the notes on what they could not convert.
 //
-//	foreign JSON --OpenSearch, Aurite--> Result {files of a spec, notes}
+//	foreign files --aurite, opensearch--> Result {files of a spec, notes}
 //
-// What cannot be carried over is a Note with the reason; nothing is left out in
-// silence. The files vet clean. Nothing is read but what is given, nothing is
-// written, and no secret is taken over: the name of a variable takes its place.
+// A converter reports every part of its input that the spec does not contain as
+// a Note with the reason. The spec vets clean. A converter reads only its input,
+// writes nothing, and copies no secret: the spec names an environment variable
+// instead.
 //
-// The package must not know any command or provider, nor how files are written.
+// The package must not know any command, provider or source format.
 package convert

@@ -15,5 +15,5 @@ type Input struct {
 	Found bool
 }
 
-// most is how large a file may be: registration bodies are a few kilobytes.
-const most = 4 << 20
+// MaxFile is how large a file may be: registration bodies are a few kilobytes.
+const MaxFile = 4 << 20

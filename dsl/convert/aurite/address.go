@@ -1,0 +1,35 @@
+package aurite
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/secret"
+)
+
+// isWhole says whether a value is a whole number above zero.
+func isWhole(it *tree.Value) bool {
+	n, err := strconv.Atoi(strings.TrimSpace(it.Peek()))
+	return err == nil && n > 0
+}
+
+// address is an address as a template; one that holds credentials is not taken
+// over.
+func (m *project) address(it *tree.Value, variable string) string {
+	s := it.UseText()
+	u, err := url.Parse(placeholder().ReplaceAllString(s, "x"))
+	private := err == nil && u.User != nil || secret.InLiteral(s, "").Looks != ""
+	if err == nil {
+		for name, values := range u.Query() {
+			private = private || secret.Name(name) && !placeholder().MatchString(s) && values[0] != ""
+		}
+	}
+	if private {
+		m.Note(it, convert.Todo, "the address holds credentials and was not taken over: set the environment variable %s to it", variable)
+		return "${env." + variable + "}"
+	}
+	return m.setting(it, "", variable)
+}

@@ -1,0 +1,217 @@
+package aurite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+)
+
+// Convert writes the agents of an Aurite project as specs: its project files, the
+// lists of components with a type, and single components, in JSON or YAML. Others
+// are further files of the project; of components of one kind and name the first
+// counts.
+//
+// One agent becomes spec.yaml. Several become a file each, which include lib.yaml
+// (the llms) and NAME.server.yaml (a tool server each); workflows become specs
+// whose graph runs those of the agents, evaluations become suites. What comes
+// first, of workflows that no other runs or else of agents, is spec.yaml. All
+// files lie beside each other, so that each is within the root of each.
+//
+// The error says that a file cannot be read, or that no agent is in any.
+func Convert(config convert.Input, others ...convert.Input) (convert.Result, error) {
+	m := &project{as: config.As, order: map[string]int{}, verdicts: map[*component]string{}}
+	for _, in := range append([]convert.Input{config}, others...) {
+		if err := m.read(in); err != nil {
+			return convert.Result{}, err
+		}
+	}
+	if len(m.parts) > mostParts {
+		return convert.Result{}, fmt.Errorf("%s: the project has more than %d components; import its parts by themselves", config.Name, mostParts)
+	}
+	if len(m.of(kindAgent)) == 0 {
+		return convert.Result{}, fmt.Errorf("%s: there is no agent of Aurite in it: an agent has a name and a system_prompt or a llm_config_id, "+
+			"and stands under agents or has type: agent; give all files of the project that hold components", config.Name)
+	}
+	m.name()
+	m.resolve()
+	if err := m.write(); err != nil {
+		return convert.Result{}, fmt.Errorf("%s: %w", config.Name, err)
+	}
+	for _, root := range m.roots {
+		m.NoteUnused(root, "nothing here could be meant by it")
+	}
+	return convert.Result{Name: m.called(), Files: m.files, Notes: m.sortedNotes()}, nil
+}
+
+// called is the name of the whole.
+func (m *project) called() string {
+	switch {
+	case m.as != "":
+		return m.as
+	case m.title != "" && !m.alone():
+		return m.title
+	}
+	return m.main.id
+}
+
+// mostParts is how many components a project may have.
+const mostParts = 500
+
+// project is one import.
+type project struct {
+	tree.Log
+	as    string // what it is to be called; "" = as in the source
+	title string // of the project
+	from  []string
+	roots []*tree.Value
+	order map[string]int // of places, by file and path
+	parts []*component
+	refs  []*tree.Value // names of components that stand where they could be defined
+
+	llms     map[string]tree.Map // those that were made, by the name here
+	verdicts map[*component]string
+	files    []convert.File
+	main     *component // what spec.yaml is
+}
+
+// component is a part of an Aurite project.
+type component struct {
+	kind string
+	name string // as the project calls it
+	id   string // as it is called here
+	it   *tree.Value
+	used bool
+	// remark is a line of the comment on top of its file; "" = none.
+	remark string
+}
+
+// path is the file of an agent or a workflow.
+func (m *project) path(c *component) string {
+	if c == m.main {
+		return "spec.yaml"
+	}
+	return c.id + ".yaml"
+}
+
+// of is the components of a kind, in the order of the source.
+func (m *project) of(kind string) (out []*component) {
+	for _, c := range m.parts {
+		if c.kind == kind {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// find is a component by its name; nil = there is none.
+func (m *project) find(name string, kinds ...string) *component {
+	for _, c := range m.parts {
+		if c.name == name && slices.Contains(kinds, c.kind) {
+			return c
+		}
+	}
+	return nil
+}
+
+// resolve notes the names of components that no file defines.
+func (m *project) resolve() {
+	for _, ref := range m.refs {
+		name := ref.UseText()
+		if !slices.ContainsFunc(m.parts, func(c *component) bool { return c.name == name }) {
+			m.Note(ref, convert.Todo, "%q is defined in another file of the project: give that file too", tree.OneLine(name))
+		}
+	}
+}
+
+// alone says that the project is one agent, which then is one file.
+func (m *project) alone() bool {
+	return len(m.of(kindAgent)) == 1 && len(m.of(kindLinear))+len(m.of(kindGraph)) == 0
+}
+
+// write makes the files: the one that is run first stands first.
+func (m *project) write() error {
+	m.llms = map[string]tree.Map{}
+	m.chooseMain()
+	var first, agents []convert.File
+	add := func(c *component, body tree.Map) error {
+		if body == nil {
+			return nil
+		}
+		text, err := tree.WriteYAML(m.head(c), body)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		f := convert.File{Path: m.path(c), Text: text}
+		if c == m.main {
+			first = append(first, f)
+		} else {
+			agents = append(agents, f)
+		}
+		return nil
+	}
+	for _, c := range m.parts {
+		var err error
+		switch c.kind {
+		case kindAgent:
+			err = add(c, m.agent(c))
+		case kindLinear:
+			err = add(c, m.linearWorkflow(c))
+		case kindGraph:
+			err = add(c, m.graphWorkflow(c))
+		case kindScript:
+			m.Note(c.it, convert.Dropped, "a workflow in Python is code: put what it does into a tool of type command or mcp, and call that in a graph node of type tool, or let a script run pexctl")
+		case kindOther:
+			m.Note(c.it, convert.Dropped, "pex has no such component")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m.files = append(first, agents...)
+	if err := m.shared(); err != nil {
+		return err
+	}
+	return m.suites()
+}
+
+// chooseMain picks what spec.yaml is: the first workflow that no other runs, or
+// else the first agent.
+func (m *project) chooseMain() {
+	flows := append(m.of(kindLinear), m.of(kindGraph)...)
+	top := slices.DeleteFunc(slices.Clone(flows), func(c *component) bool {
+		return m.broken(c) != "" || slices.ContainsFunc(flows, func(o *component) bool { return o != c && m.runs(o, c) })
+	})
+	m.main = append(top, m.of(kindAgent)...)[0]
+	if !m.alone() {
+		m.NoteAt(m.main.it.File, m.main.it.Path, convert.Changed, "it is spec.yaml: what pexctl runs of the folder")
+	}
+}
+
+// head is the comment on top of a file.
+func (m *project) head(c *component) string {
+	kind := map[string]string{kindAgent: "Agent", kindLinear: "Linear workflow", kindGraph: "Graph workflow", kindEval: "Evaluation", kindServer: "Tool server"}[c.kind]
+	return fmt.Sprintf("%s %q of Aurite, imported from %s by pexctl.\n%s", kind, tree.OneLine(c.name), tree.OneLine(c.it.File), c.remark)
+}
+
+// sortedNotes is the notes in the order of the source, each once.
+func (m *project) sortedNotes() (out []convert.Note) {
+	at := func(n convert.Note) int { return m.order[n.File+"\x00"+n.Path] }
+	slices.SortStableFunc(m.Notes, func(a, b convert.Note) int { return at(a) - at(b) })
+	said := map[convert.Note]bool{}
+	for _, n := range m.Notes {
+		if n.Path == "" {
+			n.Path = "."
+		}
+		if !said[n] {
+			out = append(out, n)
+		}
+		said[n] = true
+	}
+	return out
+}
+
+// sentence is a text as a description: on one line, without blanks around.
+func sentence(s string) string { return strings.TrimSpace(tree.OneLine(s)) }

@@ -1,0 +1,44 @@
+package aurite
+
+import (
+	"fmt"
+
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+)
+
+// shared writes what several agents have: the llms, and the servers that any of
+// them uses.
+func (m *project) shared() error {
+	for _, c := range m.of(kindLLM) {
+		if m.alone() && !c.used {
+			m.Note(c.it, convert.Dropped, "no agent uses it")
+		}
+	}
+	for _, c := range m.of(kindServer) {
+		switch {
+		case !offers(c):
+			m.Note(c.it, convert.Dropped, "it has no tools, and a model is shown nothing else of a server")
+		case !c.used:
+			m.Note(c.it, convert.Dropped, "no agent is given it")
+		case !m.alone():
+			if err := m.library(c.id+".server.yaml", m.head(c), tree.Map{{Key: "tools", Value: tree.Map{{Key: c.id, Value: m.server(c)}}}}); err != nil {
+				return err
+			}
+		}
+	}
+	if m.alone() || len(m.of(kindLLM)) == 0 {
+		return nil
+	}
+	var llms tree.Map
+	for _, c := range m.of(kindLLM) {
+		llms.Put(m.llm(c), m.llms[c.id])
+	}
+	return m.library("lib.yaml", fmt.Sprintf("The llms of an Aurite project, imported from %s by pexctl.", tree.OneLine(m.from[0])), tree.Map{{Key: "llms", Value: llms}})
+}
+
+func (m *project) library(path, head string, body tree.Map) error {
+	text, err := tree.WriteYAML(head, append(tree.Map{{Key: "apiVersion", Value: "pex/v1"}, {Key: "kind", Value: "Library"}}, body...))
+	m.files = append(m.files, convert.File{Path: path, Text: text})
+	return err
+}

@@ -1,0 +1,163 @@
+package aurite
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+)
+
+// stepsOf is the steps of a linear workflow, with their names and, where the
+// source tells it, their kinds.
+func stepsOf(c *component) (steps []*tree.Value, names, kinds []string) {
+	at := c.it.Get("steps")
+	if at == nil {
+		return nil, nil, nil
+	}
+	for _, it := range at.Items {
+		name, typ := it.Peek(), ""
+		if it.Kind == tree.Object {
+			name = it.Get("name").Peek()
+			if word := it.Get("type").Peek(); word != "" {
+				typ = cmp.Or(kindsByType[word], "unknown")
+			}
+		}
+		steps, names, kinds = append(steps, it), append(names, name), append(kinds, typ)
+	}
+	return steps, names, kinds
+}
+
+// step is the component that a step runs; nil = there is none.
+func (m *project) step(name, kind string) *component {
+	if kind != "" {
+		return m.find(name, kind)
+	}
+	return m.find(name, kindAgent, kindLinear, kindGraph, kindScript)
+}
+
+// below are the workflows and agents that a workflow runs itself.
+func (m *project) below(c *component) (out []*component) {
+	_, names, kinds := stepsOf(c)
+	for i, name := range names {
+		if s := m.step(name, kinds[i]); s != nil {
+			out = append(out, s)
+		}
+	}
+	if at := c.it.Get("nodes"); c.kind == kindGraph && at != nil {
+		for _, it := range at.Items {
+			if s := m.find(it.Get("name").Peek(), kindAgent); s != nil {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// broken says why a workflow cannot be a spec; "" = it can. It looks at each
+// workflow once: while it does, one that comes back to itself is one that runs
+// itself.
+func (m *project) broken(c *component) string {
+	why, known := m.verdicts[c]
+	if !known {
+		m.verdicts[c] = fmt.Sprintf("%q runs itself", tree.OneLine(c.name))
+		why = m.look(c)
+		m.verdicts[c] = why
+	}
+	return why
+}
+
+func (m *project) look(c *component) string {
+	if c.kind == kindGraph {
+		return m.tangled(c)
+	}
+	_, names, kinds := stepsOf(c)
+	if len(names) == 0 {
+		return "it has no steps"
+	}
+	if len(names) > mostSteps {
+		return fmt.Sprintf("it has more than %d steps", mostSteps)
+	}
+	for i, name := range names {
+		s := m.step(name, kinds[i])
+		switch {
+		case s == nil:
+			return fmt.Sprintf("no file given defines its step %q", tree.OneLine(name))
+		case s.kind == kindScript:
+			return fmt.Sprintf("its step %q is Python", tree.OneLine(name))
+		case s.kind == kindLinear || s.kind == kindGraph:
+			if why := m.broken(s); why != "" {
+				return fmt.Sprintf("its step %q cannot be carried over: %s", tree.OneLine(name), why)
+			}
+		}
+	}
+	return ""
+}
+
+// mostSteps is how many steps a workflow has at most.
+const mostSteps = 200
+
+// linearWorkflow is a linear workflow as a spec: a graph in which each node runs a spec on
+// what the one before it answered.
+func (m *project) linearWorkflow(c *component) tree.Map {
+	if why := m.broken(c); why != "" {
+		m.Note(c.it, convert.Dropped, "%s: the workflow was left out", why)
+		return nil
+	}
+	steps, names, kinds := stepsOf(c)
+	taken := map[string]bool{"end": true}
+	var nodes []any
+	before := ""
+	for i := range steps {
+		s := m.step(names[i], kinds[i])
+		steps[i].Use()
+		id := unused(s.id, taken)
+		n := m.node(id, s)
+		if before != "" {
+			n.Put("question", "${steps."+before+".result}")
+		}
+		nodes = append(nodes, n)
+		before = id
+	}
+	return m.workflow(c, nodes)
+}
+
+// node is a step of a workflow: another spec, whose failure is the workflow's.
+func (m *project) node(id string, s *component) tree.Map {
+	return tree.Map{{Key: "id", Value: id}, {Key: "type", Value: "agent"}, {Key: "agent", Value: m.path(s)}, {Key: "on_error", Value: "fail"}}
+}
+
+// first is the first agent that a workflow runs: a limit that ends the run lets
+// its llm write the answer.
+func (m *project) first(c *component) *component {
+	for range mostSteps {
+		if c.kind == kindAgent {
+			break
+		}
+		c = m.below(c)[0]
+	}
+	return c
+}
+
+// workflow is the spec of a workflow.
+func (m *project) workflow(c *component, nodes []any) tree.Map {
+	var out tree.Map
+	out.Put("apiVersion", "pex/v1")
+	out.Put("kind", "Agent")
+	out.Put("metadata", m.metadata(c))
+	if agent := m.first(c); m.baseOf(agent) != nil {
+		out.Put("include", []any{"lib.yaml"})
+		m.spoken(&out, m.baseOf(agent))
+	} else {
+		out.Put("llms", tree.Map{{Key: "main", Value: m.ownModel(agent)}})
+	}
+	out.Put("limits", tree.Map{{Key: "max_steps", Value: len(nodes)}})
+	out.Put("memory", tree.Map{{Key: "backend", Value: "none"}})
+	out.Put("graph", tree.Map{{Key: "nodes", Value: nodes}, {Key: "edges", Value: chain(nodes)}})
+	if at := c.it.Get("include_history"); at != nil {
+		m.Note(at, convert.Changed, "a workflow does not say for its agents what they remember: memory.history of each does")
+	}
+	m.Note(c.it.Get("include_logging"), convert.Dropped, "runs keep a journal, and --events writes what happens; that is no matter of the workflow")
+	m.NoteUnused(c.it, "a workflow has no such key here")
+	return out
+}

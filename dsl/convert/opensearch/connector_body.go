@@ -1,0 +1,62 @@
+package opensearch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+)
+
+// apart gives connectors whose credentials are not the same ones variables of
+// their own, where they would have the same: by their keys, or since both lead to
+// one provider, which looks into one variable.
+func (m *importer) apart() {
+	var labels []string
+	for i, c := range m.connectors {
+		label := strings.TrimPrefix(screaming(oneUnderscore(c.body.Get("name").Peek())), "KEY_")
+		if label == "" || slices.Contains(labels, label) || len(label) > 40 {
+			label = "CONNECTOR_" + itoa(i+1)
+		}
+		labels = append(labels, label)
+		if slices.ContainsFunc(m.connectors, func(d *connector) bool { return d != c && c.clashes(d) }) {
+			c.label = label
+		}
+	}
+}
+
+func oneUnderscore(s string) string { return underscores().ReplaceAllString(named(s, ""), "_") }
+
+// clashes says that two connectors have credentials that are not the same, under
+// the same names or for the same host.
+func (c *connector) clashes(d *connector) bool {
+	mine, theirs := c.body.Get("credential").Decode(), d.body.Get("credential").Decode()
+	if mine == nil || theirs == nil || alike(mine, theirs) {
+		return false
+	}
+	u, v := c.address(), d.address()
+	return u != nil && v != nil && u.Host == v.Host ||
+		slices.ContainsFunc(mine.Keys, func(key string) bool { return slices.Contains(theirs.Keys, key) })
+}
+
+// alike says that two values are the same text, number, list or object.
+func alike(a, b *tree.Value) bool {
+	if a.Kind != b.Kind || a.Text != b.Text || len(a.Items) != len(b.Items) || !slices.Equal(a.Keys, b.Keys) {
+		return false
+	}
+	for i := range a.Items {
+		if !alike(a.Items[i], b.Items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownKey is the variable that holds the key of a connector which shares its
+// provider with another one; "" = the provider's usual one does.
+func (c *connector) ownKey() string {
+	cred := c.body.Get("credential")
+	if c.label == "" || cred == nil || len(cred.Keys) == 0 {
+		return ""
+	}
+	return c.variable(cred.Keys[0])
+}

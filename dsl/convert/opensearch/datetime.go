@@ -1,0 +1,113 @@
+package opensearch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// fields are the pattern letters of Java's DateTimeFormatter that strftime has a
+// directive for, the longest of a letter first.
+var fields = []struct{ java, strftime string }{
+	{"yyyy", "%Y"},
+	{"uuuu", "%Y"},
+	{"YYYY", "%G"},
+	{"yy", "%y"},
+	{"uu", "%y"},
+	{"MMMM", "%B"},
+	{"MMM", "%b"},
+	{"MM", "%m"},
+	{"dd", "%d"},
+	{"DDD", "%j"},
+	{"EEEE", "%A"},
+	{"EEE", "%a"},
+	{"EE", "%a"},
+	{"E", "%a"},
+	{"HH", "%H"},
+	{"hh", "%I"},
+	{"mm", "%M"},
+	{"ss", "%S"},
+	{"SSSSSS", "%f"},
+	{"a", "%p"},
+	{"e", "%u"},
+	{"ww", "%V"},
+	{"xx", "%z"},
+	{"XX", "%z"},
+	{"Z", "%z"},
+	{"XXX", "Z"}, // the time is always in UTC
+	{"X", "Z"},
+	{"z", "%Z"},
+	{"VV", "%Z"},
+}
+
+// strftimeOf writes a pattern of Java's as strftime directives. The error names
+// the letters that strftime has nothing for.
+func strftimeOf(pattern string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(pattern); {
+		c := pattern[i]
+		switch {
+		case c == '\'':
+			quoted, n := literal(pattern[i:])
+			b.WriteString(strings.ReplaceAll(quoted, "%", "%%"))
+			i += n
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			run := pattern[i : i+runOf(pattern[i:])]
+			directive, ok := directiveOf(run)
+			if !ok {
+				return "", fmt.Errorf("strftime has nothing for %s", run)
+			}
+			b.WriteString(directive)
+			i += len(run)
+		case strings.IndexByte("[]{}#", c) >= 0:
+			return "", fmt.Errorf("strftime has nothing for %c", c)
+		case c == '%':
+			b.WriteString("%%")
+			i++
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return b.String(), nil
+}
+
+// runOf is how often a pattern's first letter stands in a row.
+func runOf(s string) int {
+	n := 1
+	for n < len(s) && s[n] == s[0] {
+		n++
+	}
+	return n
+}
+
+func directiveOf(run string) (string, bool) {
+	for _, f := range fields {
+		if f.java == run {
+			return f.strftime, true
+		}
+	}
+	return "", false
+}
+
+// literal is a text between quotes, of which two stand for one, and its length
+// in the pattern.
+func literal(s string) (text string, length int) {
+	if strings.HasPrefix(s, "''") {
+		return "'", 2
+	}
+	var b strings.Builder
+	i := 1
+	for ; i < len(s); i++ {
+		if s[i] != '\'' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+1 < len(s) && s[i+1] == '\'' {
+			b.WriteByte('\'')
+			i++
+			continue
+		}
+		return b.String(), i + 1
+	}
+	return b.String(), i
+}

@@ -1,0 +1,312 @@
+package opensearch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+)
+
+// Convert writes an agent of OpenSearch's ML Commons as a spec: the body by
+// which it was registered, or what the cluster gives back for its id. Connectors
+// are the bodies of connectors, or of models with a connector in them: the first
+// that leads to a model is the planner's, the second the executor's, and those of
+// protocol mcp_sse and mcp_streamable_http are tool servers. An Input whose Agent
+// is set is the conversational agent that executor_agent_id names; what it says
+// becomes the executor. All may also stand in the agent's own file, as in a
+// console's history, in what a search for agents answers, or in a template of the
+// flow framework.
+//
+// The error says what kind of file it is not. An agent of a kind without a plan,
+// flow or conversational_flow, is one, too.
+func Convert(agent convert.Input, more ...convert.Input) (convert.Result, error) {
+	m := &importer{as: agent.As, from: agent.Name, ids: map[*tree.Value]string{}}
+	for i, in := range append([]convert.Input{agent}, more...) {
+		if err := m.read(in, i == 0); err != nil {
+			return convert.Result{}, err
+		}
+	}
+	if m.agent == nil {
+		return convert.Result{}, fmt.Errorf("%s: there is no agent in it: an agent has a type, such as plan_execute_and_reflect, and an llm; "+
+			"give the body of POST /_plugins/_ml/agents/_register, or what GET /_plugins/_ml/agents/ID answers", agent.Name)
+	}
+	if err := m.fits(); err != nil {
+		return convert.Result{}, err
+	}
+	m.convert()
+	spec, err := m.document()
+	if err != nil {
+		return convert.Result{}, fmt.Errorf("%s: %w", agent.Name, err)
+	}
+	files := append([]convert.File{{Path: "spec.yaml", Text: spec}}, m.files...)
+	return convert.Result{Name: m.name(), Files: files, Notes: m.inOrder(append([]string{agent.Name}, names(more)...))}, nil
+}
+
+func names(all []convert.Input) (out []string) {
+	for _, in := range all {
+		out = append(out, in.Name)
+	}
+	return out
+}
+
+// importer is one import.
+type importer struct {
+	tree.Log
+	as, from      string
+	agent         *tree.Value
+	executorAgent *tree.Value // the agent that plays the executor; nil = none was given
+	ids           map[*tree.Value]string
+	others        []*tree.Value // further agents, and bodies of nothing known
+	connectors    []*connector
+
+	iface      string // _llm_interface
+	injected   bool   // prompts hold the time
+	format     string // in which they do
+	meta       tree.Map
+	parameters tree.Map
+	llms       tree.Map
+	tools      tree.Map
+	planner    tree.Map
+	executor   tree.Map
+	reflector  tree.Map
+	limits     tree.Map
+	memory     tree.Map
+	files      []convert.File
+}
+
+// read sorts the bodies of a file by what they are.
+func (m *importer) read(in convert.Input, first bool) error {
+	bodies, notes, err := tree.ReadJSON(in)
+	if err != nil {
+		return err
+	}
+	m.Notes = append(m.Notes, notes...)
+	for _, body := range bodies {
+		for _, found := range m.hits(body) {
+			if err := m.sort(in, found, first); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *importer) sort(in convert.Input, found *tree.Value, first bool) error {
+	switch c := found.Get("connector").Decode(); {
+	case found.Kind != tree.Object:
+		return fmt.Errorf("%s: a JSON object is expected, the body of a request", in.Name)
+	case in.Agent != "" && !isAgent(found):
+		return fmt.Errorf("%s: there is no agent in it: give the body by which the executor's agent was registered, or what GET /_plugins/_ml/agents/ID answers", in.Name)
+	case in.Agent != "":
+		if in.Agent != "*" || m.ids[found] == "" {
+			m.ids[found] = in.Agent
+		}
+		m.others = append(m.others, found)
+	case c != nil && c.Kind == tree.Object:
+		m.connectors = append(m.connectors, &connector{root: found, body: c})
+	case found.Get("actions") != nil || found.Get("protocol") != nil:
+		m.connectors = append(m.connectors, &connector{root: found, body: found})
+	case first && isAgent(found) && (m.agent == nil || rank(found) > rank(m.agent)):
+		if m.agent != nil {
+			m.others = append(m.others, m.agent)
+		}
+		m.agent = found
+	case !first && !isAgent(found):
+		return fmt.Errorf("%s: there is no connector in it: a connector has a protocol and actions or a url; "+
+			"give the body of POST /_plugins/_ml/connectors/_create, or of a model's registration with a connector in it", in.Name)
+	default:
+		m.others = append(m.others, found)
+	}
+	return nil
+}
+
+// rank is how much an agent is one to import: of several in a file the one that
+// makes plans is, since the others can only be called, and none without a model.
+func rank(it *tree.Value) int {
+	switch kind := strings.ToLower(it.Get("type").Peek()); {
+	case kind == planned:
+		return 2
+	case isChat(kind):
+		return 1
+	}
+	return 0
+}
+
+// hits are the bodies in what a search for them answers, or in a template, with
+// their ids; a body that is none is itself.
+func (m *importer) hits(body *tree.Value) (out []*tree.Value) {
+	if all := m.provisioned(body); all != nil {
+		return all
+	}
+	all := []*tree.Value{body}
+	if hits := body.Get("hits", "hits"); hits != nil && len(hits.Items) > 0 {
+		all = hits.Items
+	}
+	for _, hit := range all {
+		if source := hit.Get("_source"); source != nil && source.Kind == tree.Object {
+			m.ids[source] = hit.Get("_id").Peek()
+			hit = source
+		}
+		out = append(out, hit)
+	}
+	return out
+}
+
+func isAgent(it *tree.Value) bool {
+	kind := strings.ToLower(it.Get("type").Peek())
+	return kind == planned || isChat(kind) || it.Get("type") != nil && (it.Get("llm") != nil || it.Get("model") != nil || it.Get("tools") != nil || it.Get("parameters") != nil)
+}
+
+const (
+	planned = "plan_execute_and_reflect"
+	chat    = "conversational"
+	chat2   = "conversational_v2" // its second form, with a model in it
+	chatUI  = "ag_ui"             // a conversational agent that a page talks to
+)
+
+func isChat(kind string) bool { return kind == chat || kind == chat2 || kind == chatUI }
+
+// fits refuses kinds of agents that no spec of ours stands for.
+func (m *importer) fits() error {
+	switch kind := strings.ToLower(m.agent.Get("type").Peek()); kind {
+	case planned, chat:
+		return nil
+	case chat2:
+		m.NoteAt(m.from, "type", convert.Changed, "the second form of a conversational agent: it is imported as one; a question is text here, files go along by pexctl run --file")
+		return nil
+	case chatUI:
+		m.NoteAt(m.from, "type", convert.Changed, "a conversational agent for web pages: it is imported as one; pexctl run --events writes events as JSON lines, not as AG-UI events")
+		return nil
+	case "flow", "conversational_flow":
+		return fmt.Errorf("%s: a %s agent has no plan: it runs its tools one after another; "+
+			"write it as a graph of nodes of type tool (pexctl list node), or import its conversational agent", m.from, kind)
+	default:
+		return fmt.Errorf("%s: the agent's type is %q; %s and %s can be imported", m.from, tree.Clip(kind), planned, chat)
+	}
+}
+
+// convert fills the sections in an order in which each finds what it needs.
+func (m *importer) convert() {
+	params := m.agent.Get("parameters").Decode()
+	for _, it := range []*tree.Value{params.Get("_llm_interface"), m.agent.Get("model", "model_provider")} {
+		if m.iface == "" {
+			m.iface = it.Peek()
+		}
+	}
+	m.cast()
+	m.hideSecrets()
+	m.apart()
+	m.about()
+	m.models()
+	m.acting(func() {
+		m.toolSection()
+		m.mcp()
+	})
+	m.memorySection()
+	m.options()
+	m.prompts()
+	m.compaction()
+	m.own()
+	m.precedence()
+	m.leftovers()
+}
+
+// precedence tells what is different without standing anywhere.
+func (m *importer) precedence() {
+	if params := m.agent.Get("parameters"); params != nil && m.plans() && len(params.Items) > 0 {
+		m.NoteAt(m.from, "parameters", convert.Changed, "there, what is registered beats what a request says; here a flag beats a run's input, and both beat the spec (pexctl vet --explain shows it)")
+	}
+}
+
+// plans says whether the agent makes plans by itself.
+func (m *importer) plans() bool { return strings.EqualFold(m.agent.Get("type").Peek(), planned) }
+
+func (m *importer) leftovers() {
+	m.agent.Get("type").Use()
+	m.NoteUnused(m.agent, "nothing in a spec stands for it, and nothing that is known of OpenSearch's agents reads it")
+	for _, c := range m.connectors {
+		if !c.used {
+			m.Note(c.root, convert.Dropped, "no llm and no tool of the agent is left that this connector could be for")
+		}
+	}
+	for _, it := range m.others {
+		if it == m.executorAgent {
+			continue
+		}
+		if isAgent(it) {
+			m.Note(it, convert.Todo, "is another agent, which this one does not call as its executor: import it by itself; a tool of type agent may then name its file")
+			continue
+		}
+		m.Note(it, convert.Dropped, "is neither an agent nor a connector")
+	}
+}
+
+// inOrder sorts the notes by the order of the files, and drops what is said
+// twice.
+func (m *importer) inOrder(files []string) []convert.Note {
+	slices.SortStableFunc(m.Notes, func(a, b convert.Note) int { return slices.Index(files, a.File) - slices.Index(files, b.File) })
+	var out []convert.Note
+	for _, n := range m.Notes {
+		if n.Path == "" {
+			n.Path = "."
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// name is what the agent is called; "" = nobody says.
+func (m *importer) name() string {
+	return strings.TrimSpace(tree.OneLine(cmp.Or(m.as, m.agent.Get("name").UseText())))
+}
+
+// about takes over what the agent is called, and what it is for.
+func (m *importer) about() {
+	m.meta.Put("name", cmp.Or(m.name(), "imported"))
+	m.meta.Put("description", m.agent.Get("description").UseText())
+	var labels tree.Map
+	labels.Put("app_type", m.agent.Get("app_type").UseText())
+	m.meta.Put("labels", labels)
+}
+
+// document writes the spec.
+func (m *importer) document() ([]byte, error) {
+	out := tree.Map{{Key: "apiVersion", Value: "pex/v1"}, {Key: "kind", Value: "Agent"}, {Key: "metadata", Value: m.meta}}
+	m.sections(&out)
+	head := "Imported from " + path.Base(m.from) + ", a " + strings.ToLower(m.agent.Get("type").Peek()) + " agent of OpenSearch.\n" +
+		"The import listed what is different here; docs/migrating-opensearch.md tells more."
+	b, err := tree.WriteYAML(head, out)
+	if err != nil {
+		return nil, errors.New("the spec cannot be written as YAML: " + err.Error())
+	}
+	return b, nil
+}
+
+func (m *importer) sections(out *tree.Map) {
+	out.Put("parameters", m.parameters)
+	if m.injected {
+		out.Put("inject_datetime", true)
+		out.Put("datetime_format", m.format)
+	}
+	for _, s := range []struct {
+		key   string
+		value tree.Map
+	}{
+		{"llms", m.llms},
+		{"tools", m.tools},
+		{"planner", m.planner},
+		{"executor", m.executor},
+		{"reflector", m.reflector},
+		{"limits", m.limits},
+		{"memory", m.memory},
+	} {
+		out.Put(s.key, s.value)
+	}
+}

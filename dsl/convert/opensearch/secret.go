@@ -1,0 +1,112 @@
+package opensearch
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/dsl/convert/internal/tree"
+	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/engine/text"
+)
+
+// hideSecrets takes keys and passwords out of the bodies before anything is made
+// of them. Where a connector sends one a variable of the environment takes its
+// place; from what is said to a model it is removed.
+func (m *importer) hideSecrets() {
+	for _, c := range m.connectors {
+		c.hide(&m.Log, c.root, "")
+	}
+	m.unsay(m.agent)
+	if m.executorAgent != nil {
+		m.unsay(m.executorAgent)
+	}
+}
+
+// unsay removes keys of known forms from the texts of an agent, but for what its
+// tools are set to: that is sent, not said.
+func (m *importer) unsay(it *tree.Value) {
+	for i, sub := range it.Items {
+		if it.Kind == tree.Object && strings.HasPrefix(it.Path, "tools[") && (it.Keys[i] == "parameters" || it.Keys[i] == "config") {
+			continue
+		}
+		m.unsay(sub)
+	}
+	if it.Kind == tree.Text && secret.Known(it.Text).Looks != "" {
+		it.Text = m.UseRedacted(it)
+	}
+}
+
+// hide does so with all texts of a connector; name is the key they stand under.
+// What credential holds is never read.
+func (c *connector) hide(l *tree.Log, it *tree.Value, name string) {
+	for i, sub := range it.Items {
+		key := name
+		if it.Kind == tree.Object {
+			key = it.Keys[i]
+		}
+		if key != "credential" {
+			c.hide(l, sub, key)
+		}
+	}
+	if it.Kind != tree.Text {
+		return
+	}
+	if bare := tree.UserInfo().ReplaceAllString(it.Text, "$1"); bare != it.Text {
+		it.Text = bare
+		l.Note(it, convert.Todo, "the user and the password in the address were not taken over: a header can send them, Authorization: Basic ${env.NAME}")
+	}
+	if s := c.hidden(it.Text, name); s != it.Text {
+		it.Text = s
+		l.Note(it, convert.Todo, "what looks like a secret was not taken over: set the variable that stands in its place, where the spec has it: %s", strings.Join(variables(s), ", "))
+	}
+}
+
+var (
+	inQuery  = text.Regexp(`([?&])([^=&#\s"]+)=([^&#\s"]+)`)
+	inMember = text.Regexp(`(")([A-Za-z0-9_.-]+)"\s*:\s*"([^"\\]+)"`)
+	envName  = text.Regexp(`\$\{env\.[^}]+\}`)
+)
+
+func variables(s string) []string { return envName().FindAllString(s, -1) }
+
+// hidden is a text with variables where keys and passwords are: in a query, in
+// JSON, as a whole under a name that tells, or of a known form.
+func (c *connector) hidden(s, name string) string {
+	for _, at := range []*regexp.Regexp{inQuery(), inMember()} {
+		s = at.ReplaceAllStringFunc(s, func(pair string) string {
+			m := at.FindStringSubmatch(pair)
+			if !secretive(m[2], m[3]) {
+				return pair
+			}
+			i := strings.LastIndex(pair, m[3])
+			return pair[:i] + c.instead(m[2]) + pair[i+len(m[3]):]
+		})
+	}
+	begin := tree.AuthScheme().FindString(s)
+	if value := s[len(begin):]; secretive(name, value) || begin != "" && secret.InLiteral(s, "").Looks != "" {
+		return begin + c.instead(name)
+	}
+	for range 100 {
+		seen := secret.Known(s)
+		if seen.Looks == "" {
+			break
+		}
+		s = strings.Replace(s, seen.Text, c.instead(name), 1)
+	}
+	return s
+}
+
+// instead is the variable that takes the place of a secret of this connector, of
+// which others may have one under the same name.
+func (c *connector) instead(name string) string {
+	return "${env." + c.variable(c.body.Get("name").Peek()+"_"+name) + "}"
+}
+
+// secretive says that a value is one to hide, by the name it stands under. What
+// is filled in later, and numbers, are none, nor is how somebody is known.
+func secretive(name, value string) bool {
+	kind := strings.HasSuffix(name, "_type") || strings.HasSuffix(name, "_mode")
+	return value != "" && !kind && secret.Name(name) && tree.KindOfWord(value) == tree.Unknown && !unfilled(value) &&
+		!strings.HasPrefix(value, "$.") && !strings.Contains(value, "${") && !strings.ContainsAny(value, " \n{[")
+}
