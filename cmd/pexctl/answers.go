@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // take checks the answers against the questions that are open.
@@ -21,7 +22,7 @@ func (s *session) take(p *past, res *engine.Result, given []reply) error {
 	for _, g := range given {
 		i := slices.IndexFunc(res.Interrupts, func(q engine.Question) bool { return q.Path == g.path })
 		if i < 0 {
-			return usage("%s; %s", decided(p.records, g.path), openQuestions(res))
+			return failure.Usagef("%s; %s", decided(p.records, g.path), openQuestions(res))
 		}
 		if err := s.answer(res.Interrupts[i], g); err != nil {
 			return err
@@ -29,7 +30,7 @@ func (s *session) take(p *past, res *engine.Result, given []reply) error {
 	}
 	for _, q := range res.Interrupts {
 		if q.Kind == engine.AskReview && s.options.Resolve[q.Path] == "" {
-			return usage("%s is in doubt too: %s (or %s)", q.Path, answering(q, ways(q)[0]), strings.Join(ways(q)[1:], ", "))
+			return failure.Usagef("%s is in doubt too: %s (or %s)", q.Path, answering(q, ways(q)[0]), strings.Join(ways(q)[1:], ", "))
 		}
 	}
 	return nil
@@ -39,14 +40,14 @@ func (s *session) answer(q engine.Question, g reply) error {
 	if q.Kind == engine.AskReview {
 		body, done := strings.CutPrefix(g.value, "done:")
 		if g.value != "redo" && g.value != "skip" && (!done || !json.Valid([]byte(body))) {
-			return usage("--answer %s: %q decides nothing about a write in doubt: use done:JSON (what it gave), redo or skip", g.path, g.value)
+			return failure.Usagef("--answer %s: %q decides nothing about a write in doubt: use done:JSON (what it gave), redo or skip", g.path, g.value)
 		}
 		s.options.Resolve[g.path] = g.value
 		return nil
 	}
 	d := engine.ParseDecision(g.value)
 	if wrong := unclear(q.Kind, g.value, d); wrong != "" {
-		return usage("--answer %s: %s; use %s", g.path, wrong, strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(choices(q.Kind)), ">")))
+		return failure.Usagef("--answer %s: %s; use %s", g.path, wrong, strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(choices(q.Kind)), ">")))
 	}
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -88,9 +89,9 @@ func (s *session) givenAnswers(p *past, res *engine.Result) ([]reply, error) {
 		g := replyOf(arg, res.Interrupts)
 		switch {
 		case ended(p.records) && g.path == "":
-			return nil, usage("run %s has ended (%s): no question is open", res.RunID, res.StopReason.Code)
+			return nil, failure.Usagef("run %s has ended (%s): no question is open", res.RunID, res.StopReason.Code)
 		case ended(p.records):
-			return nil, usage("run %s has ended (%s): %s", res.RunID, res.StopReason.Code, decided(p.records, g.path))
+			return nil, failure.Usagef("run %s has ended (%s): %s", res.RunID, res.StopReason.Code, decided(p.records, g.path))
 		case g.path != "":
 		case len(res.Interrupts) == 1:
 			g.path = res.Interrupts[0].Path
@@ -98,7 +99,7 @@ func (s *session) givenAnswers(p *past, res *engine.Result) ([]reply, error) {
 			return nil, s.whichQuestion(res, g.value)
 		}
 		if slices.ContainsFunc(out, func(o reply) bool { return o.path == g.path }) {
-			return nil, usage("--answer %s is given twice: a question takes one decision", g.path)
+			return nil, failure.Usagef("--answer %s is given twice: a question takes one decision", g.path)
 		}
 		out = append(out, g)
 	}
@@ -109,7 +110,7 @@ func (s *session) givenAnswers(p *past, res *engine.Result) ([]reply, error) {
 // the commands that do.
 func (s *session) whichQuestion(res *engine.Result, value string) error {
 	if len(res.Interrupts) == 0 {
-		return usage("--answer %s: run %s asks nothing", value, res.RunID)
+		return failure.Usagef("--answer %s: run %s asks nothing", value, res.RunID)
 	}
 	lines := []string{fmt.Sprintf("--answer %s: %d questions are open, say which is meant:", value, len(res.Interrupts))}
 	for _, q := range res.Interrupts {
@@ -119,7 +120,7 @@ func (s *session) whichQuestion(res *engine.Result, value string) error {
 		}
 		lines = append(lines, fmt.Sprintf("  %s %s   # %s", toTry(s.c, "resume", res.RunID), answering(q, answer), tty.OneLine(tty.Safe(q.Question), 60)))
 	}
-	return usage("%s", strings.Join(lines, "\n"))
+	return failure.Usagef("%s", strings.Join(lines, "\n"))
 }
 
 // decided says what became of a question that is not open.

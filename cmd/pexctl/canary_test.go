@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
 // The secrets of nobody, by the variables that hold them. They are made of what
@@ -274,7 +276,7 @@ func (c *cage) answersWell(provider string) {
 	c.write("cases.jsonl", `{"id":"one","question":"Who are you"}`+"\n"+`{"id":"two","question":"Who else"}`+"\n")
 	c.write("suite.yaml", canarySuite)
 	exit, said := c.do("eval", "suite.yaml", "--id", "e", "-j", "1", "--json", "e.json", "--jsonl", "e.jsonl", "--csv", "e.csv", "--markdown", "e.md", "--junit", "e.xml", "--html", "e.html")
-	if exit == exitUsage || exit == exitOK {
+	if exit == ui.ExitUsage || exit == ui.ExitOK {
 		t.Errorf("eval: exit %d: %s", exit, said)
 	}
 	c.do("eval", "show", "e")

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 )
 
@@ -150,13 +151,13 @@ func TestExplainIsForReaders(t *testing.T) {
 		exit int
 		want []string
 	}{
-		{"a code", []string{"PEX012"}, exitOK, []string{"PEX012: a required key is missing\n\n", "\nWrong\n", "\nRight\n", "  apiVersion: pex/v1\n"}},
-		{"an example with a command", []string{"PEX018"}, exitOK, []string{"  $ pexctl vet spec.yaml --set limits.max_steps=5\n"}},
-		{"an example of several files", []string{"PEX001"}, exitOK, []string{"  prompts/plan.md\n"}},
-		{"in small letters", []string{"pex012"}, exitOK, []string{"PEX012"}},
-		{"the number alone", []string{"12"}, exitOK, []string{"PEX012"}},
-		{"a code that is not", []string{"PEX912"}, exitUsage, []string{"did you mean PEX012"}},
-		{"no code at all", []string{"banana"}, exitUsage, []string{"there is no diagnostic", "pexctl explain lists them"}},
+		{"a code", []string{"PEX012"}, ui.ExitOK, []string{"PEX012: a required key is missing\n\n", "\nWrong\n", "\nRight\n", "  apiVersion: pex/v1\n"}},
+		{"an example with a command", []string{"PEX018"}, ui.ExitOK, []string{"  $ pexctl vet spec.yaml --set limits.max_steps=5\n"}},
+		{"an example of several files", []string{"PEX001"}, ui.ExitOK, []string{"  prompts/plan.md\n"}},
+		{"in small letters", []string{"pex012"}, ui.ExitOK, []string{"PEX012"}},
+		{"the number alone", []string{"12"}, ui.ExitOK, []string{"PEX012"}},
+		{"a code that is not", []string{"PEX912"}, ui.ExitUsage, []string{"did you mean PEX012"}},
+		{"no code at all", []string{"banana"}, ui.ExitUsage, []string{"there is no diagnostic", "pexctl explain lists them"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,7 +172,7 @@ func TestExplainIsForReaders(t *testing.T) {
 			}
 		})
 	}
-	if code := run([]string{"explain", "PEX012", "-o", "json"}, streams{strings.NewReader(""), io.Discard, io.Discard}); code != exitOK {
+	if code := run([]string{"explain", "PEX012", "-o", "json"}, streams{strings.NewReader(""), io.Discard, io.Discard}); code != ui.ExitOK {
 		t.Errorf("as JSON: exit %d", code)
 	}
 }

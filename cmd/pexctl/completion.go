@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // completing is the first argument by which the scripts ask pexctl itself what
@@ -39,21 +42,21 @@ complete -c pexctl -n 'count (__pexctl_complete) >/dev/null' -f -a "(__pexctl_co
 `,
 }
 
-func completionCommand() *cli.Command {
+func completionCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "print a shell's completion script", ArgsUsage: "bash|zsh|fish",
-		Description: examples("source <(pexctl completion bash)", "source <(pexctl completion zsh)", "pexctl completion fish > ~/.config/fish/completions/pexctl.fish"),
-		Action: func(c *cli.Context) error {
-			script, ok := completions[c.Args().First()]
+		Description: ui.Examples("source <(pexctl completion bash)", "source <(pexctl completion zsh)", "pexctl completion fish > ~/.config/fish/completions/pexctl.fish"),
+		Action: env.Action(func(c *ui.Call) error {
+			script, ok := completions[c.Arg(0)]
 			if !ok {
-				return usage("which shell? pexctl completion bash, zsh or fish")
+				return failure.Usagef("which shell? pexctl completion bash, zsh or fish")
 			}
-			if err := atMost(c, 1); err != nil {
+			if err := ui.AtMostArgs(c, 1); err != nil {
 				return err
 			}
-			_, err := fmt.Fprint(exact(c.App.Writer), script)
+			_, err := fmt.Fprint(ui.Verbatim(c.Stdout), script)
 			return err
-		},
+		}),
 	}
 }
 
@@ -78,39 +81,39 @@ func candidates(app *cli.App, before []string, cur string) []string {
 	if len(before) > 0 && before[0] == "help" { // which takes the words of a command
 		before = before[1:]
 	}
-	cmd, err := find(app, before)
+	cmd, err := ui.Find(app, before)
 	switch {
 	case err != nil:
 		return nil
 	case cmd.Command == nil:
-		return names(app.Commands)
+		return ui.Names(app.Commands)
 	}
-	flags, args, err := sorted(cmd.Command, cmd.rest)
+	flags, args, err := ui.SortFlags(cmd.Command, cmd.Rest)
 	switch {
-	case err != nil && len(cmd.rest) > 0: // the last word wants a value
-		last := cmd.rest[len(cmd.rest)-1]
-		if f := flagOf(cmd.Command, strings.TrimLeft(last, "-")); f != nil {
-			return valuesOf(f, cmd.rest[:len(cmd.rest)-1])
+	case err != nil && len(cmd.Rest) > 0: // the last word wants a value
+		last := cmd.Rest[len(cmd.Rest)-1]
+		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(last, "-")); f != nil {
+			return valuesOf(f, cmd.Rest[:len(cmd.Rest)-1])
 		}
 		return nil
 	case strings.HasPrefix(cur, "-"):
 		return flagWords(cmd, cur)
-	case isGroup(cmd.Command):
-		return names(cmd.Subcommands)
+	case ui.IsGroup(cmd.Command):
+		return ui.Names(cmd.Subcommands)
 	}
 	out := arguments(cmd.HelpName, args)
 	if len(args) == 0 && len(flags) == 0 { // as of eval, which takes arguments besides
-		out = append(out, names(cmd.Subcommands)...)
+		out = append(out, ui.Names(cmd.Subcommands)...)
 	}
 	return out
 }
 
 // flagWords are the flags of a command, or where cur is a flag and the = behind
 // it, that with each of the flag's values.
-func flagWords(cmd found, cur string) (out []string) {
+func flagWords(cmd ui.Found, cur string) (out []string) {
 	if name, _, valued := strings.Cut(cur, "="); valued {
-		if f := flagOf(cmd.Command, strings.TrimLeft(name, "-")); f != nil {
-			for _, value := range valuesOf(f, cmd.rest) {
+		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(name, "-")); f != nil {
+			for _, value := range valuesOf(f, cmd.Rest) {
 				out = append(out, name+"="+value)
 			}
 		}

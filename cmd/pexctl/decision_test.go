@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -87,12 +88,12 @@ func raced(t *testing.T, home, ledger string) string {
 	}
 	both.Wait()
 	winner, loser := "approve", "deny"
-	if codes[winner] != exitOK {
+	if codes[winner] != ui.ExitOK {
 		winner, loser = loser, winner
 	}
 	// The loser finds the run held, or the question answered.
-	refused := map[int]string{exitInfra: "held by pid", exitUsage: "takes one decision"}[codes[loser]]
-	if codes[winner] != exitOK || refused == "" || !strings.Contains(said[loser], refused) {
+	refused := map[int]string{ui.ExitInfra: "held by pid", ui.ExitUsage: "takes one decision"}[codes[loser]]
+	if codes[winner] != ui.ExitOK || refused == "" || !strings.Contains(said[loser], refused) {
 		t.Fatalf("exit codes %v: %q", codes, said)
 	}
 	sent, err := os.ReadFile(ledger)

@@ -14,8 +14,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 func detachFlag() cli.Flag {
@@ -42,15 +44,15 @@ type detached struct {
 func (s *session) detach() error {
 	c := s.c
 	if c.String("events") == "-" {
-		return usage("--events - has no stdout to go to with --detach: --events FILE keeps them")
+		return failure.Usagef("--events - has no stdout to go to with --detach: --events FILE keeps them")
 	}
-	if c.String("messages") == fromStdin || c.String("params") == fromStdin {
-		return usage("--detach: a run in the background has no stdin; write what comes from there into a file, and name that in place of -")
+	if c.String("messages") == ui.FromStdin || c.String("params") == ui.FromStdin {
+		return failure.Usagef("--detach: a run in the background has no stdin; write what comes from there into a file, and name that in place of -")
 	}
 	ignored(s.dir)
 	home, err := journal.OpenHome(s.dir, journal.Exit)
 	if err != nil {
-		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
+		return failure.Infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
 	}
 	run := s.input.RunID
 	if err := free(home, run); err != nil {
@@ -79,15 +81,15 @@ func free(home *journal.Home, run string) error {
 func (d *detached) tell(s *session) (err error) {
 	c := s.c
 	if s.json {
-		err = printJSON(c, d)
+		err = ui.PrintJSON(c, d)
 	} else {
-		_, err = fmt.Fprintln(c.App.Writer, d.Run)
+		_, err = fmt.Fprintln(c.Stdout, d.Run)
 	}
 	if err != nil || c.Bool("quiet") {
 		return err
 	}
 	run := d.Run + homeArgument(c, s.dir)
-	_, err = fmt.Fprintf(c.App.ErrWriter, `runs in the background as pid %d, log %s
+	_, err = fmt.Fprintf(c.Stderr, `runs in the background as pid %d, log %s
 watch:  pexctl runs show --follow %s
 cancel: pexctl runs cancel %[3]s
 resume: pexctl resume %[3]s   # when it waits or was suspended (kill %[1]d)
@@ -97,24 +99,24 @@ resume: pexctl resume %[3]s   # when it waits or was suspended (kill %[1]d)
 
 // start starts the process and waits for the run's first record. A process that
 // ends before has failed: its log is printed, and its exit code is ours.
-func (d *detached) start(c *cli.Context, home *journal.Home) error {
+func (d *detached) start(c *ui.Call, home *journal.Home) error {
 	self, err := os.Executable()
 	if err != nil {
-		return infra(fmt.Errorf("run in the background: %w", err))
+		return failure.Infra(fmt.Errorf("run in the background: %w", err))
 	}
 	if err := os.MkdirAll(filepath.Dir(d.Log), 0o700); err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	log, err := regular.OpenFile(d.Log, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	defer log.Close()
 	cmd := exec.Command(self, again(c, d.Run)...)
 	cmd.Args[0] = c.App.Name
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := startAlone(cmd); err != nil {
-		return errors.Join(infra(fmt.Errorf("run in the background: %w", err)), home.Remove(d.Run))
+		return errors.Join(failure.Infra(fmt.Errorf("run in the background: %w", err)), home.Remove(d.Run))
 	}
 	d.PID = cmd.Process.Pid
 	over := make(chan struct{})
@@ -146,24 +148,24 @@ func (d *detached) begins(home *journal.Home, over <-chan struct{}) bool {
 }
 
 // failed prints what a process wrote that began no run, and leaves nothing of it.
-func (d *detached) failed(c *cli.Context, home *journal.Home, log *os.File, code int) error {
+func (d *detached) failed(c *ui.Call, home *journal.Home, log *os.File, code int) error {
 	text, err := io.ReadAll(io.NewSectionReader(log, 0, math.MaxInt64)) // its name may be gone
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
-	fmt.Fprint(c.App.ErrWriter, fitFor(c.App.ErrWriter, string(text)))
+	fmt.Fprint(c.Stderr, ui.Safe(c.Stderr, string(text)))
 	if err := home.Remove(d.Run); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return infra(fmt.Errorf("remove the folder of run %s: %w", d.Run, err))
+		return failure.Infra(fmt.Errorf("remove the folder of run %s: %w", d.Run, err))
 	}
-	if code <= exitOK {
-		return infra(fmt.Errorf("run %s ended before it began", d.Run))
+	if code <= ui.ExitOK {
+		return failure.Infra(fmt.Errorf("run %s ended before it began", d.Run))
 	}
-	return &exitError{code, nil}
+	return ui.Exit(code, nil)
 }
 
 // again is the arguments of the same command under a fixed run id, in the
 // foreground. What it prints is for people to read in its log.
-func again(c *cli.Context, run string) []string {
+func again(c *ui.Call, run string) []string {
 	args := []string{c.Command.Name}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
@@ -181,5 +183,5 @@ func again(c *cli.Context, run string) []string {
 			args = append(args, "--"+name, fmt.Sprint(c.Value(name)))
 		}
 	}
-	return append(append(args, "--run-id", run, "--"), c.Args().Slice()...)
+	return append(append(args, "--run-id", run, "--"), c.Args...)
 }

@@ -9,15 +9,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func docsCommand() *cli.Command {
+func docsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "docs", Usage: "write the reference pages", ArgsUsage: "DIR [SPEC...]", Hidden: true,
-		Description: examples("pexctl docs docs/reference specs/*/"),
-		Action:      docs,
+		Description: ui.Examples("pexctl docs docs/reference specs/*/"),
+		Action:      env.Action(docs),
 	}
 }
 
@@ -30,9 +32,9 @@ type page struct {
 
 // docs writes the reference: all of it is made of what the program itself
 // goes by, so that it cannot say otherwise.
-func docs(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return usage("no folder given: pexctl docs DIR [SPEC...]")
+func docs(c *ui.Call) error {
+	if len(c.Args) == 0 {
+		return failure.Usagef("no folder given: pexctl docs DIR [SPEC...]")
 	}
 	pages, err := reference(c)
 	if err != nil {
@@ -40,18 +42,18 @@ func docs(c *cli.Context) error {
 	}
 	pages = append(pages, index(pages))
 	for _, p := range pages {
-		path := filepath.Join(c.Args().First(), filepath.FromSlash(p.name))
+		path := filepath.Join(c.Arg(0), filepath.FromSlash(p.name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return infra(err)
+			return failure.Infra(err)
 		}
 		if err := os.WriteFile(path, p.text, 0o644); err != nil {
-			return infra(err)
+			return failure.Infra(err)
 		}
 	}
 	return nil
 }
 
-func reference(c *cli.Context) ([]page, error) {
+func reference(c *ui.Call) ([]page, error) {
 	language, components, err := languagePages()
 	if err != nil {
 		return nil, err
@@ -115,25 +117,25 @@ func indexOfCodes(b *bytes.Buffer) {
 
 func commandsPage(app *cli.App) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s# Commands\n\n```\n%s```\n", made, appHelp(app))
+	fmt.Fprintf(&b, "%s# Commands\n\n```\n%s```\n", made, ui.AppHelp(app))
 	commandParts(&b, app.Commands)
 	return b.Bytes()
 }
 
 // commandParts writes the help of commands, and of those below them.
 func commandParts(b *bytes.Buffer, commands []*cli.Command) {
-	for _, c := range visible(commands) {
-		fmt.Fprintf(b, "\n## pexctl %s\n\n```\n%s```\n", c.HelpName, commandHelp(c))
+	for _, c := range ui.Visible(commands) {
+		fmt.Fprintf(b, "\n## pexctl %s\n\n```\n%s```\n", c.HelpName, ui.CommandHelp(c))
 		commandParts(b, c.Subcommands)
 	}
 }
 
 // graphPages are the pictures of the specs.
-func graphPages(c *cli.Context) ([]page, error) {
+func graphPages(c *ui.Call) ([]page, error) {
 	var pages []page
-	for _, path := range c.Args().Tail() {
+	for _, path := range c.Args[min(1, len(c.Args)):] {
 		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Prices: dsl.KnownPrices()})
-		if err := show(c, found); err != nil {
+		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return nil, err
 		}
 		text := fmt.Sprintf("%s# The graph of %s\n\n```mermaid\n%s```\n", made, p.Name, p.Graph.Mermaid())

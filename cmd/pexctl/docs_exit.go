@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -14,15 +15,15 @@ var exitDocs = []struct {
 	code  int
 	about string
 }{
-	{exitOK, "Success."},
-	{exitNegative, "A negative result: a run failed or was cancelled, a test failed, a gate does not hold, a comparison found what it was asked to find."},
-	{exitUsage, "The command line, or a spec, is invalid: mend what the message names."},
-	{exitInfra, "A provider, a tool server, a store or a file: what was asked for is right, and could not be done. Try again."},
-	{exitLimited, "Stopped by a limit or a guard before its end, or (an evaluation) inconclusive."},
+	{ui.ExitOK, "Success."},
+	{ui.ExitNegative, "A negative result: a run failed or was cancelled, a test failed, a gate does not hold, a comparison found what it was asked to find."},
+	{ui.ExitUsage, "The command line, or a spec, is invalid: mend what the message names."},
+	{ui.ExitInfra, "A provider, a tool server, a store or a file: what was asked for is right, and could not be done. Try again."},
+	{ui.ExitLimited, "Stopped by a limit or a guard before its end, or (an evaluation) inconclusive."},
 	{exitWaiting, "A run waits for a person; the message says how to answer."},
-	{exitHungUp, "Suspended by SIGHUP, as when the terminal is closed; `pexctl resume` continues."},
-	{exitInterrupted, "Suspended by Ctrl-C; `pexctl resume` goes on."},
-	{exitTerminated, "Suspended by SIGTERM; `pexctl resume` goes on."},
+	{ui.ExitHungUp, "Suspended by SIGHUP, as when the terminal is closed; `pexctl resume` continues."},
+	{ui.ExitInterrupted, "Suspended by Ctrl-C; `pexctl resume` goes on."},
+	{ui.ExitTerminated, "Suspended by SIGTERM; `pexctl resume` goes on."},
 }
 
 // exitWaiting is what engine.StopReason.ExitCode gives for a run that waits.

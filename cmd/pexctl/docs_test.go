@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/engine"
@@ -93,7 +94,7 @@ func writeDocs(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	var stderr bytes.Buffer
-	if code := run(append([]string{"docs", dir}, specs...), streams{strings.NewReader(""), io.Discard, &stderr}); code != exitOK {
+	if code := run(append([]string{"docs", dir}, specs...), streams{strings.NewReader(""), io.Discard, &stderr}); code != ui.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
 	return dir

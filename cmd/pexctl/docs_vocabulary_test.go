@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
@@ -33,7 +34,7 @@ type vocabulary struct {
 
 func newVocabulary(t *testing.T) vocabulary {
 	t.Helper()
-	v := vocabulary{app: newApp(streams{strings.NewReader(""), io.Discard, io.Discard})}
+	v := vocabulary{app: newApp(newEnv(streams{strings.NewReader(""), io.Discard, io.Discard}))}
 	v.flags = map[string]bool{}
 	v.addFlags(v.app.Commands)
 	v.words, v.terms = map[string]bool{}, map[string]bool{}
@@ -198,7 +199,7 @@ func (v vocabulary) commandProblem(line string) string {
 	if len(name) == 0 || slices.Contains([]string{"--version", "--help", "help"}, name[0]) {
 		return ""
 	}
-	c, err := find(v.app, name)
+	c, err := ui.Find(v.app, name)
 	if err != nil {
 		return err.Error()
 	}
@@ -207,8 +208,8 @@ func (v vocabulary) commandProblem(line string) string {
 	}
 	for _, word := range words {
 		name, _, _ := strings.Cut(strings.Trim(word, "[]"), "=")
-		if name = strings.TrimLeft(name, "-"); strings.HasPrefix(word, "-") && name != "" && name != "help" && flagOf(c.Command, name) == nil {
-			return unknownFlag(c.Command, name).Error()
+		if name = strings.TrimLeft(name, "-"); strings.HasPrefix(word, "-") && name != "" && name != "help" && ui.FlagOf(c.Command, name) == nil {
+			return ui.UnknownFlag(c.Command, name).Error()
 		}
 	}
 	return ""

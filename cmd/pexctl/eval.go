@@ -2,12 +2,14 @@ package main
 
 import (
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-func evalCommand() *cli.Command {
+func evalCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "eval", Usage: "run a suite: many cases, graded, held against a baseline", ArgsUsage: "SUITE",
-		Description: examples(
+		Description: ui.Examples(
 			`pexctl eval specs/hello/suite.yaml`,
 			`pexctl eval suite.yaml --dry-run                      # how many trials, and what they may cost`,
 			`pexctl eval suite.yaml --baseline git:origin/main --markdown eval.md --junit eval.xml`,
@@ -16,9 +18,9 @@ func evalCommand() *cli.Command {
 			`pexctl eval suite.yaml --failing last --html eval.html  # again, only what did not pass`,
 		) + "\n\nSUITE is a file of kind: Suite, or the folder of a suite.yaml. Everything of it can be overridden:\n--set repeat=3, --set 'variants={live: {set: {planner.llm: live}}}'.\nExit codes: 0 passed; 1 a gate failed or worse than the baseline; 2 suite, dataset or flags invalid; 3 too\nmany errors to say; 4 inconclusive or out of budget; 129, 130 and 143 suspended: --resume goes on.",
 		Flags: append(append(append(suiteFlags(), pickFlags()...), weighFlags()...),
-			append(reportFlags(), trustFlag(), outputFlag(), homeFlag())...),
-		Action:      evalSuite,
-		Subcommands: []*cli.Command{evalLsCommand(), evalShowCommand(), evalScoreCommand(), evalDiffCommand(), evalBlessCommand(), evalRmCommand()},
+			append(reportFlags(), trustFlag(), ui.OutputFlag(), homeFlag())...),
+		Action:      env.Action(evalSuite),
+		Subcommands: []*cli.Command{evalLsCommand(env), evalShowCommand(env), evalScoreCommand(env), evalDiffCommand(env), evalBlessCommand(env), evalRmCommand(env)},
 	}
 }
 

@@ -13,12 +13,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/baseline"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // against is what an evaluation is held against.
@@ -35,7 +38,7 @@ func (s *suite) baselineFile() string {
 
 // baseline finds what the suite is held against: what the flag says, else what
 // the suite does; nil = nothing.
-func (s *suite) baseline(c *cli.Context, flag, home string) (*against, error) {
+func (s *suite) baseline(c *ui.Call, flag, home string) (*against, error) {
 	ref := cmp.Or(flag, s.Baseline.Ref)
 	if ref == "" {
 		return nil, nil
@@ -54,12 +57,12 @@ func (s *suite) baseline(c *cli.Context, flag, home string) (*against, error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag == "" && path == s.baselineFile():
-		s.unblessed("there is no " + shownPath(path) + " yet")
+		s.unblessed("there is no " + fspath.Shown(path) + " yet")
 		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage("baseline: there is no %s (pexctl eval bless %s writes a baseline)", shownPath(path), s.file)
+		return nil, failure.Usagef("baseline: there is no %s (pexctl eval bless %s writes a baseline)", fspath.Shown(path), s.file)
 	case err != nil:
-		return nil, usage("baseline: %w", err)
+		return nil, failure.Usagef("baseline: %w", err)
 	}
 	return readBaseline(ref, b)
 }
@@ -72,19 +75,19 @@ func (s *suite) unblessed(why string) {
 }
 
 // gitBaseline is the file as a commit has it: REF, or REF:PATH.
-func (s *suite) gitBaseline(c *cli.Context, ref, rest string) (*against, error) {
+func (s *suite) gitBaseline(c *ui.Call, ref, rest string) (*against, error) {
 	commit, path, named := strings.Cut(rest, ":")
 	file := s.baselineFile()
 	if named {
 		file = filepath.Join(s.Dir, filepath.FromSlash(path))
 	}
 	if commit == "" {
-		return nil, usage("baseline %s: write git:REF or git:REF:PATH, as in git:origin/main", ref)
+		return nil, failure.Usagef("baseline %s: write git:REF or git:REF:PATH, as in git:origin/main", ref)
 	}
 	b, err := gitFile(c.Context, commit, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		s.unblessed(fmt.Sprintf("%s has no %s yet", ref, shownPath(file)))
+		s.unblessed(fmt.Sprintf("%s has no %s yet", ref, fspath.Shown(file)))
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -94,8 +97,8 @@ func (s *suite) gitBaseline(c *cli.Context, ref, rest string) (*against, error) 
 
 // runBaseline is an evaluation of this home.
 func (s *suite) runBaseline(ref, id, home string) (*against, error) {
-	if id != "last" && (!evalID.MatchString(id) || !exists(filepath.Join(evalsDir(home), id))) {
-		return nil, usage("baseline %s: there is no such evaluation in %s (pexctl eval ls lists them)", ref, home)
+	if id != "last" && (!evalID.MatchString(id) || !fspath.Exists(filepath.Join(evalsDir(home), id))) {
+		return nil, failure.Usagef("baseline %s: there is no such evaluation in %s (pexctl eval ls lists them)", ref, home)
 	}
 	dir, err := s.earlier(home, id, "baseline run:")
 	if err != nil {
@@ -111,15 +114,15 @@ func (s *suite) runBaseline(ref, id, home string) (*against, error) {
 func readBaseline(ref string, b []byte) (*against, error) {
 	f, err := baseline.Read(bytes.NewReader(b))
 	if err != nil {
-		return nil, usage("baseline %s: %w", ref, err)
+		return nil, failure.Usagef("baseline %s: %w", ref, err)
 	}
 	return &against{f, ref}, nil
 }
 
-func evalBlessCommand() *cli.Command {
+func evalBlessCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "bless", Usage: "write an evaluation as the baseline that git keeps", ArgsUsage: "SUITE",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl eval bless suite.yaml                 # the latest evaluation, to NAME.baseline.json beside the suite",
 			"pexctl eval bless suite.yaml --id e-20260102-150405-1a2b3c4d",
 			"pexctl eval suite.yaml --baseline git:main   # from then on",
@@ -128,8 +131,8 @@ func evalBlessCommand() *cli.Command {
 			&cli.StringFlag{Name: "id", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
 			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: NAME.baseline.json beside the suite)"},
 			&cli.BoolFlag{Name: "force", Usage: "although it did not end, errors are among its trials, or a part of the cases ran"},
-			outputFlag(), homeFlag()),
-		Action: evalBless,
+			ui.OutputFlag(), homeFlag()),
+		Action: env.Action(evalBless),
 	}
 }
 
@@ -141,8 +144,8 @@ type blessed struct {
 	PassRate float64 `json:"pass_rate"`
 }
 
-func evalBless(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func evalBless(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -159,20 +162,20 @@ func evalBless(c *cli.Context) error {
 		return err
 	}
 	if why := notFit(r); why != "" && !c.Bool("force") {
-		return usage("evaluation %s makes no baseline: %s (--force blesses it all the same)", r.Manifest.ID, why)
+		return failure.Usagef("evaluation %s makes no baseline: %s (--force blesses it all the same)", r.Manifest.ID, why)
 	}
 	to := cmp.Or(c.String("to"), s.baselineFile())
-	if dir := filepath.Dir(to); !exists(dir) {
-		return usage("--to %s: there is no folder %s", to, dir)
+	if dir := filepath.Dir(to); !fspath.Exists(dir) {
+		return failure.Usagef("--to %s: there is no folder %s", to, dir)
 	}
-	if err := writeWhole(to, 0o644, func(w io.Writer) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
-		return usage("--to: %w", err)
+	if err := fspath.WriteFile(to, 0o644, func(w io.Writer) error { return baseline.Write(w, fold.Baseline(r)) }); err != nil {
+		return failure.Usagef("--to: %w", err)
 	}
-	b := blessed{r.Manifest.ID, shownPath(to), r.Cases.Len(), r.Stats.PassRate}
+	b := blessed{r.Manifest.ID, fspath.Shown(to), r.Cases.Len(), r.Stats.PassRate}
 	if wantJSON {
-		return printJSON(c, b)
+		return ui.PrintJSON(c, b)
 	}
-	note(c, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
+	ui.Logf(c, "%s: %s of %s, %s passed; commit it", b.File, text.Count(b.Cases, "case"), b.ID, fold.Percent(b.PassRate))
 	return nil
 }
 
@@ -198,18 +201,18 @@ func notFit(r *fold.Report) string {
 func refold(dir string, o fold.Options) (*fold.Report, trial.Rows, error) {
 	m, err := batch.ReadManifest(dir)
 	if err != nil {
-		return nil, nil, infra(err)
+		return nil, nil, failure.Infra(err)
 	}
 	rows, err := batch.OpenRows(dir)
 	if err != nil {
-		return nil, nil, infra(err)
+		return nil, nil, failure.Infra(err)
 	}
 	if o.Total == 0 {
 		o.Total = m.Trials
 	}
 	r, err := fold.Fold(rows, m, o)
 	if err != nil {
-		return nil, nil, infra(err)
+		return nil, nil, failure.Infra(err)
 	}
 	return r, rows, nil
 }

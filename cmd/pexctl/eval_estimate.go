@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // estimated is what an evaluation would be, for --dry-run.
@@ -60,7 +62,7 @@ func (e *evaluation) estimate() error {
 		est.Limits = map[string]float64{"max_cost": e.Limits.MaxCost}
 	}
 	if e.outputs.json {
-		return printJSON(e.c, est)
+		return ui.PrintJSON(e.c, est)
 	}
 	e.printEstimate(&est)
 	return nil
@@ -130,15 +132,15 @@ func (e *evaluation) least(i int) (tokens int, usd float64, err error) {
 	}
 	one, err := first(e.cases)
 	if err != nil {
-		return 0, 0, usage("%w", err)
+		return 0, 0, failure.Usagef("%w", err)
 	}
 	params, err := e.variants[i].Inputs(one)
 	if err != nil {
-		return 0, 0, usage("%w", err)
+		return 0, 0, failure.Usagef("%w", err)
 	}
 	host, err := e.variants[i].Host(params)
 	if err != nil {
-		return 0, 0, usage("%w", err)
+		return 0, 0, failure.Usagef("%w", err)
 	}
 	view := engine.ViewOf(p, engine.Input{Parameters: params}, &engine.Result{}, nil, e.c.App.Compiled)
 	if view.Tools, err = toolsTold(e.c, p, host); err != nil {
@@ -164,7 +166,7 @@ func first(cases dataset.Cases) (dataset.Case, error) {
 }
 
 func (e *evaluation) printEstimate(est *estimated) {
-	w := e.c.App.Writer
+	w := e.c.Stdout
 	fmt.Fprintf(w, "%s: %s x %s", est.Suite, text.Count(est.Cases, "case"), text.Count(est.Repeat, "trial"))
 	if len(est.Variants) > 1 {
 		fmt.Fprintf(w, " x %d variants", len(est.Variants))
@@ -186,7 +188,7 @@ func (e *evaluation) printEstimate(est *estimated) {
 		}
 		rows = append(rows, []string{name, fmt.Sprint(v.Trials), fmt.Sprintf("%.0f", v.Tokens), cost, v.By})
 	}
-	table(w, rows)
+	ui.Table(w, rows)
 	if est.Baseline != "" {
 		fmt.Fprintf(w, "held against %s\n", est.Baseline)
 	}

@@ -13,14 +13,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-func evalLsCommand() *cli.Command {
+func evalLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list evaluations, the latest first",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl eval ls",
 			"pexctl eval ls --suite support-questions",
 			"pexctl eval ls -o json | jq -r '.[0].id'",
@@ -28,9 +31,9 @@ func evalLsCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "suite", Usage: "only evaluations of the suite of this `NAME`"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "at most `N` (default: 20; 0 = all)"},
-			outputFlag(), homeFlag(),
+			ui.OutputFlag(), homeFlag(),
 		},
-		Action: evalLs,
+		Action: env.Action(evalLs),
 	}
 }
 
@@ -49,12 +52,12 @@ type evaluated struct {
 	Problem   string    `json:"problem,omitempty"` // why nothing else can be said
 }
 
-func evalLs(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func evalLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 0); err != nil {
+	if err := ui.AtMostArgs(c, 0); err != nil {
 		return err
 	}
 	home, err := homeHere(c)
@@ -75,14 +78,14 @@ func evalLs(c *cli.Context) error {
 		list = append(list, listedEvaluation(home, m))
 	}
 	if wantJSON {
-		return printJSON(c, list)
+		return ui.PrintJSON(c, list)
 	}
 	if len(list) == 0 {
 		hint := elsewhere(c, "evals")
 		if hint == "" {
 			hint = "pexctl eval suite.yaml starts one"
 		}
-		fmt.Fprintf(c.App.ErrWriter, "no evaluations%s in %s\n  hint: %s\n", prefixed(" of ", c.String("suite")), relative(home), hint)
+		fmt.Fprintf(c.Stderr, "no evaluations%s in %s\n  hint: %s\n", prefixed(" of ", c.String("suite")), fspath.Relative(home), hint)
 		return nil
 	}
 	printEvaluations(c, list, left)
@@ -95,7 +98,7 @@ func evalLs(c *cli.Context) error {
 func evaluations(home string) ([]fold.Manifest, error) {
 	entries, err := os.ReadDir(evalsDir(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	var out []fold.Manifest
 	for _, e := range entries {
@@ -124,7 +127,7 @@ func listedEvaluation(home string, m fold.Manifest) evaluated {
 	return e
 }
 
-func printEvaluations(c *cli.Context, list []evaluated, left int) {
+func printEvaluations(c *ui.Call, list []evaluated, left int) {
 	rows := [][]string{{"EVALUATION", "SUITE", "STARTED", "TRIALS", "PASSED", "ERRORS", "COST", ""}}
 	for _, e := range list {
 		about := e.Problem
@@ -136,11 +139,11 @@ func printEvaluations(c *cli.Context, list []evaluated, left int) {
 		}
 		rows = append(rows, []string{
 			e.ID, e.Suite, startedText(c, e.StartedAt), strconv.Itoa(e.Trials), fold.Percent(e.PassRate),
-			strconv.Itoa(e.Errors), costText(e.CostUSD), about,
+			strconv.Itoa(e.Errors), ui.Cost(e.CostUSD), about,
 		})
 	}
-	table(c.App.Writer, rows)
+	ui.Table(c.Stdout, rows)
 	if left > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "and %d more (--limit 0 lists all)\n", left)
+		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", left)
 	}
 }

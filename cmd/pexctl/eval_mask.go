@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/batch"
@@ -18,14 +19,14 @@ import (
 func (s *suite) secrets() []*secret.Values {
 	var all []*secret.Values
 	for i := range s.variants {
-		all = append(all, secretsOf(s.variants[i].Program, engine.Host{Env: environment}))
+		all = append(all, secretsOf(s.variants[i].Program, engine.Host{Env: ui.Getenv}))
 	}
 	values := map[string]string{}
 	for _, path := range s.Files {
 		text, _ := os.ReadFile(path) // it was read already
 		for _, m := range variableName.FindAllSubmatch(text, -1) {
 			name := string(m[1]) + string(m[2])
-			values[name] = environment(name)
+			values[name] = ui.Getenv(name)
 		}
 	}
 	return append(all, secret.New(values))
@@ -36,7 +37,7 @@ func (s *suite) earlierSecrets(dir string, m fold.Manifest) []*secret.Values {
 	all := s.secrets()
 	for _, v := range m.Variants {
 		source, _ := batch.ProgramSource(dir, v.Spec.Digest) // one that was scored has none any more
-		all = append(all, secretsOf(&engine.Program{Source: source}, engine.Host{Env: environment}))
+		all = append(all, secretsOf(&engine.Program{Source: source}, engine.Host{Env: ui.Getenv}))
 	}
 	return all
 }

@@ -11,8 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // reportFormats are the formats that have a flag of their own, in the order of
@@ -34,7 +37,7 @@ func reportFlags(formats ...string) []cli.Flag {
 
 // outputs is where reports go: stdout, files, and what CI reads.
 type outputs struct {
-	c      *cli.Context
+	c      *ui.Call
 	format string            // of stdout
 	json   bool              // it is json
 	files  map[string]string // path by format
@@ -42,8 +45,8 @@ type outputs struct {
 
 // openOutputs checks that every file can be written, before anything is run. On
 // stdout there is text or JSON, or one of more formats.
-func openOutputs(c *cli.Context, more ...string) (*outputs, error) {
-	format, err := formatOf(c, append([]string{"text", "json"}, more...)...)
+func openOutputs(c *ui.Call, more ...string) (*outputs, error) {
+	format, err := ui.Format(c, append([]string{"text", "json"}, more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +57,15 @@ func openOutputs(c *cli.Context, more ...string) (*outputs, error) {
 			continue
 		}
 		if path == "-" {
-			return nil, usage("--%s -: name a file; -o json writes JSON to stdout", format)
+			return nil, failure.Usagef("--%s -: name a file; -o json writes JSON to stdout", format)
 		}
 		for _, other := range reportFormats {
 			if earlier := o.files[other]; earlier != "" && filepath.Clean(earlier) == filepath.Clean(path) {
-				return nil, usage("--%s and --%s both write %s", other, format, path)
+				return nil, failure.Usagef("--%s and --%s both write %s", other, format, path)
 			}
 		}
 		if err := writable(path); err != nil {
-			return nil, usage("--%s %s: %w", format, path, err)
+			return nil, failure.Usagef("--%s %s: %w", format, path, err)
 		}
 		o.files[format] = path
 	}
@@ -72,7 +75,7 @@ func openOutputs(c *cli.Context, more ...string) (*outputs, error) {
 // writable says why no file can be put at a path, or nil.
 func writable(path string) error {
 	dir := filepath.Dir(path)
-	if !exists(dir) {
+	if !fspath.Exists(dir) {
 		return fmt.Errorf("there is no folder %s", dir)
 	}
 	if at, err := os.Stat(path); err == nil && at.IsDir() {
@@ -91,7 +94,7 @@ func (o *outputs) settings() report.Settings {
 	if err != nil {
 		here = ""
 	}
-	return report.Settings{Base: here, Columns: columnsOf(o.c.App.Writer), Color: inColor(o.c.App.Writer)}
+	return report.Settings{Base: here, Columns: ui.Columns(o.c.Stdout), Color: ui.UsesColor(o.c.Stdout)}
 }
 
 // eval writes the report of an evaluation wherever it is wanted.
@@ -125,7 +128,7 @@ func (o *outputs) write(write func(report.Format, io.Writer) error) error {
 	case "markdown":
 		set = fileSettings(set, format)
 	}
-	return errors.Join(failed, o.one(format, set, o.c.App.Writer, write))
+	return errors.Join(failed, o.one(format, set, o.c.Stdout, write))
 }
 
 func (o *outputs) toFiles(write func(report.Format, io.Writer) error) error {
@@ -133,14 +136,14 @@ func (o *outputs) toFiles(write func(report.Format, io.Writer) error) error {
 	for _, format := range reportFormats {
 		if path := o.files[format]; path != "" {
 			set := fileSettings(o.settings(), format)
-			err := writeWhole(path, 0o600, func(w io.Writer) error { return o.one(format, set, w, write) })
+			err := fspath.WriteFile(path, 0o600, func(w io.Writer) error { return o.one(format, set, w, write) })
 			if err != nil {
 				failed = append(failed, fmt.Errorf("--%s: %w", format, err))
 			}
 		}
 	}
 	if err := errors.Join(append(failed, o.actions(write))...); err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	return nil
 }
@@ -167,9 +170,9 @@ func (o *outputs) one(format string, set report.Settings, w io.Writer, write fun
 	}
 	switch format {
 	case "json", "junit", "csv", "html", "github":
-		return write(f, exact(w))
+		return write(f, ui.Verbatim(w))
 	}
-	return write(f, styled(w))
+	return write(f, ui.Styled(w))
 }
 
 // actions tells GitHub Actions, where it runs: annotations in the log, which
@@ -179,7 +182,7 @@ func (o *outputs) actions(write func(report.Format, io.Writer) error) error {
 		return nil
 	}
 	set := report.Settings{Base: os.Getenv("GITHUB_WORKSPACE")}
-	if err := o.one("github", set, o.c.App.ErrWriter, write); err != nil {
+	if err := o.one("github", set, o.c.Stderr, write); err != nil {
 		return err
 	}
 	path := os.Getenv("GITHUB_STEP_SUMMARY")
@@ -195,11 +198,4 @@ func (o *outputs) actions(write func(report.Format, io.Writer) error) error {
 		return err
 	}
 	return f.Close()
-}
-
-// note tells something on stderr, unless -q asks for silence.
-func note(c *cli.Context, format string, args ...any) {
-	if !c.Bool("quiet") {
-		fmt.Fprintf(c.App.ErrWriter, format+"\n", args...)
-	}
 }

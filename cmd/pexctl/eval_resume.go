@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // pickedBy are the flags that say what an evaluation is of: one that is gone on
@@ -47,7 +47,7 @@ func holds(secrets []*secret.Values, text string) bool {
 // goesOn gives the command the flags of the evaluation that it goes on with, but
 // for those that it was given itself: these are compared. What cannot be read
 // is left to whoever reads it in earnest.
-func goesOn(c *cli.Context, path string) error {
+func goesOn(c *ui.Call, path string) error {
 	id := c.String("resume")
 	if id == "" {
 		return nil
@@ -63,7 +63,7 @@ func goesOn(c *cli.Context, path string) error {
 	}
 	m, err := batch.ReadManifest(dir)
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	if err := c.Set("resume", filepath.Base(dir)); err != nil {
 		return err
@@ -74,10 +74,10 @@ func goesOn(c *cli.Context, path string) error {
 		}
 		for _, v := range m.Flags[name] {
 			if err := c.Set(name, v); err != nil {
-				return infra(err)
+				return failure.Infra(err)
 			}
 		}
 	}
-	begunWith(c, m.Prices)
+	c.PinPrices(m.Prices)
 	return nil
 }

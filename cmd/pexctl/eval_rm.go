@@ -10,15 +10,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func evalRmCommand() *cli.Command {
+func evalRmCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "rm", Usage: "remove evaluations for good", ArgsUsage: "[ID|last]...",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl eval rm e-20260102-150405-1a2b3c4d last",
 			"pexctl eval rm --suite support-questions --older-than 30d",
 			"pexctl eval rm --older-than 90d --yes -o json | jq -r '.removed[]'",
@@ -26,14 +28,14 @@ func evalRmCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "suite", Usage: "those of the suite of this `NAME`"},
 			&cli.StringFlag{Name: "older-than", Usage: "those that began more than `AGE` ago: 90m, 12h, 30d"},
-			yesFlag(), outputFlag(), homeFlag(),
+			ui.YesFlag(), ui.OutputFlag(), homeFlag(),
 		},
-		Action: evalRm,
+		Action: env.Action(evalRm),
 	}
 }
 
-func evalRm(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func evalRm(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -46,46 +48,46 @@ func evalRm(c *cli.Context) error {
 		return err
 	}
 	if len(ids) > 0 {
-		if err := confirm(c, fmt.Sprintf("remove %s for good", listed(ids))); err != nil {
+		if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
 			return err
 		}
 	}
 	removed := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if err = batch.Remove(filepath.Join(evalsDir(home), id)); err != nil {
-			err = infra(err)
+			err = failure.Infra(err)
 			break
 		}
 		removed = append(removed, id)
 	}
 	if wantJSON {
-		return errors.Join(err, printJSON(c, struct {
+		return errors.Join(err, ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
 		}{removed}))
 	}
 	for _, id := range removed {
-		fmt.Fprintln(c.App.Writer, "removed", id)
+		fmt.Fprintln(c.Stdout, "removed", id)
 	}
 	if len(ids) == 0 {
-		fmt.Fprintf(c.App.ErrWriter, "no evaluation to remove in %s\n", home)
+		fmt.Fprintf(c.Stderr, "no evaluation to remove in %s\n", home)
 	}
 	return err
 }
 
 // evalsToRemove are the evaluations that are named, all of them or none, or those
 // that the flags pick.
-func evalsToRemove(c *cli.Context, home string) ([]string, error) {
+func evalsToRemove(c *ui.Call, home string) ([]string, error) {
 	picks := c.IsSet("suite") || c.IsSet("older-than")
 	switch {
-	case c.NArg() > 0 && picks:
-		return nil, usage("name evaluations, or pick them by --suite and --older-than; not both")
+	case len(c.Args) > 0 && picks:
+		return nil, failure.Usagef("name evaluations, or pick them by --suite and --older-than; not both")
 	case picks:
 		return pickedEvals(c, home)
-	case c.NArg() == 0:
-		return nil, usage("no evaluation given: pexctl eval rm ID... (pexctl eval ls lists them; --suite and --older-than pick several)")
+	case len(c.Args) == 0:
+		return nil, failure.Usagef("no evaluation given: pexctl eval rm ID... (pexctl eval ls lists them; --suite and --older-than pick several)")
 	}
 	var ids, held []string
-	for _, name := range c.Args().Slice() {
+	for _, name := range c.Args {
 		dir, err := pastFolder(home, name)
 		if err != nil {
 			return nil, err
@@ -96,7 +98,7 @@ func evalsToRemove(c *cli.Context, home string) ([]string, error) {
 		ids = append(ids, filepath.Base(dir))
 	}
 	if len(held) > 0 {
-		return nil, infra(fmt.Errorf("%s: it is under way, Ctrl-C there suspends it", strings.Join(held, "; ")))
+		return nil, failure.Infra(fmt.Errorf("%s: it is under way, Ctrl-C there suspends it", strings.Join(held, "; ")))
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil
@@ -104,12 +106,12 @@ func evalsToRemove(c *cli.Context, home string) ([]string, error) {
 
 // pickedEvals are those that the flags pick. One that is under way stays, and one
 // of which nothing can be said.
-func pickedEvals(c *cli.Context, home string) ([]string, error) {
+func pickedEvals(c *ui.Call, home string) ([]string, error) {
 	var age time.Duration
 	if text := c.String("older-than"); c.IsSet("older-than") {
 		var err error
 		if age, err = parseAge(text); err != nil {
-			return nil, usage("--older-than %q: use an age such as 90m, 12h or 30d", text)
+			return nil, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
 		}
 	}
 	all, err := evaluations(home)
@@ -123,7 +125,7 @@ func pickedEvals(c *cli.Context, home string) ([]string, error) {
 	var ids []string
 	for _, m := range all {
 		if _, yes := batch.Holder(filepath.Join(evalsDir(home), m.ID)); yes {
-			note(c, "%s is under way: it stays", m.ID)
+			ui.Logf(c, "%s is under way: it stays", m.ID)
 			continue
 		}
 		ids = append(ids, m.ID)

@@ -11,19 +11,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // evaluation is one go at a suite.
 type evaluation struct {
 	*suite
-	c       *cli.Context
+	c       *ui.Call
 	outputs *outputs
 	home    string
 	id      string
@@ -34,24 +35,24 @@ type evaluation struct {
 	total   int // cases
 }
 
-func evalSuite(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return usage("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
+func evalSuite(c *ui.Call) error {
+	if len(c.Args) == 0 {
+		return failure.Usagef("no suite given: pexctl eval suite.yaml (a folder means its suite.yaml)")
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	out, err := openOutputs(c)
 	if err != nil {
 		return err
 	}
-	if near := nearest(c.Args().First(), subcommands(c)); near != "" && !exists(c.Args().First()) {
-		return usage("there is no suite %s; did you mean pexctl eval %s?", c.Args().First(), near)
+	if near := ui.Nearest(c.Arg(0), subcommands(c)); near != "" && !fspath.Exists(c.Arg(0)) {
+		return failure.Usagef("there is no suite %s; did you mean pexctl eval %s?", c.Arg(0), near)
 	}
-	if err := goesOn(c, c.Args().First()); err != nil {
+	if err := goesOn(c, c.Arg(0)); err != nil {
 		return err
 	}
-	s, err := loadSuite(c, c.Args().First())
+	s, err := loadSuite(c, c.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -76,20 +77,20 @@ func evalSuite(c *cli.Context) error {
 	stop, code, err := e.run()
 	switch {
 	case errors.Is(err, batch.ErrOther):
-		return usage("%w (--force goes on all the same, another --id begins anew)", err)
+		return failure.Usagef("%w (--force goes on all the same, another --id begins anew)", err)
 	case err != nil:
-		note(c, "go on: pexctl eval %s --resume %s%s", quoted(e.file), e.id, homeArgument(c, e.home))
-		return infra(err)
+		ui.Logf(c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, homeArgument(c, e.home))
+		return failure.Infra(err)
 	}
 	err = e.tell(stop)
-	if exit, ok := errors.AsType[*exitError](err); ok && exit.code == exitInterrupted {
-		exit.code = code
+	if exit, ok := errors.AsType[*ui.ExitError](err); ok && exit.Code == ui.ExitInterrupted {
+		exit.Code = code
 	}
 	return err
 }
 
 // subcommands are the names of what a command has below it.
-func subcommands(c *cli.Context) (out []string) {
+func subcommands(c *ui.Call) (out []string) {
 	for _, sub := range c.Command.Subcommands {
 		out = append(out, sub.Name)
 	}
@@ -97,7 +98,7 @@ func subcommands(c *cli.Context) (out []string) {
 }
 
 // homeOf is the home of a command about files below root.
-func homeOf(c *cli.Context, root string) string {
+func homeOf(c *ui.Call, root string) string {
 	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, homeName))
 }
 
@@ -114,14 +115,14 @@ func (e *evaluation) prepare() (err error) {
 		return err
 	}
 	if err := e.source.Referred(); err != nil {
-		return usage("%s:%d: %w", shownPath(e.File), e.Dataset.Position.Line, err)
+		return failure.Usagef("%s:%d: %w", fspath.Shown(e.File), e.Dataset.Position.Line, err)
 	}
 	e.cases = e.filter.Of(e.source.Cases)
 	if e.total, err = batch.Survey(e.cases, e.variants); err != nil {
 		return e.wrongDataset(err)
 	}
 	if e.total == 0 && e.filter.Shards <= 1 {
-		return usage("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", e.filter.String()))
+		return failure.Usagef("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", e.filter.String()))
 	}
 	return nil
 }
@@ -136,18 +137,18 @@ func (e *evaluation) emptyShard() error {
 		return e.wrongDataset(err)
 	}
 	if n == 0 {
-		return usage("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", whole.String()))
+		return failure.Usagef("there is no case to run: %s has none%s", e.source.Name, prefixed(" that is picked by ", whole.String()))
 	}
-	fmt.Fprintf(e.c.App.ErrWriter, "nothing to run: shard %d of %d has none of the %d cases\n", e.filter.Shard, e.filter.Shards, n)
+	fmt.Fprintf(e.c.Stderr, "nothing to run: shard %d of %d has none of the %d cases\n", e.filter.Shard, e.filter.Shards, n)
 	return nil
 }
 
 // wrongDataset names the dataset in an error that does not begin with it.
 func (e *evaluation) wrongDataset(err error) error {
 	if strings.HasPrefix(err.Error(), e.source.Name) {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
-	return usage("%s: %w", e.source.Name, err)
+	return failure.Usagef("%s: %w", e.source.Name, err)
 }
 
 func prefixed(before, s string) string {
@@ -164,7 +165,7 @@ func evalsDir(home string) string { return filepath.Join(home, "evals") }
 func (e *evaluation) name() error {
 	if id := e.c.String("resume"); id != "" {
 		if e.c.IsSet("id") {
-			return usage("--resume names the evaluation; leave --id out")
+			return failure.Usagef("--resume names the evaluation; leave --id out")
 		}
 		dir, err := e.earlier(e.home, id, "resume")
 		if err != nil {
@@ -175,10 +176,10 @@ func (e *evaluation) name() error {
 	}
 	e.id = cmp.Or(e.c.String("id"), "e"+newRunID(time.Now())[1:])
 	if !evalID.MatchString(e.id) {
-		return usage("--id %s: letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.id)
+		return failure.Usagef("--id %s: letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.id)
 	}
-	if exists(filepath.Join(evalsDir(e.home), e.id)) {
-		return usage("there is an evaluation %s already: --resume %[1]s goes on with it, another --id begins anew", e.id)
+	if fspath.Exists(filepath.Join(evalsDir(e.home), e.id)) {
+		return failure.Usagef("there is an evaluation %s already: --resume %[1]s goes on with it, another --id begins anew", e.id)
 	}
 	return nil
 }
@@ -189,11 +190,11 @@ var evalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 func (s *suite) earlier(home, id, flag string) (string, error) {
 	if id != "last" {
 		dir := filepath.Join(evalsDir(home), id)
-		if !evalID.MatchString(id) || !exists(dir) {
-			return "", usage("--%s %s: there is no such evaluation in %s (pexctl eval ls lists them)", flag, id, home)
+		if !evalID.MatchString(id) || !fspath.Exists(dir) {
+			return "", failure.Usagef("--%s %s: there is no such evaluation in %s (pexctl eval ls lists them)", flag, id, home)
 		}
 		if m, err := batch.ReadManifest(dir); err == nil && m.Suite != s.Name {
-			return "", usage("--%s %s: that is an evaluation of the suite %s, this is %s", flag, id, m.Suite, s.Name)
+			return "", failure.Usagef("--%s %s: that is an evaluation of the suite %s, this is %s", flag, id, m.Suite, s.Name)
 		}
 		return dir, nil
 	}
@@ -207,16 +208,16 @@ func (s *suite) earlier(home, id, flag string) (string, error) {
 			return filepath.Join(evalsDir(home), m.ID), nil
 		}
 	}
-	return "", usage("--%s last: the suite %s has no evaluation in %s yet", flag, s.Name, home)
+	return "", failure.Usagef("--%s last: the suite %s has no evaluation in %s yet", flag, s.Name, home)
 }
 
 // manifest is what the evaluation is of.
 func (e *evaluation) manifest() (m fold.Manifest, err error) {
 	m = fold.Manifest{
-		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: shownPath(e.File), Digest: e.Digest, Grading: e.GradingDigest,
-		Dataset: shownPath(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
+		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: fspath.Shown(e.File), Digest: e.Digest, Grading: e.GradingDigest,
+		Dataset: fspath.Shown(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
 		Trials: e.trials(),
-		Filter: e.part(), Flags: e.picked(e.secrets()), Labels: e.Labels, Prices: prices(e.c).Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
+		Filter: e.part(), Flags: e.picked(e.secrets()), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
 	}
 	m.Quarantine = fold.Standing(e.Suite, m.Started)
 	if e.Dataset.File != "" {
@@ -257,12 +258,12 @@ const evalGrace = 2 * time.Second
 func (e *evaluation) run() (end batch.Stop, code int, err error) {
 	m, err := e.manifest()
 	if err != nil {
-		return end, exitInterrupted, err
+		return end, ui.ExitInterrupted, err
 	}
 	dir := filepath.Join(evalsDir(e.home), e.id)
 	progress := newEvalProgress(e.c, e.Name)
 	defer progress.Close()
-	ctx, stop := onSignal(e.c.Context, func() {
+	ctx, stop := ui.OnSignal(e.c.Context, func() {
 		progress.Note("suspending after the calls in flight (Ctrl-C again to stop now)")
 	})
 	defer stop()
@@ -272,7 +273,7 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
 		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets()),
 	})
-	return end, signalCode(context.Cause(ctx)), errors.Join(err, e.close())
+	return end, ui.SignalCode(context.Cause(ctx)), errors.Join(err, e.close())
 }
 
 // curtails says that a case needs no further trials when its gates are certain.
@@ -300,14 +301,14 @@ func (e *evaluation) mayErr() dsl.MaxErrors {
 }
 
 // pattern is a flag that holds a regular expression.
-func pattern(c *cli.Context, flag string) (*regexp.Regexp, error) {
+func pattern(c *ui.Call, flag string) (*regexp.Regexp, error) {
 	text := c.String(flag)
 	if text == "" {
 		return nil, nil
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return nil, usage("--%s: %w", flag, err)
+		return nil, failure.Usagef("--%s: %w", flag, err)
 	}
 	return re, nil
 }

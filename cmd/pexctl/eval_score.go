@@ -9,31 +9,33 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // oneSuite is the suite that a command was given, its checks not built.
-func oneSuite(c *cli.Context) (*suite, error) {
-	if c.NArg() == 0 {
-		return nil, usage("no suite given: pexctl %s suite.yaml", c.Command.HelpName)
+func oneSuite(c *ui.Call) (*suite, error) {
+	if len(c.Args) == 0 {
+		return nil, failure.Usagef("no suite given: pexctl %s suite.yaml", c.Name)
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return nil, err
 	}
-	read, found := dsl.LoadSuite(c.Args().First(), specOptions(c))
-	if err := show(c, found); err != nil {
+	read, found := dsl.LoadSuite(c.Arg(0), specOptions(c))
+	if err := ui.ShowDiagnostics(c, found); err != nil {
 		return nil, err
 	}
-	return &suite{Suite: read, file: c.Args().First()}, nil
+	return &suite{Suite: read, file: c.Arg(0)}, nil
 }
 
-func evalScoreCommand() *cli.Command {
+func evalScoreCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "score", Usage: "grade an evaluation again with the checks as they are now; runs no agent", ArgsUsage: "SUITE",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl eval score suite.yaml                  # the latest evaluation of the suite",
 			"pexctl eval score suite.yaml --id e-20260102-150405-1a2b3c4d --html again.html",
 		) + "\n\nThe rows are kept as they were; the new marks make an evaluation of their own. Judges are asked\nwhere the suite has one.",
@@ -41,27 +43,27 @@ func evalScoreCommand() *cli.Command {
 			&cli.StringFlag{Name: "id", Value: "last", Usage: "`ID` of the evaluation (default: the latest of the suite)"},
 			&cli.IntFlag{Name: "concurrency", Aliases: []string{"j"}, Usage: "rows graded at once: `N`"},
 			&cli.StringFlag{Name: "baseline", Usage: "`REF` to compare with: a file, git:REF, git:REF:PATH or run:ID"},
-		), append(reportFlags(), outputFlag(), homeFlag())...),
-		Action: evalScore,
+		), append(reportFlags(), ui.OutputFlag(), homeFlag())...),
+		Action: env.Action(evalScore),
 	}
 }
 
-func evalScore(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return usage("no suite given: pexctl eval score suite.yaml")
+func evalScore(c *ui.Call) error {
+	if len(c.Args) == 0 {
+		return failure.Usagef("no suite given: pexctl eval score suite.yaml")
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	out, err := openOutputs(c)
 	if err != nil {
 		return err
 	}
-	s, err := loadSuite(c, c.Args().First())
+	s, err := loadSuite(c, c.Arg(0))
 	if err != nil {
 		return err
 	}
-	if err := show(c, s.graderKeys()); err != nil {
+	if err := ui.ShowDiagnostics(c, s.graderKeys()); err != nil {
 		return err
 	}
 	home := homeOf(c, s.Root)
@@ -93,19 +95,19 @@ func evalScore(c *cli.Context) error {
 }
 
 // regrade makes an evaluation of the rows of another, with marks of now.
-func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
+func (s *suite) regrade(c *ui.Call, from string) (to string, err error) {
 	m, err := batch.ReadManifest(from)
 	if err != nil {
-		return "", infra(err)
+		return "", failure.Infra(err)
 	}
 	rows, err := batch.OpenRows(from)
 	if err != nil {
-		return "", infra(err)
+		return "", failure.Infra(err)
 	}
 	if err := s.prompted(rows); err != nil {
 		return "", err
 	}
-	ctx, stop := onSignal(c.Context, func() {})
+	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
 	now := time.Now()
 	m.ID, m.Grading, m.Checks = "e"+newRunID(now)[1:], s.GradingDigest, s.checkInfos()
@@ -115,9 +117,9 @@ func (s *suite) regrade(c *cli.Context, from string) (to string, err error) {
 	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(from, m)))
 	switch {
 	case ctx.Err() != nil:
-		return "", &exitError{signalCode(context.Cause(ctx)), errors.New("stopped: nothing was graded anew")}
+		return "", ui.Exit(ui.SignalCode(context.Cause(ctx)), errors.New("stopped: nothing was graded anew"))
 	case err != nil:
-		return "", infra(err)
+		return "", failure.Infra(err)
 	}
 	return to, nil
 }
@@ -131,9 +133,9 @@ func (s *suite) prompted(rows trial.Rows) error {
 	for row, err := range rows() {
 		switch {
 		case err != nil:
-			return infra(err)
+			return failure.Infra(err)
 		case row.Run.ModelCalls > 0 && len(row.Run.Prompts) == 0:
-			return usage("a check looks at trace.prompts, and these trials kept none: they are kept when the suite is run with such a check")
+			return failure.Usagef("a check looks at trace.prompts, and these trials kept none: they are kept when the suite is run with such a check")
 		case row.Run.ModelCalls > 0:
 			return nil
 		}

@@ -6,16 +6,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func evalShowCommand() *cli.Command {
+func evalShowCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "make the report of an evaluation again, in any format", ArgsUsage: "ID|last",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl eval show last                        # the table",
 			"pexctl eval show last --html eval.html       # every trial with its plan, steps and checks",
 			"pexctl eval show e-20260102-150405-1a2b3c4d --junit eval.xml --csv rows.csv",
@@ -28,8 +30,8 @@ func evalShowCommand() *cli.Command {
 			&cli.StringFlag{Name: "variant", Usage: "with --case: under the variant of this `NAME`"},
 			&cli.IntFlag{Name: "trial", Value: 1, Usage: "with --case: the `N`th trial of it (default: 1)"},
 			&cli.BoolFlag{Name: "conversation", Usage: "with --case: add the prompt and the reply of every model call"},
-		), append(reportFlags(), outputFlag(), homeFlag())...),
-		Action: evalShow,
+		), append(reportFlags(), ui.OutputFlag(), homeFlag())...),
+		Action: env.Action(evalShow),
 	}
 }
 
@@ -37,11 +39,11 @@ func suiteFlag() cli.Flag {
 	return &cli.StringFlag{Name: "suite", Usage: "the suite's `FILE` (default: the one it was made of)"}
 }
 
-func evalShow(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return usage("which evaluation? pexctl eval show last (pexctl eval ls lists them)")
+func evalShow(c *ui.Call) error {
+	if len(c.Args) == 0 {
+		return failure.Usagef("which evaluation? pexctl eval show last (pexctl eval ls lists them)")
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	out, err := openOutputs(c)
@@ -51,7 +53,7 @@ func evalShow(c *cli.Context) error {
 	if c.String("case") != "" {
 		return showTrial(c, out.json)
 	}
-	r, rows, err := pastEvaluation(c, c.Args().First())
+	r, rows, err := pastEvaluation(c, c.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func evalShow(c *cli.Context) error {
 
 // pastEvaluation folds an evaluation again, with gates and baseline of its
 // suite where that can still be read.
-func pastEvaluation(c *cli.Context, id string) (*fold.Report, trial.Rows, error) {
+func pastEvaluation(c *ui.Call, id string) (*fold.Report, trial.Rows, error) {
 	home, err := homeHere(c)
 	if err != nil {
 		return nil, nil, err
@@ -74,7 +76,7 @@ func pastEvaluation(c *cli.Context, id string) (*fold.Report, trial.Rows, error)
 	}
 	m, err := batch.ReadManifest(dir)
 	if err != nil {
-		return nil, nil, infra(err)
+		return nil, nil, failure.Infra(err)
 	}
 	s := suiteOf(c, m)
 	if s == nil {
@@ -100,22 +102,22 @@ func pastEvaluation(c *cli.Context, id string) (*fold.Report, trial.Rows, error)
 
 // suiteOf is the suite that an evaluation was made of, as it is now; nil where
 // it is gone or broken, which is told.
-func suiteOf(c *cli.Context, m fold.Manifest) *suite {
+func suiteOf(c *ui.Call, m fold.Manifest) *suite {
 	path := c.String("suite")
 	if path == "" {
 		path = m.File
 	}
 	read, found := dsl.LoadSuite(path, specOptions(c))
 	if found.Failed() || read == nil {
-		note(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
+		ui.Logf(c, "warning: %s cannot be read as it is now, so its gates are not looked at (--suite FILE names it)", path)
 		return nil
 	}
 	if read.Name != m.Suite {
-		note(c, "warning: %s is the suite %s by now, not %s, so its gates are not looked at (--suite FILE names it)", path, read.Name, m.Suite)
+		ui.Logf(c, "warning: %s is the suite %s by now, not %s, so its gates are not looked at (--suite FILE names it)", path, read.Name, m.Suite)
 		return nil
 	}
 	if read.Digest != m.Digest {
-		note(c, "warning: %s has changed since; its gates are those of now", path)
+		ui.Logf(c, "warning: %s has changed since; its gates are those of now", path)
 	}
 	return &suite{Suite: read, file: path}
 }
@@ -133,16 +135,16 @@ func pastFolder(home, id string) (string, error) {
 		}
 		ids = append(ids, m.ID)
 	}
-	if near := nearest(id, ids); near != "" {
-		return "", usage("there is no evaluation %s in %s; did you mean %s?", id, home, near)
+	if near := ui.Nearest(id, ids); near != "" {
+		return "", failure.Usagef("there is no evaluation %s in %s; did you mean %s?", id, home, near)
 	}
-	return "", usage("there is no evaluation %s in %s (pexctl eval ls lists them)", id, home)
+	return "", failure.Usagef("there is no evaluation %s in %s (pexctl eval ls lists them)", id, home)
 }
 
-func evalDiffCommand() *cli.Command {
+func evalDiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "hold one evaluation against another", ArgsUsage: "BEFORE AFTER",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl eval diff e-20260102-150405-1a2b3c4d last",
 			"pexctl eval diff BEFORE AFTER -o markdown > comment.md   # for a pull request",
 			"pexctl eval diff BEFORE AFTER -o json | jq .comparison.verdict",
@@ -151,17 +153,17 @@ func evalDiffCommand() *cli.Command {
 			&cli.Float64Flag{Name: "margin", Value: 0.02, Usage: "a drop of the pass rate by less than `SHARE` is no harm"},
 			&cli.StringFlag{Name: "markdown", Usage: "also write it to a Markdown `FILE`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no warnings on stderr"},
-			outputFlagOf("text", "json", "markdown"), homeFlag(),
+			ui.OutputFlagOf("text", "json", "markdown"), homeFlag(),
 		},
-		Action: evalDiff,
+		Action: env.Action(evalDiff),
 	}
 }
 
-func evalDiff(c *cli.Context) error {
-	if c.NArg() < 2 {
-		return usage("which two? pexctl eval diff BEFORE AFTER (pexctl eval ls lists them; last = the latest)")
+func evalDiff(c *ui.Call) error {
+	if len(c.Args) < 2 {
+		return failure.Usagef("which two? pexctl eval diff BEFORE AFTER (pexctl eval ls lists them; last = the latest)")
 	}
-	if err := atMost(c, 2); err != nil {
+	if err := ui.AtMostArgs(c, 2); err != nil {
 		return err
 	}
 	out, err := openOutputs(c, "markdown")
@@ -175,7 +177,7 @@ func evalDiff(c *cli.Context) error {
 	var side [2]*fold.Report
 	var dirs [2]string
 	for i := range side {
-		if dirs[i], err = pastFolder(home, c.Args().Get(i)); err != nil {
+		if dirs[i], err = pastFolder(home, c.Arg(i)); err != nil {
 			return err
 		}
 	}
@@ -204,9 +206,9 @@ func differenceOf(c *fold.Comparison, after *fold.Report) error {
 	case c == nil:
 		return nil
 	case c.Verdict == fold.Regressed, len(c.Removed) > 0 && after.Manifest.Filter == "":
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	case c.Verdict == fold.Inconclusive:
-		return &exitError{exitLimited, nil}
+		return ui.Exit(ui.ExitLimited, nil)
 	}
 	return nil
 }

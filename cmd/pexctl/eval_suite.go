@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
@@ -21,6 +19,8 @@ import (
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/judge"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // suite is a suite whose variants are compiled and whose checks are ready.
@@ -61,7 +61,7 @@ func (s *suite) host(p *engine.Program, settings hostSettings) (engine.Host, err
 
 // loadSuite reads the suite of a command, the specs it is of, and builds what
 // grades. It opens nothing and calls nobody.
-func loadSuite(c *cli.Context, path string) (*suite, error) {
+func loadSuite(c *ui.Call, path string) (*suite, error) {
 	o := specOptions(c)
 	if err := weighed(c); err != nil {
 		return nil, err
@@ -80,13 +80,13 @@ func loadSuite(c *cli.Context, path string) (*suite, error) {
 	}
 	o.Programs = dsl.NewPrograms(o)
 	if c.IsSet("max-cost") && c.Float64("max-cost") == 0 {
-		return nil, usage("--max-cost 0: nothing could run; leave it out for no limit")
+		return nil, failure.Usagef("--max-cost 0: nothing could run; leave it out for no limit")
 	}
 	read, found := dsl.LoadSuite(path, o)
-	if err := show(c, found); err != nil {
+	if err := ui.ShowDiagnostics(c, found); err != nil {
 		return nil, err
 	}
-	s := &suite{Suite: read, file: path, source: dataset.Source{Dataset: &read.Dataset, Name: shownPath(cmp.Or(read.Dataset.File, read.File))}}
+	s := &suite{Suite: read, file: path, source: dataset.Source{Dataset: &read.Dataset, Name: fspath.Shown(cmp.Or(read.Dataset.File, read.File))}}
 	if err := s.compile(c, o.Programs); err != nil {
 		return nil, err
 	}
@@ -101,18 +101,18 @@ var share = regexp.MustCompile(`^\d+$|^\d+(?:\.\d+)?%$`)
 
 // weighed checks the flags that stand for keys of the suite: what is wrong with
 // one is told of the flag.
-func weighed(c *cli.Context) error {
+func weighed(c *ui.Call) error {
 	if s := c.String("max-errors"); c.IsSet("max-errors") && !share.MatchString(s) {
-		return usage("--max-errors %s: a number of trials or a share of them, such as 5 or 2%%", s)
+		return failure.Usagef("--max-errors %s: a number of trials or a share of them, such as 5 or 2%%", s)
 	}
 	if s := c.String("inconclusive"); c.IsSet("inconclusive") && s != "pass" && s != "fail" {
-		return usage("--inconclusive %s: pass or fail", s)
+		return failure.Usagef("--inconclusive %s: pass or fail", s)
 	}
 	if m := c.Float64("margin"); c.IsSet("margin") && !(m >= 0 && m <= 1) {
-		return usage("--margin %g: a share from 0 to 1, such as 0.02", m)
+		return failure.Usagef("--margin %g: a share from 0 to 1, such as 0.02", m)
 	}
 	if m := c.Float64("max-cost"); c.IsSet("max-cost") && m < 0 {
-		return usage("--max-cost %g: USD, above 0", m)
+		return failure.Usagef("--max-cost %g: USD, above 0", m)
 	}
 	return nil
 }
@@ -122,18 +122,18 @@ func (s *suite) rivals() error {
 	for _, g := range s.checks {
 		p, ok := g.Check.(trial.Paired)
 		if ok && !slices.ContainsFunc(s.variants, func(v batch.Variant) bool { return v.Name == p.Against() }) {
-			return usage("the check %s compares with the variant %s: name it too, by another --variant", g.Spec.Name, p.Against())
+			return failure.Usagef("the check %s compares with the variant %s: name it too, by another --variant", g.Spec.Name, p.Against())
 		}
 	}
 	return nil
 }
 
 // compile makes the variants that are asked for.
-func (s *suite) compile(c *cli.Context, programs *dsl.Programs) error {
+func (s *suite) compile(c *ui.Call, programs *dsl.Programs) error {
 	asked := c.StringSlice("variant")
 	for _, name := range asked {
 		if !slices.ContainsFunc(s.Variants, func(v dsl.Variant) bool { return v.Name == name }) {
-			return usage("--variant %s: the suite has %s", name, listed(variantNames(s.Variants)))
+			return failure.Usagef("--variant %s: the suite has %s", name, ui.List(variantNames(s.Variants)))
 		}
 	}
 	for _, v := range s.Variants {
@@ -141,7 +141,7 @@ func (s *suite) compile(c *cli.Context, programs *dsl.Programs) error {
 			continue
 		}
 		p, spec, found := programs.Compile(v.Spec, v.Set)
-		if err := show(c, found); err != nil {
+		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return err
 		}
 		host, err := s.hosts(c, p, spec)
@@ -151,7 +151,7 @@ func (s *suite) compile(c *cli.Context, programs *dsl.Programs) error {
 		s.specs = append(s.specs, spec)
 		s.variants = append(s.variants, batch.Variant{Name: v.Name, Program: p, Host: host, Inputs: s.source.Inputs(p)})
 		s.infos = append(s.infos, fold.VariantInfo{
-			Name: v.Name, File: shownPath(spec.File), Set: v.Set, Priced: len(spec.Unpriced()) == 0,
+			Name: v.Name, File: fspath.Shown(spec.File), Set: v.Set, Priced: len(spec.Unpriced()) == 0,
 			Spec: engine.SpecInfo{Name: p.Name, Version: p.Version, Digest: p.Digest},
 		})
 	}
@@ -168,8 +168,8 @@ func variantNames(all []dsl.Variant) []string {
 
 // hosts gives the hosts of trials: one for all, unless the address of an llm
 // depends on their parameters. Trials keep no conversation.
-func (s *suite) hosts(c *cli.Context, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
-	settings := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, allow: c.StringSlice("allow-path"), env: environment}
+func (s *suite) hosts(c *ui.Call, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
+	settings := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, allow: c.StringSlice("allow-path"), env: ui.Getenv}
 	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
 		return func(parameters map[string]any) (engine.Host, error) {
 			own := settings
@@ -179,7 +179,7 @@ func (s *suite) hosts(c *cli.Context, p *engine.Program, spec *dsl.Spec) (func(m
 	}
 	host, err := s.host(p, settings)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, failure.Usagef("%w", err)
 	}
 	return func(map[string]any) (engine.Host, error) { return host, nil }, nil
 }
@@ -187,13 +187,13 @@ func (s *suite) hosts(c *cli.Context, p *engine.Program, spec *dsl.Spec) (func(m
 // graders builds the checks, and the models that some of them ask.
 func (s *suite) graders() error {
 	settings := trial.CheckSettings{
-		Dir: s.Dir, Root: s.Root, Env: environment, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready,
+		Dir: s.Dir, Root: s.Root, Env: ui.Getenv, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready,
 	}
-	models := hostSettings{catalog: catalog(), dir: s.Dir, root: s.Root, env: environment}
+	models := hostSettings{catalog: catalog(), dir: s.Dir, root: s.Root, env: ui.Getenv}
 	if s.Judge != nil {
 		m, err := newModel(&s.Judge.Model, models)
 		if err != nil {
-			return usage("judge: %w", err)
+			return failure.Usagef("judge: %w", err)
 		}
 		settings.Judge = judge.New(m, &s.Judge.Model)
 		settings.Rubric = s.Judge.Rubric
@@ -201,11 +201,11 @@ func (s *suite) graders() error {
 	if s.Embed != nil {
 		m, err := newModel(s.Embed, models)
 		if err != nil {
-			return usage("embed: %w", err)
+			return failure.Usagef("embed: %w", err)
 		}
 		embedder, ok := m.(engine.Embedder)
 		if !ok {
-			return usage("embed: the provider %s has no embeddings; there are openai (and every compatible server) and scripted", s.Embed.Provider)
+			return failure.Usagef("embed: the provider %s has no embeddings; there are openai (and every compatible server) and scripted", s.Embed.Provider)
 		}
 		settings.Embedder, settings.EmbedCost = embedder, s.Embed.Cost
 	}
@@ -221,12 +221,12 @@ func buildChecks(specs []dsl.Check, settings trial.CheckSettings) ([]batch.Grade
 	for i, spec := range specs {
 		f, ok := kinds.Find(spec.Type)
 		if !ok {
-			return nil, usage("%s:%d: there is no check %q", spec.Position.File, spec.Position.Line, spec.Type)
+			return nil, failure.Usagef("%s:%d: there is no check %q", spec.Position.File, spec.Position.Line, spec.Type)
 		}
 		settings.Name = spec.Name
 		check, err := f.Build(spec.Config, settings)
 		if err != nil {
-			return nil, usage("%s:%d: check %s: %w", spec.Position.File, spec.Position.Line, spec.Name, err)
+			return nil, failure.Usagef("%s:%d: check %s: %w", spec.Position.File, spec.Position.Line, spec.Name, err)
 		}
 		out[i] = batch.Graded{Spec: spec, Check: check}
 	}
@@ -251,11 +251,11 @@ func needsPrompts(checks []batch.Graded) bool {
 }
 
 // filter is what the flags pick of the dataset.
-func (s *suite) filter(c *cli.Context, home string) (f dataset.Filter, err error) {
+func (s *suite) filter(c *ui.Call, home string) (f dataset.Filter, err error) {
 	f = dataset.Filter{Tags: c.StringSlice("tag"), Sample: c.Int("sample"), Seed: c.Int64("seed"), First: c.Int("first")}
 	for _, name := range []string{"sample", "first", "repeat", "concurrency"} {
 		if c.IsSet(name) && c.Int(name) < 1 {
-			return f, usage("--%s %d: 1 or more", name, c.Int(name))
+			return f, failure.Usagef("--%s %d: 1 or more", name, c.Int(name))
 		}
 	}
 	if f.Match, err = pattern(c, "run"); err != nil {
@@ -263,7 +263,7 @@ func (s *suite) filter(c *cli.Context, home string) (f dataset.Filter, err error
 	}
 	if shard := c.String("shard"); shard != "" {
 		if f.Shard, f.Shards, err = dataset.ParseShard(shard); err != nil {
-			return f, usage("--shard: %w", err)
+			return f, failure.Usagef("--shard: %w", err)
 		}
 	}
 	if id := c.String("failing"); id != "" {
@@ -286,33 +286,19 @@ func (s *suite) filter(c *cli.Context, home string) (f dataset.Filter, err error
 func failedIn(dir string) (func(id string) bool, error) {
 	rows, err := batch.OpenRows(dir)
 	if err != nil {
-		return nil, usage("--failing: %w", err)
+		return nil, failure.Usagef("--failing: %w", err)
 	}
 	failed := map[string]bool{}
 	for row, err := range rows() {
 		if err != nil {
-			return nil, infra(err)
+			return nil, failure.Infra(err)
 		}
 		if row.Outcome == trial.Failed || row.Outcome == trial.Errored {
 			failed[row.Case] = true
 		}
 	}
 	if len(failed) == 0 {
-		return nil, usage("--failing: every case passed in %s", filepath.Base(dir))
+		return nil, failure.Usagef("--failing: every case passed in %s", filepath.Base(dir))
 	}
 	return func(id string) bool { return failed[id] }, nil
-}
-
-// shownPath names a file from the working folder, where it lies below it.
-func shownPath(path string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	for _, here := range []string{here, absolute(here)} { // the folder may have been entered by a link
-		if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel)
-		}
-	}
-	return path
 }

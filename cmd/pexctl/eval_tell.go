@@ -7,25 +7,26 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // newEvalProgress shows how an evaluation goes: drawn in place on a terminal,
 // in plain lines elsewhere, not at all with -q.
-func newEvalProgress(c *cli.Context, name string) report.Progress {
+func newEvalProgress(c *ui.Call, name string) report.Progress {
 	if c.Bool("quiet") {
 		return silent{}
 	}
-	f, ok := terminal(c.App.ErrWriter)
+	f, ok := ui.Terminal(c.Stderr)
 	if !ok || os.Getenv("TERM") == "dumb" {
-		return report.NewLines(c.App.ErrWriter)
+		return report.NewLines(c.Stderr)
 	}
 	size := func() (int, int) {
 		columns, rows, err := term.GetSize(int(f.Fd()))
@@ -41,8 +42,10 @@ func newEvalProgress(c *cli.Context, name string) report.Progress {
 type silent struct{}
 
 func (silent) Send(trial.Progress) {}
-func (silent) Note(string)         {}
-func (silent) Close()              {}
+
+func (silent) Note(string) {}
+
+func (silent) Close() {}
 
 // endings are what a report calls the end of a session.
 var endings = map[batch.Why]fold.Ending{
@@ -86,9 +89,9 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 	if n == 0 {
 		return
 	}
-	at := "--case " + quoted(first.Case)
+	at := "--case " + fspath.Quote(first.Case)
 	if first.Variant != "" {
-		at += " --variant " + quoted(first.Variant)
+		at += " --variant " + fspath.Quote(first.Variant)
 	}
 	if first.Repeat > 1 {
 		at += fmt.Sprint(" --trial ", first.Repeat)
@@ -97,33 +100,33 @@ func (e *evaluation) inDoubt(rows trial.Rows) {
 	if n > 1 {
 		what = fmt.Sprint(n, " trials were")
 	}
-	note(e.c, "%s cut off within a write, and --resume never repeats one: pexctl eval show %s %s%s shows the call; once you know whether it was done, a new evaluation runs the case afresh: pexctl eval %s --run %s%s",
-		what, e.id, at, here, quoted(e.file), quoted("^"+regexp.QuoteMeta(first.Case)+"$"), here)
+	ui.Logf(e.c, "%s cut off within a write, and --resume never repeats one: pexctl eval show %s %s%s shows the call; once you know whether it was done, a new evaluation runs the case afresh: pexctl eval %s --run %s%s",
+		what, e.id, at, here, fspath.Quote(e.file), fspath.Quote("^"+regexp.QuoteMeta(first.Case)+"$"), here)
 }
 
 // verdictOf is the exit code of a report.
 func verdictOf(r *fold.Report) error {
-	if r.ExitCode == exitOK {
+	if r.ExitCode == ui.ExitOK {
 		return nil
 	}
-	return &exitError{r.ExitCode, nil}
+	return ui.Exit(r.ExitCode, nil)
 }
 
 // hints says why it stopped early, and what to try next.
 func (e *evaluation) hints(r *fold.Report, stop batch.Stop) {
 	if stop.Message != "" {
-		note(e.c, "%s", stop.Message)
+		ui.Logf(e.c, "%s", stop.Message)
 	}
 	here := homeArgument(e.c, e.home)
 	switch {
 	case r.Missing > 0 || r.Stats.Errors > 0:
-		note(e.c, "go on: pexctl eval %s --resume %s%s", quoted(e.file), e.id, here)
+		ui.Logf(e.c, "go on: pexctl eval %s --resume %s%s", fspath.Quote(e.file), e.id, here)
 	case e.outputs.json:
 	case r.Stats.Failed > 0 && len(e.outputs.files) == 0:
-		note(e.c, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
+		ui.Logf(e.c, "look closer: pexctl eval show %s --html eval.html%s", e.id, here)
 	case r.Verdict == fold.VerdictInconclusive && r.Comparison.CILow > -1 && !r.Comparison.GradingChange:
-		note(e.c, "too few cases to tell: --margin %.2g would call it no harm, --inconclusive pass lets it pass; the suite may say so under baseline", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
-	case e.against == nil && r.ExitCode == exitOK && notFit(r) == "":
-		note(e.c, "keep it as the baseline: pexctl eval bless %s --id %s%s", quoted(e.file), e.id, here)
+		ui.Logf(e.c, "too few cases to tell: --margin %.2g would call it no harm, --inconclusive pass lets it pass; the suite may say so under baseline", math.Ceil(-100*r.Comparison.CILow+1e-9)/100)
+	case e.against == nil && r.ExitCode == ui.ExitOK && notFit(r) == "":
+		ui.Logf(e.c, "keep it as the baseline: pexctl eval bless %s --id %s%s", fspath.Quote(e.file), e.id, here)
 	}
 }

@@ -7,21 +7,21 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // showTrial shows the run of one trial, as `runs show` does of a run.
-func showTrial(c *cli.Context, wantJSON bool) error {
+func showTrial(c *ui.Call, wantJSON bool) error {
 	home, err := homeHere(c)
 	if err != nil {
 		return err
 	}
-	dir, err := pastFolder(home, c.Args().First())
+	dir, err := pastFolder(home, c.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -38,29 +38,29 @@ func showTrial(c *cli.Context, wantJSON bool) error {
 		res.Conversation = nil
 	}
 	if wantJSON {
-		return printJSON(c, res)
+		return ui.PrintJSON(c, res)
 	}
 	question, _ := p.start.Input.Parameters["question"].(string)
-	r := sink.Report{Result: res, Question: question, Now: time.Now(), Columns: columnsOf(c.App.Writer), Color: inColor(c.App.Writer)}
-	fmt.Fprint(styled(c.App.Writer), r.String())
+	r := sink.Report{Result: res, Question: question, Now: time.Now(), Columns: ui.Columns(c.Stdout), Color: ui.UsesColor(c.Stdout)}
+	fmt.Fprint(ui.Styled(c.Stdout), r.String())
 	printMarks(c, row)
 	if !c.Bool("conversation") {
 		return nil
 	}
-	return printConversation(c.App.Writer, p.records)
+	return printConversation(c.Stdout, p.records)
 }
 
 // findTrial is the row of a trial. A case of several variants wants one named.
 func findTrial(dir string, key trial.Key) (*trial.Row, error) {
 	rows, err := batch.OpenRows(dir)
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	var variants, near []string
 	for row, err := range rows() {
 		switch {
 		case err != nil:
-			return nil, infra(err)
+			return nil, failure.Infra(err)
 		case row.Key == key:
 			return row, nil
 		case row.Case == key.Case && row.Repeat == key.Repeat:
@@ -71,40 +71,40 @@ func findTrial(dir string, key trial.Key) (*trial.Row, error) {
 	}
 	switch {
 	case len(variants) > 0:
-		return nil, usage("--case %s ran under %s: --variant says which", key.Case, listed(variants))
-	case nearest(key.Case, near) != "":
-		return nil, usage("--case %s: no trial %d of it; did you mean %s?", key.Case, key.Repeat, nearest(key.Case, near))
+		return nil, failure.Usagef("--case %s ran under %s: --variant says which", key.Case, ui.List(variants))
+	case ui.Nearest(key.Case, near) != "":
+		return nil, failure.Usagef("--case %s: no trial %d of it; did you mean %s?", key.Case, key.Repeat, ui.Nearest(key.Case, near))
 	}
-	return nil, usage("--case %s: no trial %d of it in this evaluation", key.Case, key.Repeat)
+	return nil, failure.Usagef("--case %s: no trial %d of it in this evaluation", key.Case, key.Repeat)
 }
 
 // trialPast is what the journal of a trial holds.
 func trialPast(dir string, row *trial.Row) (*past, error) {
 	recs, err := batch.Records(dir, row.Run.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(recs) == 0 {
-		return nil, usage("the runs of this evaluation are not kept here: it was made by eval score, of the rows of another")
+		return nil, failure.Usagef("the runs of this evaluation are not kept here: it was made by eval score, of the rows of another")
 	}
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	start, err := engine.ReadStart(recs)
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	source, err := batch.ProgramSource(dir, start.Digest)
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	p, _, err := remake("", recs, source)
 	return p, err
 }
 
 // printMarks lists what the checks found.
-func printMarks(c *cli.Context, row *trial.Row) {
-	w := c.App.Writer
+func printMarks(c *ui.Call, row *trial.Row) {
+	w := c.Stdout
 	fmt.Fprintf(w, "\nchecks: %s, score %.2f\n", row.Outcome, row.Score)
 	if row.Fault != nil {
-		fmt.Fprintf(w, "  %s\n", fitFor(w, string(row.Fault.Kind)+": "+row.Fault.Message))
+		fmt.Fprintf(w, "  %s\n", ui.Safe(w, string(row.Fault.Kind)+": "+row.Fault.Message))
 	}
 	for _, m := range row.Marks {
 		sign := "✓"
@@ -114,6 +114,6 @@ func printMarks(c *cli.Context, row *trial.Row) {
 		case !m.Pass:
 			sign = "✗"
 		}
-		fmt.Fprintf(w, "  %s %s\n", sign, fitFor(w, m.Check+": "+cmp.Or(m.Error, m.Message)))
+		fmt.Fprintf(w, "  %s %s\n", sign, ui.Safe(w, m.Check+": "+cmp.Or(m.Error, m.Message)))
 	}
 }

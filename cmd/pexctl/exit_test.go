@@ -2,22 +2,19 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"io"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 )
 
 func TestAJournalThatCannotBeWrittenIsTheStoresFault(t *testing.T) {
-	app := &cli.App{Writer: io.Discard, ErrWriter: io.Discard}
-	c := cli.NewContext(app, flag.NewFlagSet("run", flag.ContinueOnError), nil)
+	c := callOf(streams{nil, io.Discard, io.Discard})
 	res := &engine.Result{Status: engine.Interrupted, StopReason: engine.StopReason{Code: engine.StopStoreUnavailable, Message: "input/output error"}, Resumes: true}
 	err := answer(c, res, false)
-	var e *exitError
-	if !errors.As(err, &e) || e.code != exitInfra {
-		t.Errorf("the exit code is that of %v, want %d", err, exitInfra)
+	var e *ui.ExitError
+	if !errors.As(err, &e) || e.Code != ui.ExitInfra {
+		t.Errorf("the exit code is that of %v, want %d", err, ui.ExitInfra)
 	}
 }

@@ -9,38 +9,40 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func explainCommand() *cli.Command {
+func explainCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "say what a diagnostic's code means, with a wrong and a right example", ArgsUsage: "[CODE]",
-		Description: examples("pexctl explain PEX012", "pexctl explain      # lists all codes"),
-		Flags:       []cli.Flag{outputFlag()},
-		Action:      explain,
+		Description: ui.Examples("pexctl explain PEX012", "pexctl explain      # lists all codes"),
+		Flags:       []cli.Flag{ui.OutputFlag()},
+		Action:      env.Action(explain),
 	}
 }
 
-func explain(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func explain(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
-	code := c.Args().First()
+	code := c.Arg(0)
 	if code == "" {
 		return explainAll(c, wantJSON)
 	}
 	m, ok := diag.Explain(codeNamed(code))
 	switch {
 	case !ok:
-		return usage("there is no diagnostic %q%s (pexctl explain lists them)", code, nearCode(code))
+		return failure.Usagef("there is no diagnostic %q%s (pexctl explain lists them)", code, nearCode(code))
 	case wantJSON:
-		return printJSON(c, m)
+		return ui.PrintJSON(c, m)
 	}
-	printMeaning(styled(c.App.Writer), m)
+	printMeaning(ui.Styled(c.Stdout), m)
 	return nil
 }
 
@@ -64,14 +66,14 @@ func nearCode(word string) string {
 	return ""
 }
 
-func explainAll(c *cli.Context, wantJSON bool) error {
+func explainAll(c *ui.Call, wantJSON bool) error {
 	if wantJSON {
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			Codes []diag.Meaning `json:"codes"`
 		}{diag.Codes()})
 	}
 	for _, m := range diag.Codes() {
-		fmt.Fprintf(c.App.Writer, "%s  %s\n", m.Code, m.Title)
+		fmt.Fprintf(c.Stdout, "%s  %s\n", m.Code, m.Title)
 	}
 	return nil
 }
@@ -81,7 +83,7 @@ const explainWidth = 90
 
 // printMeaning writes a code's entry for people.
 func printMeaning(w io.Writer, m diag.Meaning) {
-	pen := tty.Pen{Color: inColor(w)}
+	pen := tty.Pen{Color: ui.UsesColor(w)}
 	fmt.Fprintf(w, "%s: %s\n\n", pen.Ink(tty.Bold, string(m.Code)), m.Title)
 	for _, line := range inLines(m.Meaning, explainWidth) {
 		fmt.Fprintln(w, line)

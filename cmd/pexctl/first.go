@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	samples "github.com/pexctl/pex/specs"
 )
 
@@ -17,22 +18,22 @@ import (
 // where there is none, how one comes here.
 func noSpecGiven(command string) error {
 	begin := "no spec given: pexctl " + command
-	if exists("spec.yaml") {
-		return usage("%s . takes the spec.yaml of this folder", begin)
+	if fspath.Exists("spec.yaml") {
+		return failure.Usagef("%s . takes the spec.yaml of this folder", begin)
 	}
 	found, _ := filepath.Glob("*.y*ml")
 	below, _ := filepath.Glob("*/spec.yaml")
 	for _, path := range append(found, below...) {
 		if kind, _ := dsl.Kind(path); kind == "Agent" {
-			return usage("%s %s (a folder means its spec.yaml)", begin, quoted(strings.TrimSuffix(filepath.ToSlash(path), "/spec.yaml")))
+			return failure.Usagef("%s %s (a folder means its spec.yaml)", begin, fspath.Quote(strings.TrimSuffix(filepath.ToSlash(path), "/spec.yaml")))
 		}
 	}
-	return usage("%s spec.yaml, and no spec is here: pexctl new %s --run shows one at work, without a key; pexctl init makes yours", begin, samples.List()[0].Name)
+	return failure.Usagef("%s spec.yaml, and no spec is here: pexctl new %s --run shows one at work, without a key; pexctl init makes yours", begin, samples.List()[0].Name)
 }
 
 // pointed adds the way out where the argument names no file, as people begin:
 // with a sample's name, or with the question.
-func pointed(c *cli.Context, found diag.List, name string) diag.List {
+func pointed(c *ui.Call, found diag.List, name string) diag.List {
 	if _, err := os.Stat(dsl.FileOf(name)); !os.IsNotExist(err) {
 		return found
 	}
@@ -44,8 +45,8 @@ func pointed(c *cli.Context, found diag.List, name string) diag.List {
 	switch {
 	case isSample:
 		found[i].Hint = "it is the name of a sample: pexctl new " + name + " copies it here, with --run it runs at once"
-	case c.Command.HelpName == "run" && filepath.Ext(name) == "" && strings.ContainsAny(name, " ?"):
-		found[i].Hint = "the spec comes before the question: pexctl run spec.yaml " + quoted(name)
+	case c.Name == "run" && filepath.Ext(name) == "" && strings.ContainsAny(name, " ?"):
+		found[i].Hint = "the spec comes before the question: pexctl run spec.yaml " + fspath.Quote(name)
 	}
 	return found
 }

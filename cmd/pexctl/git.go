@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/git"
 )
 
@@ -31,12 +33,12 @@ func gitFile(ctx context.Context, ref, file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, inside, err := tree.object(asWritten(file))
+	o, inside, err := tree.object(fspath.Absolute(file))
 	switch {
 	case err != nil:
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	case !inside || o.kind != "blob":
-		return nil, usage("git:%s has no %s: %w", ref, shownPath(file), fs.ErrNotExist)
+		return nil, failure.Usagef("git:%s has no %s: %w", ref, fspath.Shown(file), fs.ErrNotExist)
 	}
 	return o.text, nil
 }
@@ -49,9 +51,9 @@ func repositoryOf(ctx context.Context, path string) (*git.Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	here, _ := onDisk(".")
+	here, _ := fspath.OnDisk(".")
 	for {
-		if within(repo.Top(), here) {
+		if fspath.Within(repo.Top(), here) {
 			return repo, nil
 		}
 		outer, err := git.Find(filepath.Dir(repo.Top()))
@@ -74,25 +76,11 @@ func gitCommit(ctx context.Context, repo *git.Repo, ref string) (string, error) 
 	ambiguous, isAmbiguous := errors.AsType[*git.AmbiguousError](err)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", usage("git:%s: git is not installed", ref)
+		return "", failure.Usagef("git:%s: git is not installed", ref)
 	case isAmbiguous:
-		return "", usage("git:%s: several references have this name; write git:%s", ref, strings.Join(ambiguous.Names, " or git:"))
+		return "", failure.Usagef("git:%s: several references have this name; write git:%s", ref, strings.Join(ambiguous.Names, " or git:"))
 	case err != nil:
-		return "", usage("git:%s: %s has no such commit (in CI, fetch it first: a shallow clone holds only its own)", ref, repo.Top())
+		return "", failure.Usagef("git:%s: %s has no such commit (in CI, fetch it first: a shallow clone holds only its own)", ref, repo.Top())
 	}
 	return id, nil
-}
-
-// within reports whether a path is a folder or below it; both are absolute.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// asWritten returns an absolute path with its links as they are.
-func asWritten(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/git"
 )
 
@@ -115,7 +116,7 @@ func (g *gitTree) listOnDisk(dir string, most int) ([]dsl.Listed, error) {
 		return nil, errLink
 	}
 	// A submodule on disk lists itself, whatever the commit has in its place.
-	if repo, err := git.Find(dir); err == nil && repo.Top() != g.repo.Top() && within(g.repo.Top(), repo.Top()) {
+	if repo, err := git.Find(dir); err == nil && repo.Top() != g.repo.Top() && fspath.Within(g.repo.Top(), repo.Top()) {
 		return newGitTree(g.ctx, repo, "").listOnDisk(dir, most)
 	}
 	args := []string{"--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"}

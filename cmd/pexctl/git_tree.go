@@ -12,6 +12,8 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/git"
 )
 
@@ -33,12 +35,12 @@ type gitObject struct {
 
 // openGitTree opens a commit of the repository of a file, which need not exist.
 func openGitTree(ctx context.Context, ref, file string) (*gitTree, error) {
-	repo, err := repositoryOf(ctx, filepath.Dir(asWritten(file)))
+	repo, err := repositoryOf(ctx, filepath.Dir(fspath.Absolute(file)))
 	switch {
 	case errors.Is(err, git.ErrNone):
-		return nil, usage("git:%s: %s is in no git repository", ref, shownPath(file))
+		return nil, failure.Usagef("git:%s: %s is in no git repository", ref, fspath.Shown(file))
 	case err != nil:
-		return nil, usage("git:%s: %w", ref, err)
+		return nil, failure.Usagef("git:%s: %w", ref, err)
 	}
 	commit, err := gitCommit(ctx, repo, ref)
 	if err != nil {
@@ -51,27 +53,12 @@ func newGitTree(ctx context.Context, repo *git.Repo, commit string) *gitTree {
 	return &gitTree{ctx: ctx, repo: repo, commit: commit, known: map[string]gitObject{}}
 }
 
-// onDisk is the part of a path that is on disk, with links resolved, and what
-// follows: a folder of another commit may be gone.
-func onDisk(path string) (dir, rest string) {
-	dir = absolute(path)
-	for {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return real, rest
-		}
-		if filepath.Dir(dir) == dir {
-			return dir, rest
-		}
-		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
-	}
-}
-
 // place returns an absolute path as the commit names it, from the top on, "" = the
 // top itself; false = it is outside of the repository. Links below the top are
 // not followed on disk: where they lead is the commit's to say.
 func (g *gitTree) place(path string) (rel string, inside bool) {
 	top := g.repo.Top()
-	if !within(top, path) {
+	if !fspath.Within(top, path) {
 		path = g.fromTop(path)
 	}
 	rel, err := filepath.Rel(top, path)
@@ -96,7 +83,7 @@ func (g *gitTree) fromTop(path string) string {
 	if found != "" {
 		return found
 	}
-	dir, rest := onDisk(filepath.Dir(path))
+	dir, rest := fspath.OnDisk(filepath.Dir(path))
 	return filepath.Join(dir, rest, filepath.Base(path))
 }
 
@@ -105,7 +92,7 @@ func (g *gitTree) fromTop(path string) string {
 // not be the same spec. "" = it does not.
 func (g *gitTree) linkedAway(path string) string {
 	rel, inside := g.place(path)
-	dir, rest := onDisk(filepath.Dir(path))
+	dir, rest := fspath.OnDisk(filepath.Dir(path))
 	real, realInside := g.place(filepath.Join(dir, rest, filepath.Base(path)))
 	if !inside || !realInside || rel == real {
 		return ""
@@ -192,7 +179,7 @@ func (g *gitTree) submodule(rel string) (*gitTree, error) {
 			_, err = repo.Commit(g.ctx, id)
 		}
 		if err != nil {
-			return nil, usage("the submodule %s has no commit %.12s here: git submodule update --init, or git fetch in it", dir, id)
+			return nil, failure.Usagef("the submodule %s has no commit %.12s here: git submodule update --init, or git fetch in it", dir, id)
 		}
 		if g.modules == nil {
 			g.modules = map[string]*gitTree{}

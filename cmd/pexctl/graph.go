@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 	"github.com/pexctl/pex/engine/journal"
@@ -13,10 +14,10 @@ import (
 
 var graphFormats = []string{"mermaid", "dot", "svg", "json"}
 
-func graphCommand() *cli.Command {
+func graphCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "graph", Usage: "draw the graph a spec compiles to, guards on the edges, and the way a run took", ArgsUsage: "[SPEC]",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl graph spec.yaml",
 			"pexctl graph spec.yaml -o svg > graph.svg",
 			"pexctl graph --run RUN -o svg > run.svg    # the nodes it visited, the edges it took, where it ended",
@@ -25,14 +26,14 @@ func graphCommand() *cli.Command {
 		Flags: append(
 			specFlags(),
 			&cli.StringFlag{Name: "run", Usage: "mark the way that the run `RUN` took; without SPEC on the graph of its own program"},
-			homeFlag(), outputFlagOf(graphFormats...),
+			homeFlag(), ui.OutputFlagOf(graphFormats...),
 		),
-		Action: func(c *cli.Context) error {
-			format, err := formatOf(c, graphFormats...)
+		Action: env.Action(func(c *ui.Call) error {
+			format, err := ui.Format(c, graphFormats...)
 			if err != nil {
 				return err
 			}
-			if err := atMost(c, 1); err != nil {
+			if err := ui.AtMostArgs(c, 1); err != nil {
 				return err
 			}
 			name, d, err := drawn(c)
@@ -41,21 +42,21 @@ func graphCommand() *cli.Command {
 			}
 			switch format {
 			case "json":
-				return printJSON(c, d)
+				return ui.PrintJSON(c, d)
 			case "dot":
-				fmt.Fprint(c.App.Writer, d.DOT())
+				fmt.Fprint(c.Stdout, d.DOT())
 			case "svg":
-				fmt.Fprint(c.App.Writer, d.SVG(name))
+				fmt.Fprint(c.Stdout, d.SVG(name))
 			default:
-				fmt.Fprint(c.App.Writer, d.Mermaid())
+				fmt.Fprint(c.Stdout, d.Mermaid())
 			}
 			return nil
-		},
+		}),
 	}
 }
 
 // drawn is the drawing that a command asks for, and what it is of.
-func drawn(c *cli.Context) (name string, d *graph.Drawing, err error) {
+func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
 	if c.String("run") == "" {
 		p, _, err := compile(c)
 		if err != nil {
@@ -68,22 +69,22 @@ func drawn(c *cli.Context) (name string, d *graph.Drawing, err error) {
 		return "", nil, err
 	}
 	p := own
-	if c.Args().Present() {
+	if len(c.Args) > 0 {
 		if p, _, err = compile(c); err != nil {
 			return "", nil, err
 		}
 	}
 	d = p.Graph.Draw(w)
 	for _, way := range d.Missing() {
-		fmt.Fprintf(c.App.ErrWriter, "not in the graph of this spec: %s\n", way)
+		fmt.Fprintf(c.Stderr, "not in the graph of this spec: %s\n", way)
 	}
 	return p.Name + " · run " + run, d, nil
 }
 
 // walked is a run, its own program and the way it took, as its journal has it: the
 // journal is run again, and nothing is performed.
-func walked(c *cli.Context) (run string, own *engine.Program, way *graph.Walk, err error) {
-	t, err := targetNamed(c, c.String("run"), c.Args().First())
+func walked(c *ui.Call) (run string, own *engine.Program, way *graph.Walk, err error) {
+	t, err := targetNamed(c, c.String("run"), c.Arg(0))
 	if err != nil {
 		return "", nil, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/internal/process"
 )
 
@@ -80,11 +81,11 @@ func startGuard() (pipe io.Writer, none bool) {
 
 const guardCommandName = "guard-process-groups"
 
-func guardCommand() *cli.Command {
+func guardCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: guardCommandName, Usage: "end process groups when whoever started this is gone", Hidden: true,
-		Action: func(c *cli.Context) error {
-			for _, left := range leftOver(c.App.Reader) {
+		Action: env.Action(func(c *ui.Call) error {
+			for _, left := range leftOver(c.Stdin) {
 				if leader, err := strconv.Atoi(left); err == nil {
 					endGroup(leader)
 				} else {
@@ -92,7 +93,7 @@ func guardCommand() *cli.Command {
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,27 +10,13 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
-
-// hint shows, in dim lines on a terminal, what to try next.
-func hint(w io.Writer, lines []string) {
-	if _, ok := terminal(w); !ok {
-		return
-	}
-	w = styled(w)
-	dim, reset := "\x1b[2m", "\x1b[0m"
-	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		dim, reset = "", ""
-	}
-	for _, line := range lines {
-		fmt.Fprintf(w, "%s%s%s\n", dim, line, reset)
-	}
-}
 
 // nextSteps are what fits the way a run ended: at most two lines. home is the
 // flag that commands need to find the run again, or "".
 func nextSteps(path, home string, spec *dsl.Spec, p *engine.Program, res *engine.Result) []string {
-	path = quoted(path)
+	path = fspath.Quote(path)
 	var lines []string
 	switch res.Status {
 	case engine.Completed:
@@ -56,7 +40,7 @@ func rendered(path string, p *engine.Program, then string) string {
 	if id == "" {
 		return ""
 	}
-	return fmt.Sprintf("pexctl render %s --node %s%s", path, quoted(id), then)
+	return fmt.Sprintf("pexctl render %s --node %s%s", path, fspath.Quote(id), then)
 }
 
 // promptedNode returns the first node of the graph that calls a model. Nodes of
@@ -165,19 +149,11 @@ func afterProvider(path, home string, p *engine.Program, res *engine.Result) (li
 	used := func(m *engine.ModelSpec) bool { return strings.Contains(res.StopReason.Message, "llm "+m.Name+":") }
 	i := slices.IndexFunc(p.Models, func(m engine.ModelSpec) bool { return used(&m) && !m.Offline() })
 	if i >= 0 {
-		lines = append(lines, fmt.Sprintf("next: what is wrong with it: pexctl models ping %s --llm %s", path, quoted(p.Models[i].Name)))
+		lines = append(lines, fmt.Sprintf("next: what is wrong with it: pexctl models ping %s --llm %s", path, fspath.Quote(p.Models[i].Name)))
 	}
 	other := otherModel(p, func(m *engine.ModelSpec) bool { return !used(m) })
 	if other != "" && len(res.Steps) == 0 {
 		return append(lines, fmt.Sprintf("next: another llm of the spec: pexctl run %s --set planner.llm=%s", path, other))
 	}
 	return append(lines, fmt.Sprintf("next: once it answers: pexctl runs fork %s%s goes on from that call", res.RunID, home))
-}
-
-// quoted makes a path one word of a shell.
-func quoted(path string) string {
-	if path == "" || strings.ContainsAny(path, " \t\n'\"$&|;<>()*?[]{}!#~`\\") {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 )
@@ -107,7 +108,7 @@ func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
 
 func TestHintsAreForTerminalsOnly(t *testing.T) {
 	var b bytes.Buffer
-	hint(&b, []string{"next: x"})
+	ui.PrintHints(&b, []string{"next: x"})
 	if b.Len() > 0 {
 		t.Errorf("%q", b.String())
 	}
@@ -128,7 +129,7 @@ func TestNearest(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.in, func(t *testing.T) {
-			if got := nearest(c.in, names); got != c.want {
+			if got := ui.Nearest(c.in, names); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

@@ -10,7 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 func homeFlag() cli.Flag {
@@ -22,14 +24,14 @@ func tenantFlag() cli.Flag {
 }
 
 // homeDir is where runs and memory are kept.
-func homeDir(c *cli.Context, spec *dsl.Spec) string {
+func homeDir(c *ui.Call, spec *dsl.Spec) string {
 	if dir := c.String("home"); dir != "" {
 		return dir
 	}
 	if dir := os.Getenv("PEX_HOME"); dir != "" {
 		return dir
 	}
-	if here, err := homeHere(c); err == nil && remote.Is(c.Args().First()) {
+	if here, err := homeHere(c); err == nil && remote.Is(c.Arg(0)) {
 		return here // where the spec is kept, too
 	}
 	return filepath.Join(spec.Root, homeName)
@@ -37,7 +39,7 @@ func homeDir(c *cli.Context, spec *dsl.Spec) string {
 
 // homeHere is the home of a command that is given no spec: --home, else
 // $PEX_HOME, else .pex at the root of the project around the working folder.
-func homeHere(c *cli.Context) (string, error) {
+func homeHere(c *ui.Call) (string, error) {
 	if dir := c.String("home"); dir != "" {
 		return dir, nil
 	}
@@ -46,21 +48,21 @@ func homeHere(c *cli.Context) (string, error) {
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return "", usage("%w", err)
+		return "", failure.Usagef("%w", err)
 	}
 	return filepath.Join(dsl.ProjectRoot(here), homeName), nil
 }
 
 // homeOfSpec is the home of the project of a spec, as run finds it; word is the
 // spec as the caller wrote it, "" = homeHere.
-func homeOfSpec(c *cli.Context, word string) (string, error) {
+func homeOfSpec(c *ui.Call, word string) (string, error) {
 	if word == "" || remote.Is(word) {
 		return homeHere(c)
 	}
 	dir := dsl.FileOf(word)
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", notFound("the argument is a spec or its folder", "there is no %s", word)
+		return "", failure.NotFoundf("the argument is a spec or its folder", "there is no %s", word)
 	}
 	if c.String("home") != "" || os.Getenv("PEX_HOME") != "" {
 		return homeHere(c)
@@ -72,7 +74,7 @@ func homeOfSpec(c *cli.Context, word string) (string, error) {
 		dir = filepath.Dir(dir)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
-		return "", usage("%w", err)
+		return "", failure.Usagef("%w", err)
 	}
 	return filepath.Join(dsl.ProjectRoot(dir), homeName), nil
 }

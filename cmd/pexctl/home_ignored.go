@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // homeName is the folder at a project's root that keeps runs, memory and
@@ -13,7 +15,7 @@ const homeName = ".pex"
 // answers. Only one of the usual name, and one that is new, gets a .gitignore;
 // that it cannot be written is for whoever then writes there to tell.
 func ignored(dir string) {
-	if filepath.Base(dir) != homeName || exists(dir) || os.MkdirAll(dir, 0o700) != nil {
+	if filepath.Base(dir) != homeName || fspath.Exists(dir) || os.MkdirAll(dir, 0o700) != nil {
 		return
 	}
 	_ = os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600)

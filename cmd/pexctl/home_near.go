@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // The bounds of the search for homes: folders below the working folder, and
@@ -65,15 +65,15 @@ func searched(e fs.DirEntry) bool {
 
 // elsewhere is a hint that names the homes near the working folder and the flag
 // that selects the nearest; "" = there are none, or the caller chose a home.
-func elsewhere(c *cli.Context, part string) string {
+func elsewhere(c *ui.Call, part string) string {
 	var shown []string
 	for _, h := range othersNear(c, part) {
-		shown = append(shown, relative(h))
+		shown = append(shown, fspath.Relative(h))
 	}
 	if len(shown) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has %s: add --home %s", listed(shown[:min(len(shown), 5)]), partNames[part], quoted(shown[0]))
+	return fmt.Sprintf("%s has %s: add --home %s", ui.List(shown[:min(len(shown), 5)]), partNames[part], fspath.Quote(shown[0]))
 }
 
 // partNames is what people call the parts of a home.
@@ -81,7 +81,7 @@ var partNames = map[string]string{"runs": "runs", "evals": "evaluations", "memor
 
 // othersNear is homesNear but for the home that the command works in. It is
 // empty where --home or $PEX_HOME chose that.
-func othersNear(c *cli.Context, part string) []string {
+func othersNear(c *ui.Call, part string) []string {
 	if c.String("home") != "" || os.Getenv("PEX_HOME") != "" {
 		return nil
 	}
@@ -90,12 +90,12 @@ func othersNear(c *cli.Context, part string) []string {
 		return nil
 	}
 	own := filepath.Join(dsl.ProjectRoot(here), homeName)
-	return slices.DeleteFunc(homesNear(here, part), func(h string) bool { return samePath(h, own) })
+	return slices.DeleteFunc(homesNear(here, part), func(h string) bool { return fspath.Same(h, own) })
 }
 
 // homeWith is a home near the working folder that has a run of this id; "" =
 // none has.
-func homeWith(c *cli.Context, run string) string {
+func homeWith(c *ui.Call, run string) string {
 	for _, dir := range othersNear(c, "runs") {
 		home, err := journal.OpenHome(dir, journal.Exit)
 		if err != nil {
@@ -106,21 +106,4 @@ func homeWith(c *cli.Context, run string) string {
 		}
 	}
 	return ""
-}
-
-// relative is a path from the working folder where it leads below that, else
-// the path as it is.
-func relative(path string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(here, abs); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
 }

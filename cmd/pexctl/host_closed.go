@@ -6,6 +6,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/protect"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // homeParts are what a home has of its own. The specs that were fetched into it
@@ -21,7 +22,7 @@ func (s hostSettings) privateFolders(p *engine.Program) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if dir, _ := onDisk(s.dir); within(home, s.dir) || within(home, dir) {
+		if dir, _ := fspath.OnDisk(s.dir); fspath.Within(home, s.dir) || fspath.Within(home, dir) {
 			for _, part := range homeParts {
 				out = append(out, filepath.Join(home, part))
 			}

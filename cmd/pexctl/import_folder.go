@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/convert"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // The bounds of a project folder.
@@ -23,11 +23,11 @@ var skippedFolders = []string{"node_modules", "venv", "env", "site-packages", "_
 
 // projectFiles reads the JSON and YAML files of a project folder, in the order of
 // their paths. Hidden folders, links and what other tools install are left out.
-func projectFiles(c *cli.Context, dir string) (out []convert.Input, err error) {
+func projectFiles(c *ui.Call, dir string) (out []convert.Input, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return usage("%w", err)
+			return failure.Usagef("%w", err)
 		case d.IsDir():
 			rel, _ := filepath.Rel(dir, path)
 			hidden := path != dir && strings.HasPrefix(d.Name(), ".")
@@ -38,7 +38,7 @@ func projectFiles(c *cli.Context, dir string) (out []convert.Input, err error) {
 		case !d.Type().IsRegular() || !slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(path))):
 			return nil
 		case len(out) == maxProjectFiles:
-			return usage("%s: there are more than %d JSON and YAML files in it: give the folder of the components, or the files with --with", dir, maxProjectFiles)
+			return failure.Usagef("%s: there are more than %d JSON and YAML files in it: give the folder of the components, or the files with --with", dir, maxProjectFiles)
 		}
 		in, err := foreignFile(c, path)
 		in.Found = true
@@ -46,7 +46,7 @@ func projectFiles(c *cli.Context, dir string) (out []convert.Input, err error) {
 		return err
 	})
 	if err == nil && len(out) == 0 {
-		err = usage("%s: there is no JSON or YAML file in it", dir)
+		err = failure.Usagef("%s: there is no JSON or YAML file in it", dir)
 	}
 	return out, err
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/convert"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // imported is what came of an import.
@@ -25,20 +25,20 @@ type imported struct {
 
 // tellImport prints what was written on stdout, and the notes, what vet says and
 // what to do next on stderr.
-func tellImport(c *cli.Context, made *imported, wantJSON bool) error {
+func tellImport(c *ui.Call, made *imported, wantJSON bool) error {
 	if made.Notes == nil {
 		made.Notes = []convert.Note{}
 	}
 	if wantJSON {
-		if err := printJSON(c, made); err != nil {
+		if err := ui.PrintJSON(c, made); err != nil {
 			return err
 		}
-		return invalid(made.Vet)
+		return ui.Invalid(made.Vet)
 	}
 	for _, path := range made.Files {
-		fmt.Fprintln(c.App.Writer, path)
+		fmt.Fprintln(c.Stdout, path)
 	}
-	w := c.App.ErrWriter
+	w := c.Stderr
 	for _, fate := range []struct {
 		is      convert.Outcome
 		heading string
@@ -50,19 +50,19 @@ func tellImport(c *cli.Context, made *imported, wantJSON bool) error {
 		tellNotes(w, fate.heading, slices.DeleteFunc(slices.Clone(made.Notes), func(n convert.Note) bool { return n.Outcome != fate.is }))
 	}
 	fmt.Fprint(w, made.Vet.String())
-	fmt.Fprintf(w, "%s: %s, %s\n", filepath.Join(made.Dir, "spec.yaml"), count(made.Vet.Errors(), "error"), count(made.Vet.Warnings(), "warning"))
-	dir := quoted(made.Dir)
+	fmt.Fprintf(w, "%s: %s, %s\n", filepath.Join(made.Dir, "spec.yaml"), ui.Count(made.Vet.Errors(), "error"), ui.Count(made.Vet.Warnings(), "warning"))
+	dir := fspath.Quote(made.Dir)
 	fmt.Fprintf(w, "\nNext:\n  pexctl vet %s\n", dir)
 	if id := firstPrompt(c, made); id != "" {
-		fmt.Fprintf(w, "  pexctl render %s --node %s   # the first prompt; calls no model\n", dir, quoted(id))
+		fmt.Fprintf(w, "  pexctl render %s --node %s   # the first prompt; calls no model\n", dir, fspath.Quote(id))
 	}
 	fmt.Fprintf(w, "  pexctl run %s \"your question\"\n", dir)
-	return invalid(made.Vet)
+	return ui.Invalid(made.Vet)
 }
 
 // firstPrompt returns the first node of the imported spec that calls a model;
 // "" if none does by itself, or the spec does not compile yet.
-func firstPrompt(c *cli.Context, made *imported) string {
+func firstPrompt(c *ui.Call, made *imported) string {
 	p, _, found := dsl.Compile(filepath.Join(made.Dir, "spec.yaml"), specOptions(c))
 	if found.Failed() {
 		return ""

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // project is what init and new tell of the project they made.
@@ -30,7 +30,7 @@ type nextCommand struct {
 }
 
 // place writes the files of a project and tells of them.
-func place(c *cli.Context, p project, files []starter.File, wantJSON bool) error {
+func place(c *ui.Call, p project, files []starter.File, wantJSON bool) error {
 	if err := starter.Place(p.Dir, files, c.Bool("force")); err != nil {
 		return placeError(err)
 	}
@@ -38,16 +38,16 @@ func place(c *cli.Context, p project, files []starter.File, wantJSON bool) error
 		p.Files = append(p.Files, f.Path)
 	}
 	if wantJSON {
-		return printJSON(c, p)
+		return ui.PrintJSON(c, p)
 	}
 	tellProject(c, p)
 	return nil
 }
 
 // tellProject says what was made, and how to go on.
-func tellProject(c *cli.Context, p project) {
-	w, pen := styled(c.App.Writer), tty.Pen{Color: inColor(c.App.Writer)}
-	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), fitFor(w, p.Dir), count(len(p.Files), "file"))
+func tellProject(c *ui.Call, p project) {
+	w, pen := ui.Styled(c.Stdout), tty.Pen{Color: ui.UsesColor(c.Stdout)}
+	fmt.Fprintf(w, "%s made %s in %s: %s\n", pen.Ink(tty.Green, "✓"), pen.Ink(tty.Bold, p.Name), ui.Safe(w, p.Dir), ui.Count(len(p.Files), "file"))
 	for _, line := range tops(p.Files) {
 		fmt.Fprintln(w, "  "+line)
 	}
@@ -57,17 +57,17 @@ func tellProject(c *cli.Context, p project) {
 		wide = max(wide, tty.Width(n.Command))
 	}
 	for _, n := range p.Next {
-		fmt.Fprintf(w, "  %s%s  %s\n", fitFor(w, n.Command), strings.Repeat(" ", wide-tty.Width(n.Command)), pen.Ink(tty.Dim, n.About))
+		fmt.Fprintf(w, "  %s%s  %s\n", ui.Safe(w, n.Command), strings.Repeat(" ", wide-tty.Width(n.Command)), pen.Ink(tty.Dim, n.About))
 	}
-	fmt.Fprintf(w, "\n%s:\n  %s\n", p.Live.About, fitFor(w, p.Live.Command))
+	fmt.Fprintf(w, "\n%s:\n  %s\n", p.Live.About, ui.Safe(w, p.Live.Command))
 }
 
 // placeError tells a caller's mistake from the disk's trouble.
 func placeError(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return infra(fmt.Errorf("nothing was made: %w", err))
+		return failure.Infra(fmt.Errorf("nothing was made: %w", err))
 	}
-	return usage("nothing was made: %w", err)
+	return failure.Usagef("nothing was made: %w", err)
 }
 
 // tops are files as a person looks at them: those of the project's folder by
@@ -88,7 +88,7 @@ func tops(files []string) []string {
 	slices.SortStableFunc(out, func(a, b string) int { return order(a) - order(b) })
 	for i, top := range out {
 		if n := in[path.Clean(top)]; n > 0 {
-			out[i] = fmt.Sprintf("%-14s %s", top, count(n, "file"))
+			out[i] = fmt.Sprintf("%-14s %s", top, ui.Count(n, "file"))
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // proven is a project with its golden files: it is made in a folder that nobody
@@ -21,14 +22,14 @@ import (
 func proven(ctx context.Context, files []starter.File) ([]starter.File, error) {
 	dir, err := os.MkdirTemp("", "pex-init-")
 	if err != nil {
-		return nil, infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
 	}
 	if err := starter.Place(dir, files, false); err != nil {
-		return nil, infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
 	}
 	if err := prove(ctx, dir); err != nil || ctx.Err() != nil {
 		return nil, errors.Join(err, ctx.Err())
@@ -45,17 +46,17 @@ func prove(ctx context.Context, dir string) error {
 	defer units.close()
 	tree, err := golden.Open(dir, false) // also where CI is set: these are not compared with anything
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	units.trees[dir] = &goldenTree{tree, dir}
 	paths, err := dsl.FindTests(filepath.Join(dir, "spec.yaml"), options)
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	for _, path := range paths {
 		tests, found := dsl.LoadTests(path, options)
 		if found.Failed() {
-			return infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
+			return failure.Infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
 		}
 		for i := range tests.Cases {
 			if err := passes(ctx, units, &tests.Cases[i]); err != nil || ctx.Err() != nil {
@@ -72,10 +73,10 @@ func passes(ctx context.Context, units *testUnits, k *dsl.Case) error {
 		return err
 	}
 	if u == nil {
-		return infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
+		return failure.Infra(fmt.Errorf("the project would not be valid, and was not made:\n%s", found.String()))
 	}
 	for _, p := range testcase.Run(ctx, units.bench, u.Unit, k).Problems {
-		return infra(fmt.Errorf("the project would not pass its test %q, and was not made: %s", k.Name, p.Message))
+		return failure.Infra(fmt.Errorf("the project would not pass its test %q, and was not made: %s", k.Name, p.Message))
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func withGoldens(dir string, files []starter.File) ([]starter.File, error) {
 		return err
 	})
 	if err != nil {
-		return nil, infra(fmt.Errorf("make a project: %w", err))
+		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
 	}
 	return files, nil
 }

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // unsetKeys reports the llms of a run whose API key is in no variable, before
@@ -23,7 +23,7 @@ func unsetKeys() dsl.Analyzer {
 		for i := range p.Program.Models {
 			m := &p.Program.Models[i]
 			names := requiredKey(m)
-			isSet := func(name string) bool { return environment(name) != "" }
+			isSet := func(name string) bool { return ui.Getenv(name) != "" }
 			if !p.Uses["llms."+m.Name] || len(names) == 0 || slices.ContainsFunc(names, isSet) {
 				continue
 			}
@@ -88,21 +88,21 @@ func writtenAt(p *dsl.Pass, name string) (dsl.Value, string) {
 // keysOf reports the llms of a run that goes on whose API key is in no variable: at
 // their place in the spec, where its file still holds the program, else in the
 // program as the journal keeps it. set is what was overridden since.
-func keysOf(c *cli.Context, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) error {
+func keysOf(c *ui.Call, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) error {
 	found := diag.List(nil)
 	if origin.Spec != "" {
 		o := recompileOptions(origin, origin.Set...)
 		o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
 		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
 			o.Analyzers = []dsl.Analyzer{unsetKeys()}
-			_, _, found = dsl.Compile(shownPath(origin.Spec), o)
-			return show(c, only(found, diag.UnsetKey))
+			_, _, found = dsl.Compile(fspath.Shown(origin.Spec), o)
+			return ui.ShowDiagnostics(c, only(found, diag.UnsetKey))
 		}
 	}
 	o := recompileOptions(origin, set...)
 	o.Analyzers = []dsl.Analyzer{unsetKeys()}
 	_, found = dsl.Recompile(kept, origin.Dir, o)
-	return show(c, only(found, diag.UnsetKey))
+	return ui.ShowDiagnostics(c, only(found, diag.UnsetKey))
 }
 
 func only(found diag.List, code diag.Code) diag.List {
@@ -111,7 +111,7 @@ func only(found diag.List, code diag.Code) diag.List {
 
 // keys reports the llms of the variants and of the graders whose API key is in no
 // variable.
-func (s *suite) keys(c *cli.Context) error {
+func (s *suite) keys(c *ui.Call) error {
 	o := specOptions(c)
 	o.Environ, o.Analyzers = nil, []dsl.Analyzer{unsetKeys()}
 	var found diag.List
@@ -120,17 +120,17 @@ func (s *suite) keys(c *cli.Context) error {
 			continue
 		}
 		o.Set = v.Set
-		_, _, all := dsl.Compile(shownPath(v.Spec), o)
+		_, _, all := dsl.Compile(fspath.Shown(v.Spec), o)
 		found = append(found, only(all, diag.UnsetKey)...)
 	}
-	return show(c, append(found, s.graderKeys()...).Sort())
+	return ui.ShowDiagnostics(c, append(found, s.graderKeys()...).Sort())
 }
 
 // graderKeys is keys of the models that grade.
 func (s *suite) graderKeys() (found diag.List) {
 	report := func(role string, m *engine.ModelSpec, at dsl.Position) {
 		names := requiredKey(m)
-		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return environment(name) != "" }) {
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return ui.Getenv(name) != "" }) {
 			return
 		}
 		found = append(found, diag.Diagnostic{
@@ -149,7 +149,7 @@ func (s *suite) graderKeys() (found diag.List) {
 }
 
 // liveModels says that a run sends requests to models.
-func liveModels(c *cli.Context) bool {
+func liveModels(c *ui.Call) bool {
 	switch c.String("replay") {
 	case "llm", "all":
 		return c.String("on-drift") == driftLive

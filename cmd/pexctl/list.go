@@ -11,43 +11,45 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/report"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func listCommand() *cli.Command {
+func listCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the components there are, by kind, or one with its keys", ArgsUsage: "[KIND [TYPE]]",
-		Description: examples("pexctl list", "pexctl list tool", "pexctl list tool clock      # the keys it takes", "pexctl list -o json"),
-		Flags:       []cli.Flag{outputFlag()},
-		Action:      list,
+		Description: ui.Examples("pexctl list", "pexctl list tool", "pexctl list tool clock      # the keys it takes", "pexctl list -o json"),
+		Flags:       []cli.Flag{ui.OutputFlag()},
+		Action:      env.Action(list),
 	}
 }
 
-func list(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func list(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 2); err != nil {
+	if err := ui.AtMostArgs(c, 2); err != nil {
 		return err
 	}
 	found := components()
-	if kind := c.Args().First(); kind != "" {
+	if kind := c.Arg(0); kind != "" {
 		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
 		if len(found) == 0 {
-			return usage("there is no kind %q; there are %s", kind, listed(kinds()))
+			return failure.Usagef("there is no kind %q; there are %s", kind, ui.List(kinds()))
 		}
 	}
-	if typ := c.Args().Get(1); typ != "" {
+	if typ := c.Arg(1); typ != "" {
 		return listOne(c, found, typ, wantJSON)
 	}
 	if wantJSON {
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			Components []component.Info `json:"components"`
 		}{infos(found)})
 	}
-	w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Stdout, 0, 4, 2, ' ', 0)
 	for _, info := range infos(found) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", info.Kind, info.Type, info.Doc)
 	}
@@ -55,30 +57,30 @@ func list(c *cli.Context) error {
 }
 
 // listOne prints a component of one kind with the keys that it takes.
-func listOne(c *cli.Context, of component.Blueprints, typ string, wantJSON bool) error {
+func listOne(c *ui.Call, of component.Blueprints, typ string, wantJSON bool) error {
 	b, ok := of.Find(typ)
 	if !ok {
 		hint := ""
-		if near := nearest(typ, of.Types()); near != "" {
+		if near := ui.Nearest(typ, of.Types()); near != "" {
 			hint = ": did you mean " + near + "?"
 		}
-		return usage("there is no %s %q%s (pexctl list %[1]s lists them)", of[0].Kind, typ, hint)
+		return failure.Usagef("there is no %s %q%s (pexctl list %[1]s lists them)", of[0].Kind, typ, hint)
 	}
 	keys := []dsl.Key{}
 	if b.Config != nil { // reports have none
 		keys = append(keys, dsl.Keys(b.Config())...)
 	}
 	if wantJSON {
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			component.Info
 			Keys []dsl.Key `json:"keys"`
 		}{b.Info, keys})
 	}
-	fmt.Fprintf(c.App.Writer, "%s %s (%s): %s\n", b.Kind, b.Type, b.Stability, b.Doc)
+	fmt.Fprintf(c.Stdout, "%s %s (%s): %s\n", b.Kind, b.Type, b.Stability, b.Doc)
 	if len(keys) == 0 {
 		return nil
 	}
-	return printKeys(c.App.Writer, keys)
+	return printKeys(c.Stdout, keys)
 }
 
 func printKeys(to io.Writer, keys []dsl.Key) error {
@@ -122,20 +124,20 @@ func kinds() []string {
 	return slices.Compact(out)
 }
 
-func schemaCommand() *cli.Command {
+func schemaCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of the language, for editors",
-		Description: examples("pexctl schema > pex.schema.json"),
-		Flags:       []cli.Flag{outputFlagOf("json")},
-		Action: func(c *cli.Context) error {
-			if err := atMost(c, 0); err != nil {
+		Description: ui.Examples("pexctl schema > pex.schema.json"),
+		Flags:       []cli.Flag{ui.OutputFlagOf("json")},
+		Action: env.Action(func(c *ui.Call) error {
+			if err := ui.AtMostArgs(c, 0); err != nil {
 				return err
 			}
-			if _, err := formatOf(c, "json"); err != nil {
+			if _, err := ui.Format(c, "json"); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(exact(c.App.Writer), "%s\n", dsl.Schema(catalog(), checkKinds().Blueprints("check")))
+			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", dsl.Schema(catalog(), checkKinds().Blueprints("check")))
 			return err
-		},
+		}),
 	}
 }

@@ -7,42 +7,43 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/lsp"
 	"github.com/pexctl/pex/engine/pin"
 )
 
-func lspCommand() *cli.Command {
+func lspCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "lsp", Usage: "the language server of specs, for editors: speaks the Language Server Protocol over stdin and stdout",
-		Description: examples("pexctl lsp", "pexctl lsp --root . --prices prices.yaml   # as an editor would start it"),
+		Description: ui.Examples("pexctl lsp", "pexctl lsp --root . --prices prices.yaml   # as an editor would start it"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
 			allowFlag(),
-			pricesFlag(),
+			ui.PricesFlag(),
 			&cli.BoolFlag{Name: "stdio", Usage: "speak over stdin and stdout, as always; some editors say so"},
 		},
-		Action: serveEditor,
+		Action: env.Action(serveEditor),
 	}
 }
 
 // serveEditor serves the one client that stdin and stdout belong to. Stdout is
 // the protocol's alone.
-func serveEditor(c *cli.Context) error {
-	if err := atMost(c, 0); err != nil {
+func serveEditor(c *ui.Call) error {
+	if err := ui.AtMostArgs(c, 0); err != nil {
 		return err
 	}
 	o := lsp.Options{
 		Spec: dsl.Options{
 			Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Environ: os.Environ(),
-			AllowPaths: c.StringSlice("allow-path"), Prices: prices(c), Pins: pin.Read, Analyzers: analysis.All(),
+			AllowPaths: c.StringSlice("allow-path"), Prices: c.Prices(), Pins: pin.Read, Analyzers: analysis.All(),
 		},
-		Version: buildVersion(), Log: c.App.ErrWriter,
+		Version: buildVersion(), Log: c.Stderr,
 	}
-	err := lsp.Serve(c.Context, c.App.Reader, open{exact(c.App.Writer)}, o)
+	err := lsp.Serve(c.Context, c.Stdin, open{ui.Verbatim(c.Stdout)}, o)
 	if errors.Is(err, lsp.ErrNoShutdown) {
-		return &exitError{exitNegative, err}
+		return ui.Exit(ui.ExitNegative, err)
 	}
 	return err
 }

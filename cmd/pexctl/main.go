@@ -4,7 +4,10 @@ import (
 	"io"
 	"os"
 
+	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // of libraries: what matters comes back as an error
+	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/process"
 	"github.com/pexctl/pex/providers/starlark"
 )
@@ -15,7 +18,7 @@ var version = ""
 func main() {
 	process.HideSecrets() // before anything is started
 	starlark.Serve()
-	keepPipes()
+	ui.KeepPipes()
 	guarding = true
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
@@ -26,25 +29,29 @@ type streams struct {
 	out, err io.Writer
 }
 
+func newEnv(io streams) *ui.Env {
+	return &ui.Env{Stdin: io.in, Stdout: io.out, Stderr: io.err, Catalog: catalog(), Checks: assertion.All(), Version: buildVersion()}
+}
+
 // run is pexctl as a function: arguments in, exit code out.
 func run(args []string, io streams) int {
-	out := newOutlet(io.out)
-	io.out, io.err = out, newOutlet(io.err)
-	app := newApp(io)
+	out := ui.NewOutput(io.out)
+	io.out, io.err = out, ui.NewOutput(io.err)
+	app := newApp(newEnv(io))
 	if len(args) > 0 && args[0] == completing {
 		complete(app, args[1:])
-		return exitOK
+		return ui.ExitOK
 	}
-	arranged, err := arrange(app, args)
+	arranged, err := ui.Arrange(app, args)
 	if err == nil {
 		err = app.Run(append([]string{"pexctl"}, arranged...))
 	}
-	code := exitCode(err, io.err)
-	if err != nil && !out.used && wantsJSON(args) {
-		printFailure(out, err)
+	code := ui.PrintError(err, io.err)
+	if err != nil && !out.Used && ui.ArgsWantJSON(args) {
+		ui.PrintFailure(out, err)
 	}
-	if e := out.failed(); e != nil && code == exitOK {
-		return exitCode(infra(e), io.err)
+	if e := out.Failed(); e != nil && code == ui.ExitOK {
+		return ui.PrintError(failure.Infra(e), io.err)
 	}
 	return code
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/providers/starlark"
 )
 
@@ -39,3 +42,8 @@ func pexctlEnv() []string {
 
 // noSleep keeps a binary with the race detector from sleeping at its end.
 const noSleep = "GORACE=atexit_sleep_ms=0"
+
+// callOf is a call without arguments.
+func callOf(io streams) *ui.Call {
+	return ui.NewCall(newEnv(io), cli.NewContext(&cli.App{}, flag.NewFlagSet("pexctl", flag.ContinueOnError), nil))
+}

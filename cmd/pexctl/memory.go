@@ -12,15 +12,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/providers/badger"
 )
 
-func memoryCommand() *cli.Command {
+func memoryCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "memory", Usage: "look after the conversations that runs keep",
-		Description: examples("pexctl memory ls", "pexctl memory show support-42", "pexctl memory export --to memory.jsonl", "pexctl memory rm support-42"),
-		Subcommands: []*cli.Command{memoryLsCommand(), memoryShowCommand(), memoryRmCommand(), memoryExportCommand()},
+		Description: ui.Examples("pexctl memory ls", "pexctl memory show support-42", "pexctl memory export --to memory.jsonl", "pexctl memory rm support-42"),
+		Subcommands: []*cli.Command{memoryLsCommand(env), memoryShowCommand(env), memoryRmCommand(env), memoryExportCommand(env)},
 	}
 }
 
@@ -30,7 +32,7 @@ func memoryFlags(more ...cli.Flag) []cli.Flag {
 
 // withMemory opens the memory of the home for a command: that of a spec, or
 // where that is "" the one that the command works in.
-func withMemory(c *cli.Context, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
+func withMemory(c *ui.Call, spec string, do func(ctx context.Context, m *badger.Store) error) (err error) {
 	home, err := homeOfSpec(c, spec)
 	if err != nil {
 		return err
@@ -38,24 +40,24 @@ func withMemory(c *cli.Context, spec string, do func(ctx context.Context, m *bad
 	m := openMemory(c, filepath.Join(home, "memory"))
 	defer func() {
 		if e := m.Close(); err == nil && e != nil {
-			err = infra(e)
+			err = failure.Infra(e)
 		}
 	}()
 	return do(c.Context, m)
 }
 
 // oneMemory is the memory id that a command was given.
-func oneMemory(c *cli.Context) (string, error) {
-	if c.Args().First() == "" {
-		return "", usage("no memory id given: pexctl %s ID (pexctl memory ls lists them)", c.Command.HelpName)
+func oneMemory(c *ui.Call) (string, error) {
+	if c.Arg(0) == "" {
+		return "", failure.Usagef("no memory id given: pexctl %s ID (pexctl memory ls lists them)", c.Name)
 	}
-	return c.Args().First(), atMost(c, 1)
+	return c.Arg(0), ui.AtMostArgs(c, 1)
 }
 
 // withConversation is withMemory for a command about the one conversation that
 // its argument names, and whether it was asked to answer in JSON.
-func withConversation(c *cli.Context, do func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error) error {
-	wantJSON, err := asJSON(c)
+func withConversation(c *ui.Call, do func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -65,9 +67,9 @@ func withConversation(c *cli.Context, do func(ctx context.Context, m *badger.Sto
 	}
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
 		kept, err := knownConversation(ctx, m, id)
-		if p, ok := errors.AsType[*problem](err); ok {
+		if p, ok := errors.AsType[*failure.Detail](err); ok {
 			if hint := elsewhere(c, "memory"); hint != "" {
-				p.hint = hint
+				p.Hint = hint
 			}
 		}
 		if err != nil {
@@ -77,45 +79,45 @@ func withConversation(c *cli.Context, do func(ctx context.Context, m *badger.Sto
 	})
 }
 
-func memoryLsCommand() *cli.Command {
+func memoryLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list conversations, the latest first", ArgsUsage: "[SPEC]",
-		Description: examples("pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
-		Flags:       memoryFlags(outputFlag()),
-		Action: func(c *cli.Context) error {
-			wantJSON, err := asJSON(c)
+		Description: ui.Examples("pexctl memory ls", "pexctl memory ls --tenant acme -o json"),
+		Flags:       memoryFlags(ui.OutputFlag()),
+		Action: env.Action(func(c *ui.Call) error {
+			wantJSON, err := ui.WantsJSON(c)
 			if err != nil {
 				return err
 			}
-			if err := atMost(c, 1); err != nil {
+			if err := ui.AtMostArgs(c, 1); err != nil {
 				return err
 			}
-			return withMemory(c, c.Args().First(), func(ctx context.Context, m *badger.Store) error {
+			return withMemory(c, c.Arg(0), func(ctx context.Context, m *badger.Store) error {
 				all, err := m.List(ctx)
 				if err != nil {
-					return infra(err)
+					return failure.Infra(err)
 				}
 				if wantJSON {
-					return printJSON(c, struct {
+					return ui.PrintJSON(c, struct {
 						Conversations []badger.Conversation `json:"conversations"`
 					}{append([]badger.Conversation{}, all...)})
 				}
 				return listConversations(c, all)
 			})
-		},
+		}),
 	}
 }
 
-func listConversations(c *cli.Context, all []badger.Conversation) error {
+func listConversations(c *ui.Call, all []badger.Conversation) error {
 	if len(all) == 0 {
 		text := "no conversations; a run with --memory-id, or whose spec has memory.history, stores one"
-		if hint := elsewhere(c, "memory"); hint != "" && !c.Args().Present() {
+		if hint := elsewhere(c, "memory"); hint != "" && !(len(c.Args) > 0) {
 			text = "no conversations here\n  hint: " + hint
 		}
-		fmt.Fprintln(c.App.ErrWriter, text)
+		fmt.Fprintln(c.Stderr, text)
 		return nil
 	}
-	w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "MEMORY ID\tINTERACTIONS\tLAST\tSIZE\tLAST QUESTION")
 	for _, m := range all {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", inLine(c, m.MemoryID, 60), m.Interactions, moment(m.Last), byteSize(m.Bytes), inLine(c, m.LastQuestion, 60))
@@ -123,27 +125,27 @@ func listConversations(c *cli.Context, all []badger.Conversation) error {
 	return w.Flush()
 }
 
-func memoryRmCommand() *cli.Command {
+func memoryRmCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "rm", Usage: "delete a conversation for good", ArgsUsage: "ID",
 		Description: "Its notes and variables go with it, and what its executor remembers of the steps.\n\n" +
-			examples("pexctl memory rm support-42", "pexctl memory rm support-42 --yes    # in scripts"),
-		Flags:  memoryFlags(yesFlag(), outputFlag()),
-		Action: memoryRm,
+			ui.Examples("pexctl memory rm support-42", "pexctl memory rm support-42 --yes    # in scripts"),
+		Flags:  memoryFlags(ui.YesFlag(), ui.OutputFlag()),
+		Action: env.Action(memoryRm),
 	}
 }
 
-func memoryRm(c *cli.Context) error {
+func memoryRm(c *ui.Call) error {
 	return withConversation(c, func(ctx context.Context, m *badger.Store, id string, kept remembered, wantJSON bool) error {
 		what := fmt.Sprintf("remove conversation %s (%s, %s, %s)", id,
-			count(len(kept.Interactions), "interaction"), count(len(kept.Notes), "note"), count(len(kept.Variables), "variable"))
-		if err := confirm(c, what); err != nil {
+			ui.Count(len(kept.Interactions), "interaction"), ui.Count(len(kept.Notes), "note"), ui.Count(len(kept.Variables), "variable"))
+		if err := ui.Confirm(c, what); err != nil {
 			return err
 		}
 		if err := removeConversation(ctx, m, id); err != nil || !wantJSON {
 			return err
 		}
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
 		}{[]string{id}})
 	})
@@ -154,19 +156,19 @@ func memoryRm(c *cli.Context) error {
 func removeConversation(ctx context.Context, m *badger.Store, id string) error {
 	for _, id := range []string{engine.ExecutorMemoryOf(id), id} {
 		if err := m.Remove(ctx, id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return infra(err)
+			return failure.Infra(err)
 		}
 	}
 	return nil
 }
 
 // inLine makes text fit into a line of a table.
-func inLine(c *cli.Context, s string, wide int) string {
+func inLine(c *ui.Call, s string, wide int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if runes := []rune(s); len(runes) > wide {
 		s = string(runes[:wide-1]) + "…"
 	}
-	return fitFor(c.App.Writer, s)
+	return ui.Safe(c.Stdout, s)
 }
 
 // moment is a time for people; "-" = none.

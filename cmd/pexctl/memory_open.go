@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -19,9 +18,9 @@ const (
 )
 
 // openMemory names the memory store in dir for a command that runs nothing.
-func openMemory(c *cli.Context, dir string) *badger.Store {
+func openMemory(c *ui.Call, dir string) *badger.Store {
 	m := badger.Open(dir, badger.Options{Tenant: c.String("tenant"), Idle: memoryRest, LockWait: memoryWait})
-	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.App.ErrWriter, "pexctl:", waitNote(w)) })
+	m.ReportWaits(func(w badger.Wait) { fmt.Fprintln(c.Stderr, "pexctl:", waitNote(w)) })
 	return m
 }
 

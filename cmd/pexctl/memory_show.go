@@ -13,7 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -30,10 +33,10 @@ func (k remembered) empty() bool { return len(k.Interactions)+len(k.Notes)+len(k
 func readConversation(ctx context.Context, m *badger.Store, id string) (kept remembered, err error) {
 	kept.MemoryID = id
 	if kept.Interactions, err = m.History(ctx, id); err != nil {
-		return kept, infra(err)
+		return kept, failure.Infra(err)
 	}
 	if kept.Session, err = m.Session(ctx, id); err != nil {
-		return kept, infra(err)
+		return kept, failure.Infra(err)
 	}
 	return kept, nil
 }
@@ -51,32 +54,32 @@ func knownConversation(ctx context.Context, m *badger.Store, id string) (remembe
 func noConversation(ctx context.Context, m *badger.Store, id string) error {
 	all, err := m.List(ctx)
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	var ids []string
 	for _, c := range all {
 		ids = append(ids, c.MemoryID)
 	}
-	if near := nearest(id, ids); near != "" {
-		return notFound("", "there is no conversation %q; did you mean %q?", id, near)
+	if near := ui.Nearest(id, ids); near != "" {
+		return failure.NotFoundf("", "there is no conversation %q; did you mean %q?", id, near)
 	}
-	return notFound("pexctl memory ls lists them", "there is no conversation %q", id)
+	return failure.NotFoundf("pexctl memory ls lists them", "there is no conversation %q", id)
 }
 
-func memoryShowCommand() *cli.Command {
+func memoryShowCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "show a conversation: questions, answers, notes and variables", ArgsUsage: "ID",
-		Description: examples("pexctl memory show support-42", "pexctl memory show support-42 -o json    # with the steps of each run"),
-		Flags:       memoryFlags(outputFlag()),
-		Action: func(c *cli.Context) error {
+		Description: ui.Examples("pexctl memory show support-42", "pexctl memory show support-42 -o json    # with the steps of each run"),
+		Flags:       memoryFlags(ui.OutputFlag()),
+		Action: env.Action(func(c *ui.Call) error {
 			return withConversation(c, func(_ context.Context, _ *badger.Store, _ string, kept remembered, wantJSON bool) error {
 				if wantJSON {
-					return printJSON(c, kept)
+					return ui.PrintJSON(c, kept)
 				}
-				_, err := fmt.Fprint(c.App.Writer, fitFor(c.App.Writer, conversationText(kept)))
+				_, err := fmt.Fprint(c.Stdout, ui.Safe(c.Stdout, conversationText(kept)))
 				return err
 			})
-		},
+		}),
 	}
 }
 
@@ -110,22 +113,22 @@ func hanging(s string) string {
 	return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n      ")
 }
 
-func memoryExportCommand() *cli.Command {
+func memoryExportCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "export", Usage: "write conversations as JSON Lines", ArgsUsage: "[ID]",
 		Description: "One interaction a line, oldest first, then the notes and variables of their conversation.\n\n" +
-			examples("pexctl memory export > memory.jsonl", "pexctl memory export support-42 --to support-42.jsonl"),
-		Flags:  memoryFlags(&cli.StringFlag{Name: "to", Usage: "write to `FILE`, whole or not at all, instead of stdout"}, outputFlag()),
-		Action: memoryExport,
+			ui.Examples("pexctl memory export > memory.jsonl", "pexctl memory export support-42 --to support-42.jsonl"),
+		Flags:  memoryFlags(&cli.StringFlag{Name: "to", Usage: "write to `FILE`, whole or not at all, instead of stdout"}, ui.OutputFlag()),
+		Action: env.Action(memoryExport),
 	}
 }
 
-func memoryExport(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func memoryExport(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	to := c.String("to")
@@ -133,21 +136,21 @@ func memoryExport(c *cli.Context) error {
 		to = ""
 	}
 	if wantJSON && to == "" {
-		return usage("the conversations and -o json both want stdout: --to FILE keeps them apart")
+		return failure.Usagef("the conversations and -o json both want stdout: --to FILE keeps them apart")
 	}
 	return withMemory(c, "", func(ctx context.Context, m *badger.Store) error {
-		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Args().First(), w) }
+		write := func(w io.Writer) error { return exportMemory(ctx, m, c.Arg(0), w) }
 		if to == "" {
-			return write(machine(c.App.Writer))
+			return write(ui.ForPrograms(c.Stdout))
 		}
-		err := writeWhole(to, 0o600, write)
+		err := fspath.WriteFile(to, 0o600, write)
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			return infra(fmt.Errorf("--to: %w", err))
+			return failure.Infra(fmt.Errorf("--to: %w", err))
 		}
 		if err != nil || !wantJSON {
 			return err
 		}
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			File string `json:"file"`
 		}{to})
 	})
@@ -175,7 +178,7 @@ func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) 
 	}
 	all, err := m.List(ctx)
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	for _, c := range all {
 		kept, err := readConversation(ctx, m, c.MemoryID)
@@ -183,7 +186,7 @@ func exportMemory(ctx context.Context, m *badger.Store, id string, w io.Writer) 
 			return err
 		}
 		if err := exportConversation(e, kept); err != nil {
-			return infra(fmt.Errorf("export memory %s: %w", c.MemoryID, err))
+			return failure.Infra(fmt.Errorf("export memory %s: %w", c.MemoryID, err))
 		}
 	}
 	return nil

@@ -8,20 +8,21 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/providers/http"
 )
 
-func modelsCommand() *cli.Command {
+func modelsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "models", Usage: "the llms of a spec: what they are, and what works",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl models ls spec.yaml       # provider, key, price, who asks it; asks nobody",
 			"pexctl models ping spec.yaml     # asks each llm: text, stream, tools, schema",
 		),
-		Subcommands: []*cli.Command{modelsLsCommand(), modelsPingCommand()},
+		Subcommands: []*cli.Command{modelsLsCommand(env), modelsPingCommand(env)},
 	}
 }
 
@@ -140,7 +141,7 @@ func keyOf(m *engine.ModelSpec) llmKey {
 		k.Env = []string{m.APIKeyEnv}
 	}
 	for _, name := range k.Env {
-		if environment(name) != "" {
+		if ui.Getenv(name) != "" {
 			k.Set = cmp.Or(k.Set, name)
 		}
 	}

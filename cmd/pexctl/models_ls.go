@@ -10,17 +10,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 )
 
-func modelsLsCommand() *cli.Command {
+func modelsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list the llms of a spec and of the agents within it, with what roles override; asks nobody", ArgsUsage: "SPEC",
-		Description: examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
-		Flags:       append(specFlags(), outputFlag()),
-		Action:      modelsLs,
+		Description: ui.Examples("pexctl models ls spec.yaml", "pexctl models ls spec.yaml -o json | jq '.llms[] | select(.key.set == \"\")'"),
+		Flags:       append(specFlags(), ui.OutputFlag()),
+		Action:      env.Action(modelsLs),
 	}
 }
 
@@ -54,12 +55,12 @@ type listedLimits struct {
 	MaxAttempts       int   `json:"max_attempts,omitempty"`
 }
 
-func modelsLs(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func modelsLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	p, spec, err := compile(c, diag.Unused) // which llms nothing uses is in the table
@@ -67,11 +68,11 @@ func modelsLs(c *cli.Context) error {
 		return err
 	}
 	all := []listedModel{}
-	for _, m := range placedModels(p, spec, hostSettings{env: environment}, nil) {
+	for _, m := range placedModels(p, spec, hostSettings{env: ui.Getenv}, nil) {
 		all = append(all, listedOf(&m))
 	}
 	if wantJSON {
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			LLMs []listedModel `json:"llms"`
 		}{all})
 	}
@@ -79,7 +80,7 @@ func modelsLs(c *cli.Context) error {
 	return nil
 }
 
-func printModels(c *cli.Context, all []listedModel) {
+func printModels(c *ui.Call, all []listedModel) {
 	rows := [][]string{{"LLM", "PROVIDER", "MODEL", "USED BY", "AGENT", "KEY", "$/M IN, OUT", "FALLBACK", "LIMITS", "BASE URL"}}
 	for _, m := range all {
 		rows = append(rows, []string{
@@ -87,7 +88,7 @@ func printModels(c *cli.Context, all []listedModel) {
 			limitsText(m.Limits), addressText(m),
 		})
 	}
-	tableOrRecords(c.App.Writer, withoutEmpty(rows))
+	ui.TableOrRecords(c.Stdout, withoutEmpty(rows))
 }
 
 // withoutEmpty leaves out the columns that say nothing in any row.

@@ -11,16 +11,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/probe"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func modelsPingCommand() *cli.Command {
+func modelsPingCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ping", Usage: "ask each llm of a spec and its agents for text, a stream, tool calls, JSON of a schema; for less than a cent", ArgsUsage: "SPEC",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl models ping spec.yaml",
 			"pexctl models ping spec.yaml --llm main --timeout 2m     # one that has to be loaded first",
 			"pexctl models ping spec.yaml -o json | jq '.llms[] | select(.ok | not)'",
@@ -31,15 +33,15 @@ func modelsPingCommand() *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait at most this `TIME` for a reply, repeats included (default: 30s)"},
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Value: 4, Usage: "ask `N` llms at once (default: 4)"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter, for a base_url that refers to it: `NAME=VALUE`"},
-			trustFlag(), outputFlag(),
+			trustFlag(), ui.OutputFlag(),
 		),
-		Action: modelsPing,
+		Action: env.Action(modelsPing),
 	}
 }
 
 // ping is one go at asking the llms of a spec.
 type ping struct {
-	c       *cli.Context
+	c       *ui.Call
 	secrets *secret.Values
 	asked   []pinged
 	watch   *pingWatch
@@ -54,26 +56,26 @@ type pinged struct {
 	note  string
 }
 
-func modelsPing(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func modelsPing(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	if c.Duration("timeout") <= 0 || c.Int("jobs") <= 0 {
-		return usage("--timeout and -j are more than 0")
+		return failure.Usagef("--timeout and -j are more than 0")
 	}
 	p, err := newPing(c)
 	if err != nil {
 		return err
 	}
-	ctx, stop := onSignal(c.Context, func() {})
+	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
 	p.run(ctx)
 	if ctx.Err() != nil {
-		return &exitError{signalCode(context.Cause(ctx)), nil}
+		return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
 	}
 	if wantJSON {
 		err = p.json()
@@ -86,7 +88,7 @@ func modelsPing(c *cli.Context) error {
 	return p.verdict()
 }
 
-func newPing(c *cli.Context) (*ping, error) {
+func newPing(c *ui.Call) (*ping, error) {
 	program, spec, err := compile(c, diag.Unused) // a llm that nothing uses may be asked all the same
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func newPing(c *cli.Context) (*ping, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: environment}
+	host := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: ui.Getenv}
 	p := &ping{c: c, secrets: hidden(program, host.env), watch: newPingWatch(c)}
 	all, names := placedModels(program, spec, host, given), c.StringSlice("llm")
 	for _, name := range names {
@@ -146,15 +148,15 @@ func sameServer(a, b *placedModel) bool {
 
 // pingParameters are those of the flags. They need be given only as far as
 // addresses refer to them.
-func pingParameters(c *cli.Context, p *engine.Program) (map[string]any, error) {
+func pingParameters(c *ui.Call, p *engine.Program) (map[string]any, error) {
 	given := map[string]any{}
 	for _, flag := range c.StringSlice("param") {
 		name, value, ok := strings.Cut(flag, "=")
 		if !ok {
-			return nil, usage("-p %s: write NAME=VALUE", flag)
+			return nil, failure.Usagef("-p %s: write NAME=VALUE", flag)
 		}
 		if !takes(p, name) {
-			return nil, usage("-p %s: the spec has no parameter %q", flag, name)
+			return nil, failure.Usagef("-p %s: the spec has no parameter %q", flag, name)
 		}
 		given[name] = value
 	}
@@ -172,10 +174,10 @@ func unknownModel(all []placedModel, name string) error {
 	for i := range all {
 		names[i] = all[i].name()
 	}
-	if near := nearest(name, names); near != "" {
-		return usage("--llm %s: did you mean %s?", name, near)
+	if near := ui.Nearest(name, names); near != "" {
+		return failure.Usagef("--llm %s: did you mean %s?", name, near)
 	}
-	return usage("--llm %s: the spec has %s", name, listed(names))
+	return failure.Usagef("--llm %s: the spec has %s", name, ui.List(names))
 }
 
 // needsOf is what must work of an llm: text and streams, which runs ask for by
@@ -275,5 +277,5 @@ func (p *ping) verdict() error {
 	if len(bad) == 0 {
 		return nil
 	}
-	return infra(fmt.Errorf("what the spec needs does not work: %s", strings.Join(bad, "; ")))
+	return failure.Infra(fmt.Errorf("what the spec needs does not work: %s", strings.Join(bad, "; ")))
 }

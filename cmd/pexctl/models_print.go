@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/probe"
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -17,10 +18,10 @@ func (p *ping) print() {
 	for i := range p.asked {
 		rows = append(rows, p.asked[i].rows()...)
 	}
-	room := table(p.c.App.Writer, withoutEmpty(rows))
+	room := ui.Table(p.c.Stdout, withoutEmpty(rows))
 	for i := range p.asked {
 		for _, line := range p.asked[i].troubles(room) {
-			fmt.Fprintln(p.c.App.ErrWriter, fitFor(p.c.App.ErrWriter, line))
+			fmt.Fprintln(p.c.Stderr, ui.Safe(p.c.Stderr, line))
 		}
 	}
 }
@@ -156,7 +157,7 @@ func (p *ping) json() error {
 		out.OK = out.OK && one.OK
 		out.LLMs = append(out.LLMs, one)
 	}
-	return printJSON(p.c, out)
+	return ui.PrintJSON(p.c, out)
 }
 
 func (a *pinged) json() pingedJSON {

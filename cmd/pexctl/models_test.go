@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
 // TestModelsScripts runs pexctl models as a user sees it, with a server that
@@ -59,7 +61,7 @@ func TestAnInterruptEndsAPing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Wait() // its exit code is looked at
-	if code := c.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := c.ProcessState.ExitCode(); code != ui.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 }

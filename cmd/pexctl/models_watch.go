@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/pexctl/pex/builtins/probe"
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
 // pingWatch shows on a terminal which checks are under way, and leaves nothing
@@ -29,8 +29,8 @@ type pingLine struct {
 }
 
 // newPingWatch draws on stderr, where that is a terminal.
-func newPingWatch(c *cli.Context) *pingWatch {
-	f, ok := terminal(c.App.ErrWriter)
+func newPingWatch(c *ui.Call) *pingWatch {
+	f, ok := ui.Terminal(c.Stderr)
 	if !ok {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (w *pingWatch) draw() {
 		}
 		parts := slices.Clone(l.done)
 		if len(under) > 0 {
-			parts = append(parts, "asking for "+listed(under))
+			parts = append(parts, "asking for "+ui.List(under))
 		}
 		out = append(out, tty.OneLine(l.name+": "+cmp.Or(strings.Join(parts, " · "), "-"), w.canvas.Columns()))
 	}

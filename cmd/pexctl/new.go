@@ -8,14 +8,17 @@ import (
 
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	samples "github.com/pexctl/pex/specs"
 )
 
-func newCommand() *cli.Command {
+func newCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "new", Usage: "copy a sample agent, with its tests and data; or list the samples", ArgsUsage: "[SAMPLE] [DIR]",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl new                       # what there is",
 			"pexctl new hello --run           # see one at work: it needs no key",
 			"pexctl new log-triage            # into the folder log-triage",
@@ -25,28 +28,28 @@ func newCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "list", Usage: "list the samples"},
 			&cli.BoolFlag{Name: "run", Usage: "run the agent at once, as pexctl run DIR does"},
-			forceFlag(), outputFlag(),
+			forceFlag(), ui.OutputFlag(),
 		},
-		Action: copySample,
+		Action: env.Action(copySample),
 	}
 }
 
-func copySample(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func copySample(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 2); err != nil {
+	if err := ui.AtMostArgs(c, 2); err != nil {
 		return err
 	}
-	name := c.Args().First()
+	name := c.Arg(0)
 	switch {
 	case wantJSON && c.Bool("run"):
-		return usage("--run prints the agent's answer: without -o json, or then pexctl run DIR -o json")
+		return failure.Usagef("--run prints the agent's answer: without -o json, or then pexctl run DIR -o json")
 	case name == "" && c.Bool("run"):
-		return usage("--run: which sample? pexctl new lists them; the first is pexctl new %s --run", samples.List()[0].Name)
+		return failure.Usagef("--run: which sample? pexctl new lists them; the first is pexctl new %s --run", samples.List()[0].Name)
 	case name != "" && c.Bool("list"):
-		return usage("--list lists the samples, %s is one to copy: which one?", name)
+		return failure.Usagef("--list lists the samples, %s is one to copy: which one?", name)
 	case name == "":
 		return listSamples(c, wantJSON)
 	}
@@ -56,17 +59,17 @@ func copySample(c *cli.Context) error {
 	}
 	found, err := sample.Files()
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	var files []starter.File
 	for _, f := range found {
 		files = append(files, starter.File(f))
 	}
-	dir := c.Args().Get(1)
+	dir := c.Arg(1)
 	if dir == "" {
 		dir = sample.Name
 	}
-	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + quoted(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
+	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + fspath.Quote(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
 	root := dsl.ProjectRoot(dir)
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "pex.lock" }) {
 		root = dir // it is the mark of one
@@ -79,18 +82,18 @@ func copySample(c *cli.Context) error {
 }
 
 // runSample makes a project and runs it: stdout has the answer alone.
-func runSample(c *cli.Context, dir string, files []starter.File) error {
+func runSample(c *ui.Call, dir string, files []starter.File) error {
 	if err := starter.Place(dir, files, c.Bool("force")); err != nil {
 		return placeError(err)
 	}
-	note(c, "made %s: %s; its question, as pexctl run %[1]s asks it:", quoted(dir), count(len(files), "file"))
+	ui.Logf(c, "made %s: %s; its question, as pexctl run %[1]s asks it:", fspath.Quote(dir), ui.Count(len(files), "file"))
 	return c.App.Run([]string{c.App.Name, "run", "--", dir})
 }
 
-func listSamples(c *cli.Context, wantJSON bool) error {
+func listSamples(c *ui.Call, wantJSON bool) error {
 	all := samples.List()
 	if wantJSON {
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			Samples []samples.Sample `json:"samples"`
 		}{all})
 	}
@@ -98,8 +101,8 @@ func listSamples(c *cli.Context, wantJSON bool) error {
 	for _, s := range all {
 		rows = append(rows, []string{s.Name, s.About})
 	}
-	table(c.App.Writer, rows)
-	hint(c.App.ErrWriter, []string{"", "next: see one at work, without a key: pexctl new " + all[0].Name + " --run"})
+	ui.Table(c.Stdout, rows)
+	ui.PrintHints(c.Stderr, []string{"", "next: see one at work, without a key: pexctl new " + all[0].Name + " --run"})
 	return nil
 }
 
@@ -108,16 +111,16 @@ func unknownSample(name string) error {
 	for _, s := range samples.List() {
 		known = append(known, s.Name)
 	}
-	if near := nearest(name, known); near != "" {
-		return usage("there is no sample %q; did you mean %s?", tty.Flat(name), near)
+	if near := ui.Nearest(name, known); near != "" {
+		return failure.Usagef("there is no sample %q; did you mean %s?", tty.Flat(name), near)
 	}
-	return usage("there is no sample %q; there are %s", tty.Flat(name), listed(known))
+	return failure.Usagef("there is no sample %q; there are %s", tty.Flat(name), ui.List(known))
 }
 
 // newNext are the commands to go on with, home being the flag that finds runs
 // again; a sample may have no suite, and ask nobody.
 func newNext(dir, home string, files []starter.File) []nextCommand {
-	dir = quoted(dir)
+	dir = fspath.Quote(dir)
 	next := []nextCommand{{"pexctl run " + dir, "asks the agent its question; needs no key"}}
 	if slices.ContainsFunc(files, asksPeople) {
 		next = append(next, nextCommand{

@@ -6,22 +6,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // originOf is where a spec was found, for whoever resumes the run.
-func originOf(c *cli.Context, spec *dsl.Spec) (*engine.Origin, error) {
+func originOf(c *ui.Call, spec *dsl.Spec) (*engine.Origin, error) {
 	o := &engine.Origin{
 		Spec: spec.Path(), Dir: spec.Dir, Root: spec.Root, Set: c.StringSlice("set"), Environ: overrides(os.Environ()), Tenant: c.String("tenant"), Version: buildVersion(),
-		Prices: prices(c).Used(),
+		Prices: c.Prices().Used(),
 	}
 	for _, dir := range c.StringSlice("allow-path") {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
-			return nil, usage("--allow-path: %w", err)
+			return nil, failure.Usagef("--allow-path: %w", err)
 		}
 		o.Allow = append(o.Allow, abs)
 	}
@@ -37,7 +37,7 @@ func overrides(environ []string) []string {
 func settingsOf(o *engine.Origin, home string, parameters map[string]any) hostSettings {
 	return hostSettings{
 		catalog: catalog(), dir: o.Dir, root: o.Root, spec: o.Spec, allow: o.Allow,
-		home: home, tenant: o.Tenant, set: o.Set, env: environment, parameters: parameters,
+		home: home, tenant: o.Tenant, set: o.Set, env: ui.Getenv, parameters: parameters,
 	}
 }
 

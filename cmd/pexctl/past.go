@@ -9,12 +9,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // past is what a run's journal holds.
@@ -28,7 +29,7 @@ type past struct {
 
 // homeOfRuns is the home that a command about runs works in; it must exist. spec
 // is the one that the command is given, or "".
-func homeOfRuns(c *cli.Context, spec string) (dir string, home *journal.Home, err error) {
+func homeOfRuns(c *ui.Call, spec string) (dir string, home *journal.Home, err error) {
 	if dir, err = homeOfSpec(c, spec); err != nil {
 		return "", nil, err
 	}
@@ -37,18 +38,18 @@ func homeOfRuns(c *cli.Context, spec string) (dir string, home *journal.Home, er
 	}
 	home, err = journal.OpenHome(dir, journal.Exit)
 	if err != nil {
-		return "", nil, infra(err)
+		return "", nil, failure.Infra(err)
 	}
 	return dir, home, nil
 }
 
 // noRuns says that a home has no runs, and which homes near it have some.
-func noRuns(c *cli.Context, dir string) error {
+func noRuns(c *ui.Call, dir string) error {
 	hint := elsewhere(c, "runs")
 	if hint == "" {
 		hint = "--home or PEX_HOME names another home; a run prints where it is stored when it ends"
 	}
-	return notFound(hint, "there are no runs in %s", relative(dir))
+	return failure.NotFoundf(hint, "there are no runs in %s", fspath.Relative(dir))
 }
 
 // target is the run that a command is about.
@@ -59,7 +60,7 @@ type target struct {
 }
 
 // oneTarget is the run that a command was given, in the home it works in.
-func oneTarget(c *cli.Context) (t target, err error) {
+func oneTarget(c *ui.Call) (t target, err error) {
 	word, err := oneRun(c)
 	if err != nil {
 		return t, err
@@ -69,30 +70,30 @@ func oneTarget(c *cli.Context) (t target, err error) {
 
 // targetNamed is the run that a word stands for, in the home of a spec, or
 // where that is "" in the one that the command works in.
-func targetNamed(c *cli.Context, word, spec string) (t target, err error) {
+func targetNamed(c *ui.Call, word, spec string) (t target, err error) {
 	t.dir, t.home, err = homeOfRuns(c, spec)
 	if err == nil {
 		t.run, err = runNamed(c, t.dir, t.home, word)
 	}
-	if p, ok := errors.AsType[*problem](err); ok && p.code == "not_found" {
+	if p, ok := errors.AsType[*failure.Detail](err); ok && p.Code == "not_found" {
 		if home := homeWith(c, word); home != "" {
-			p.hint = fmt.Sprintf("it is stored in %s: add --home %s", relative(home), quoted(relative(home)))
+			p.Hint = fmt.Sprintf("it is stored in %s: add --home %s", fspath.Relative(home), fspath.Quote(fspath.Relative(home)))
 		}
 	}
 	return t, err
 }
 
 // oneRun is the run that a command was given.
-func oneRun(c *cli.Context) (string, error) {
-	run := c.Args().First()
+func oneRun(c *ui.Call) (string, error) {
+	run := c.Arg(0)
 	if run == "" {
-		return "", usage("no run given: pexctl %[1]s RUN (pexctl runs ls lists them; pexctl %[1]s last takes the latest)", c.Command.HelpName)
+		return "", failure.Usagef("no run given: pexctl %[1]s RUN (pexctl runs ls lists them; pexctl %[1]s last takes the latest)", c.Name)
 	}
-	return run, atMost(c, 1)
+	return run, ui.AtMostArgs(c, 1)
 }
 
 // past reads the run without locking it, and makes its program again.
-func (t target) past(c *cli.Context) (*past, error) {
+func (t target) past(c *ui.Call) (*past, error) {
 	recs, err := t.home.Read(t.run)
 	if err != nil {
 		return nil, unread(t.home, t.dir, t.run, err)
@@ -104,11 +105,11 @@ func (t target) past(c *cli.Context) (*past, error) {
 	return p, err
 }
 
-func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
+func pastOf(c *ui.Call, dir string, recs []journal.Record) (*past, error) {
 	p, found, err := remake(dir, recs, nil)
 	if found.Failed() {
-		if err := show(c, found); err != nil {
-			return nil, usage("run %s: its program cannot be made again by this version of pexctl", p.start.Input.RunID)
+		if err := ui.ShowDiagnostics(c, found); err != nil {
+			return nil, failure.Usagef("run %s: its program cannot be made again by this version of pexctl", p.start.Input.RunID)
 		}
 	}
 	return p, err
@@ -119,7 +120,7 @@ func pastOf(c *cli.Context, dir string, recs []journal.Record) (*past, error) {
 func remake(dir string, recs []journal.Record, source json.RawMessage) (*past, diag.List, error) {
 	start, err := engine.ReadStart(recs)
 	if err != nil {
-		return nil, nil, infra(err)
+		return nil, nil, failure.Infra(err)
 	}
 	if source != nil {
 		start.Program = source
@@ -131,12 +132,12 @@ func remake(dir string, recs []journal.Record, source json.RawMessage) (*past, d
 	origin := start.Input.Origin
 	program, found := dsl.Recompile(start.Program, origin.Dir, recompileOptions(origin))
 	if found.Failed() {
-		return p, found, usage("its program cannot be made again by this version of pexctl: %s", found[0].Message)
+		return p, found, failure.Usagef("its program cannot be made again by this version of pexctl: %s", found[0].Message)
 	}
 	p.program = program
 	p.host, err = newHost(program, settingsOf(origin, dir, start.Input.Parameters))
 	if err != nil {
-		return p, nil, usage("%w", err)
+		return p, nil, failure.Usagef("%w", err)
 	}
 	return p, nil, nil
 }
@@ -155,13 +156,13 @@ func (p *past) look(ctx context.Context, f *engine.Follow, sinks ...engine.Sink)
 func unread(home *journal.Home, dir, run string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		known, lerr := home.List()
-		if near := nearest(run, known); lerr == nil && near != "" {
-			return notFound("", "there is no run %s in %s; did you mean %s?", run, relative(dir), near)
+		if near := ui.Nearest(run, known); lerr == nil && near != "" {
+			return failure.NotFoundf("", "there is no run %s in %s; did you mean %s?", run, fspath.Relative(dir), near)
 		}
-		return notFound("pexctl runs ls lists them", "there is no run %s in %s", run, relative(dir))
+		return failure.NotFoundf("pexctl runs ls lists them", "there is no run %s in %s", run, fspath.Relative(dir))
 	}
 	if errors.Is(err, journal.ErrCorrupt) {
-		return infra(fmt.Errorf("store_corrupt: %w (pexctl store check says more)", err))
+		return failure.Infra(fmt.Errorf("store_corrupt: %w (pexctl store check says more)", err))
 	}
 	return storeError(err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/textdiff"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // pins is what pex.lock says of the servers of one program.
@@ -41,7 +42,7 @@ func (s hostSettings) pins(p *engine.Program) func() *pins {
 func readLock(root string) (*pin.Lock, error) {
 	lock, err := pin.Read(root)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", shownPath(filepath.Join(root, pin.FileName)), err)
+		err = fmt.Errorf("%s: %w", fspath.Shown(filepath.Join(root, pin.FileName)), err)
 	}
 	return lock, err
 }
@@ -97,7 +98,7 @@ func (p *pins) told(d *pin.Drift) error {
 }
 
 // spell is the spec as a shell takes it.
-func (p *pins) spell() string { return quoted(shownPath(p.spec)) }
+func (p *pins) spell() string { return fspath.Quote(fspath.Shown(p.spec)) }
 
 // mostDrift bounds the lines of a diff in an error.
 const mostDrift = 80

@@ -8,49 +8,42 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // A spec at an address is kept in the home, in a folder named after its bytes,
 // which is its project: it finds no file of this machine, and a run of it is
 // resumed, forked and shown as any other.
 
-// fetchedPrefix is where the file of an address is noted among a command's
-// metadata.
-const fetchedPrefix = "fetched "
-
 // local is the file of a word that names a spec: itself, or what its address
 // has, fetched once a command.
-func local(c *cli.Context, word string) (string, error) {
+func local(c *ui.Call, word string) (string, error) {
 	if !remote.Is(word) {
 		return word, nil
 	}
-	if file, ok := c.App.Metadata[fetchedPrefix+word].(string); ok {
+	if file, ok := c.Fetched[word]; ok {
 		return file, nil
 	}
 	if c.IsSet("root") {
-		return "", usage("--root is for specs of this machine: one at an address is a project of its own")
+		return "", failure.Usagef("--root is for specs of this machine: one at an address is a project of its own")
 	}
 	home, err := homeHere(c)
 	if err != nil {
 		return "", err
 	}
-	body, err := remote.Fetch(c.Context, word, "pexctl/"+buildVersion(), environment)
+	body, err := remote.Fetch(c.Context, word, "pexctl/"+buildVersion(), ui.Getenv)
 	if err != nil {
-		return "", infra(err)
+		return "", failure.Infra(err)
 	}
 	file, err := keepFetched(home, body)
 	if err != nil {
-		return "", infra(err)
+		return "", failure.Infra(err)
 	}
-	if c.App.Metadata == nil {
-		c.App.Metadata = map[string]any{}
-	}
-	c.App.Metadata[fetchedPrefix+word] = file
+	c.Fetched[word] = file
 	return file, nil
 }
 
@@ -84,9 +77,9 @@ func keepFetched(home string, body []byte) (string, error) {
 }
 
 // optionsFor are the options for a spec that a word names, once it is local.
-func optionsFor(c *cli.Context, word string) dsl.Options {
+func optionsFor(c *ui.Call, word string) dsl.Options {
 	o := specOptions(c)
-	if file, ok := c.App.Metadata[fetchedPrefix+word].(string); ok {
+	if file, ok := c.Fetched[word]; ok {
 		o.Root, o.Address = filepath.Dir(file), word
 	}
 	return o

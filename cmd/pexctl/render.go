@@ -5,15 +5,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func renderCommand() *cli.Command {
+func renderCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "render", Usage: "print the exact prompt of a node; calls nobody", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl render spec.yaml --node planner",
 			"pexctl render spec.yaml --node reflector --given state.yaml -p question='Why?'",
 		),
@@ -22,14 +24,14 @@ func renderCommand() *cli.Command {
 			&cli.StringFlag{Name: "node", Value: "planner", Usage: "`NODE`: planner, planner_with_history, reflector, executor, finalizer, or an id of graph:"},
 			&cli.StringFlag{Name: "given", Usage: "the state to render in: a YAML `FILE` (- for stdin) in the shape of the result object, all optional"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter: `NAME=VALUE`"},
-			outputFlag(),
+			ui.OutputFlag(),
 		),
-		Action: render,
+		Action: env.Action(render),
 	}
 }
 
-func render(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func render(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -41,38 +43,38 @@ func render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host, err := newHost(p, hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, env: environment, offline: true})
+	host, err := newHost(p, hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, env: ui.Getenv, offline: true})
 	if err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	if v.Tools, err = toolsTold(c, p, host); err != nil {
 		return err
 	}
 	call, err := given.Call(v, c.String("node"))
 	if err != nil {
-		return usage("--node %w", err)
+		return failure.Usagef("--node %w", err)
 	}
 	if wantJSON {
-		return printJSON(c, call.Messages)
+		return ui.PrintJSON(c, call.Messages)
 	}
-	fmt.Fprint(c.App.Writer, given.Markdown(call.Messages))
+	fmt.Fprint(c.Stdout, given.Markdown(call.Messages))
 	return nil
 }
 
 // givenView is what a node would see in the given state.
-func givenView(c *cli.Context, p *engine.Program) (engine.View, error) {
+func givenView(c *ui.Call, p *engine.Program) (engine.View, error) {
 	var state given.State
 	if name := c.String("given"); name != "" {
-		b, err := readGiven(c, "--given", name, mostArguments)
+		b, err := ui.ReadGiven(c, "--given", name, ui.MostArguments)
 		if err != nil {
 			return engine.View{}, err
 		}
 		doc, found := dsl.JSON(name, b)
-		if err := show(c, found); err != nil {
+		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return engine.View{}, err
 		}
 		if state, err = given.Read(doc); err != nil {
-			return engine.View{}, usage("--given %s: %w", name, err)
+			return engine.View{}, failure.Usagef("--given %s: %w", name, err)
 		}
 	}
 	if err := checkQuestion(c); err != nil {
@@ -84,7 +86,7 @@ func givenView(c *cli.Context, p *engine.Program) (engine.View, error) {
 	}
 	v, err := state.View(p, question, c.StringSlice("param"))
 	if err != nil {
-		return engine.View{}, usage("%w", err)
+		return engine.View{}, failure.Usagef("%w", err)
 	}
 	return v, nil
 }

@@ -11,9 +11,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
@@ -44,7 +47,7 @@ type source struct {
 
 // sourceOf reads the recording that a run was asked to replay, or is nil; a RUN
 // is one of the home of the spec.
-func sourceOf(c *cli.Context) (*source, error) {
+func sourceOf(c *ui.Call) (*source, error) {
 	what, from := c.String("replay"), c.String("from")
 	how, err := onDrift(c)
 	if err != nil {
@@ -53,17 +56,17 @@ func sourceOf(c *cli.Context) (*source, error) {
 	switch {
 	case what == "" && from == "":
 		if c.IsSet("on-drift") {
-			return nil, usage("--on-drift goes with --replay")
+			return nil, failure.Usagef("--on-drift goes with --replay")
 		}
 		return nil, nil
 	case what == "":
-		return nil, usage("--from %s: --replay llm, tools or all says what of it is replayed", from)
+		return nil, failure.Usagef("--from %s: --replay llm, tools or all says what of it is replayed", from)
 	case from == "":
-		return nil, usage("--replay %s: --from RUN or --from FILE says what is replayed", what)
+		return nil, failure.Usagef("--replay %s: --from RUN or --from FILE says what is replayed", what)
 	}
 	layers, ok := replayLayers[what]
 	if !ok {
-		return nil, usage("--replay %s: there are llm, tools and all", what)
+		return nil, failure.Usagef("--replay %s: there are llm, tools and all", what)
 	}
 	s := &source{Source: engine.Source{Layers: layers, OnDrift: how}}
 	if err := s.read(c, from); err != nil {
@@ -74,21 +77,21 @@ func sourceOf(c *cli.Context) (*source, error) {
 }
 
 // read finds the recording of a name, and reads it.
-func (s *source) read(c *cli.Context, from string) (err error) {
-	if strings.ContainsAny(from, `/\`) || exists(from) {
+func (s *source) read(c *ui.Call, from string) (err error) {
+	if strings.ContainsAny(from, `/\`) || fspath.Exists(from) {
 		if s.File, err = filepath.Abs(from); err != nil {
-			return usage("--from: %w", err)
+			return failure.Usagef("--from: %w", err)
 		}
 		s.records, err = sourceRecords(nil, &s.Source)
 		return err
 	}
-	dir, err := homeOfSpec(c, c.Args().First())
+	dir, err := homeOfSpec(c, c.Arg(0))
 	if err != nil {
 		return err
 	}
 	home, err := journal.OpenHome(dir, journal.Exit)
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	if s.Run, err = runNamed(c, dir, home, from); err != nil {
 		return err
@@ -142,10 +145,10 @@ func sourceRecords(home *journal.Home, from *engine.Source) ([]journal.Record, e
 	if from.File != "" {
 		recs, err := cassette.Load(from.File)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, usage("--from: %w", err)
+			return nil, failure.Usagef("--from: %w", err)
 		}
 		if err != nil {
-			return nil, usage("--from %s: %w", from.File, err)
+			return nil, failure.Usagef("--from %s: %w", from.File, err)
 		}
 		return recs, nil
 	}
@@ -193,7 +196,7 @@ func (s *session) recordTo(path string) error {
 	}
 	rec, err := cassette.New(s.file, path, secretsOf(s.program, s.host))
 	if err != nil {
-		return usage("--record: %w", err)
+		return failure.Usagef("--record: %w", err)
 	}
 	s.journal = rec
 	s.closes = append([]func() error{rec.Close}, s.closes...)
@@ -213,7 +216,7 @@ func unusedNote(paths []string) string {
 // explainMiss shows what the recording holds in place of what was asked for,
 // and how to record again.
 func (s *session) explainMiss(m *engine.Miss) {
-	w := s.c.App.ErrWriter
+	w := s.c.Stderr
 	from := m.Recorded
 	if from == "" {
 		if from = m.Nearest(); from != "" {
@@ -221,10 +224,10 @@ func (s *session) explainMiss(m *engine.Miss) {
 		}
 	}
 	for _, d := range m.Differences() {
-		fmt.Fprint(w, fitFor(w, textDiff("recorded "+d.What, d.Before, "now "+d.What, d.After)))
+		fmt.Fprint(w, ui.Safe(w, textDiff("recorded "+d.What, d.Before, "now "+d.What, d.After)))
 	}
 	if m.Class == kernel.DriftExtra && from == "" && len(m.Request) > 0 && m.Model == nil {
-		fmt.Fprintln(w, fitFor(w, "asked for: "+string(m.Request)))
+		fmt.Fprintln(w, ui.Safe(w, "asked for: "+string(m.Request)))
 	}
 	if s.input.From.Until != 0 {
 		fmt.Fprintf(w, "fork from an earlier place (--at), or take what differs live: --on-drift live\n")
@@ -236,6 +239,6 @@ func (s *session) explainMiss(m *engine.Miss) {
 		if file == "" {
 			file = "FILE"
 		}
-		fmt.Fprintf(w, "record again: pexctl run %s %s --record %s; or take what is missing live: --on-drift live\n", quoted(spec.Spec), quoted(question), quoted(file))
+		fmt.Fprintf(w, "record again: pexctl run %s %s --record %s; or take what is missing live: --on-drift live\n", fspath.Quote(spec.Spec), fspath.Quote(question), fspath.Quote(file))
 	}
 }

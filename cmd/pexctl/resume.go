@@ -8,16 +8,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-func resumeCommand() *cli.Command {
+func resumeCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "go on with a run: after a crash, with an answer, or with a higher limit", ArgsUsage: "RUN",
-		Description: examples(
+		Description: ui.Examples(
 			`pexctl resume r-20260102-150405-1a2b3c4d`,
 			`pexctl resume last --answer approve       # the one question that is open`,
 			`pexctl resume RUN --answer step.s1/turn.1/tool.0.approval=approve   # one of several`,
@@ -30,12 +33,12 @@ func resumeCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "raise a limit of the run: `limits.NAME=VALUE`"},
 			&cli.BoolFlag{Name: "keep-spec", Usage: "go on with the spec as it was when the run began, though its file has changed"},
 		}, sessionFlags()...),
-		Action: resumeRun,
+		Action: env.Action(resumeRun),
 	}
 }
 
-func resumeRun(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func resumeRun(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -55,7 +58,7 @@ func resumeRun(c *cli.Context) error {
 	over, err := s.prepare(past, res)
 	if err != nil || over {
 		if cerr := s.close(); err == nil && cerr != nil {
-			return infra(cerr)
+			return failure.Infra(cerr)
 		}
 		if err == nil {
 			err = s.again(res)
@@ -73,7 +76,7 @@ func (s *session) reopen(t target) (*past, error) {
 	}
 	s.dir, s.program, s.host, s.input = t.dir, p.program, p.host, p.start.Input
 	if s.home, err = journal.OpenHome(t.dir, journal.Durability(p.program.Memory.Durability)); err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	if s.file, err = s.home.Open(t.run); err != nil {
 		return nil, unread(t.home, t.dir, t.run, err)
@@ -97,7 +100,7 @@ func (s *session) prepare(p *past, res *engine.Result) (over bool, err error) {
 		return false, err
 	}
 	if ended && len(sets) > 0 && !res.StopReason.Extendable() {
-		return false, usage("run %s was not stopped by a limit: it ended %s; pexctl runs fork goes on from anywhere in it", res.RunID, res.StopReason.Code)
+		return false, failure.Usagef("run %s was not stopped by a limit: it ended %s; pexctl runs fork goes on from anywhere in it", res.RunID, res.StopReason.Code)
 	}
 	if ended && len(sets) == 0 {
 		return true, nil
@@ -128,7 +131,7 @@ func (s *session) prepare(p *past, res *engine.Result) (over bool, err error) {
 // again shows how a run ended that has ended before.
 func (s *session) again(res *engine.Result) error {
 	if !s.c.Bool("quiet") {
-		fmt.Fprintf(s.c.App.ErrWriter, "run %s has ended before; this is how:\n", res.RunID)
+		fmt.Fprintf(s.c.Stderr, "run %s has ended before; this is how:\n", res.RunID)
 	}
 	if !slices.Contains(s.c.StringSlice("include"), conversation) {
 		res.Conversation = nil
@@ -149,16 +152,16 @@ func (s *session) raise(p *past, res *engine.Result, sets []string) error {
 	}
 	for _, set := range sets {
 		if !strings.HasPrefix(set, "limits.") {
-			return usage("--set %s: only limits can be raised; for another spec: pexctl runs fork %s --set %s", set, res.RunID, quoted(set))
+			return failure.Usagef("--set %s: only limits can be raised; for another spec: pexctl runs fork %s --set %s", set, res.RunID, fspath.Quote(set))
 		}
 	}
 	origin := p.start.Input.Origin
 	raised, found := dsl.Recompile(p.start.Program, origin.Dir, recompileOptions(origin, append(engine.Raises(p.records), sets...)...))
-	if err := show(s.c, ofSettings(found)); err != nil {
+	if err := ui.ShowDiagnostics(s.c, ofSettings(found)); err != nil {
 		return err
 	}
 	if stop := res.StopReason; ended(p.records) && !stop.Raised(engine.LimitsNow(p.program, p.records), raised.Limits) {
-		return usage("run %s was stopped by %s (%s): set that to more than it was", res.RunID, stop.Path, stop.Message)
+		return failure.Usagef("run %s was stopped by %s (%s): set that to more than it was", res.RunID, stop.Path, stop.Message)
 	}
 	s.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}
 	return nil
@@ -180,7 +183,7 @@ func (s *session) sameSpec(p *past) error {
 		return nil
 	}
 	if _, err := os.Stat(dsl.FileOf(origin.Spec)); err != nil {
-		fmt.Fprintf(s.c.App.ErrWriter, "pexctl: %s is gone: the run goes on with the spec as it was\n", origin.Spec)
+		fmt.Fprintf(s.c.Stderr, "pexctl: %s is gone: the run goes on with the spec as it was\n", origin.Spec)
 		return nil
 	}
 	o := recompileOptions(origin, origin.Set...)
@@ -188,12 +191,12 @@ func (s *session) sameSpec(p *past) error {
 	now, _, found := dsl.Compile(origin.Spec, o)
 	run := p.start.Input.RunID
 	if now == nil {
-		fmt.Fprint(s.c.App.ErrWriter, found.String())
-		return usage("%s cannot be compiled any more; --keep-spec goes on with run %s as it began", origin.Spec, run)
+		fmt.Fprint(s.c.Stderr, found.String())
+		return failure.Usagef("%s cannot be compiled any more; --keep-spec goes on with run %s as it began", origin.Spec, run)
 	}
 	if now.Digest == p.start.Digest {
 		return nil
 	}
-	fmt.Fprint(s.c.App.ErrWriter, fitFor(s.c.App.ErrWriter, sourceDiff("the run", p.start.Program, origin.Spec, now.Source)))
-	return usage("the spec has changed since run %s began: pexctl runs fork %[1]s --spec %s goes on with the new one, --keep-spec with the old one", run, quoted(origin.Spec))
+	fmt.Fprint(s.c.Stderr, ui.Safe(s.c.Stderr, sourceDiff("the run", p.start.Program, origin.Spec, now.Source)))
+	return failure.Usagef("the spec has changed since run %s began: pexctl runs fork %[1]s --spec %s goes on with the new one, --keep-spec with the old one", run, fspath.Quote(origin.Spec))
 }

@@ -8,17 +8,18 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // atTerminal refuses a review where nobody can be asked.
-func atTerminal(c *cli.Context) error {
-	_, in := terminal(c.App.Reader)
-	_, out := terminal(c.App.ErrWriter)
+func atTerminal(c *ui.Call) error {
+	_, in := ui.Terminal(c.Stdin)
+	_, out := ui.Terminal(c.Stderr)
 	if !in || !out {
-		return usage("--review asks at a terminal, and there is none: --update accepts all that changed; read it with git diff")
+		return failure.Usagef("--review asks at a terminal, and there is none: --update accepts all that changed; read it with git diff")
 	}
 	return nil
 }
@@ -28,18 +29,18 @@ func atTerminal(c *cli.Context) error {
 // about it. What is accepted is written at once. Rejected goldens stay as they
 // are: the spec is wrong; skipped ones too: nobody has decided. The end of
 // input, of ctx, and q skip all that is left. left is how many stay as they are.
-func review(ctx context.Context, c *cli.Context, changes []golden.Change) (left int, err error) {
+func review(ctx context.Context, c *ui.Call, changes []golden.Change) (left int, err error) {
 	if err := atTerminal(c); err != nil {
 		return len(changes), err
 	}
 	r := &reviewer{
-		in:    &person{in: bufio.NewReader(c.App.Reader), out: c.App.ErrWriter},
-		out:   styled(c.App.ErrWriter),
-		safe:  func(s string) string { return fitFor(c.App.ErrWriter, s) },
-		color: inColor(c.App.ErrWriter),
+		in:    &person{in: bufio.NewReader(c.Stdin), out: c.Stderr},
+		out:   ui.Styled(c.Stderr),
+		safe:  func(s string) string { return ui.Safe(c.Stderr, s) },
+		color: ui.UsesColor(c.Stderr),
 	}
 	if err = r.walk(ctx, changes); ctx.Err() != nil {
-		err = stoppedBy(ctx, errors.New("stopped while goldens were reviewed: what was accepted is written"))
+		err = ui.StoppedBy(ctx, errors.New("stopped while goldens were reviewed: what was accepted is written"))
 	}
 	fmt.Fprintf(r.out, "\naccepted %d, rejected %d, skipped %d\n", r.accepted, r.rejected, r.skipped)
 	return len(changes) - r.accepted, err
@@ -85,7 +86,7 @@ func (r *reviewer) walk(ctx context.Context, changes []golden.Change) error {
 			return nil
 		}
 		if err != nil {
-			return infra(err)
+			return failure.Infra(err)
 		}
 		decided[i] = true
 	}
@@ -162,7 +163,7 @@ func (r *reviewer) shown(ch golden.Change) string {
 	case golden.Changed:
 		fmt.Fprintf(&b, "%s: %s changed\n", r.safe(ch.Case), ch.Name)
 	}
-	fmt.Fprintf(&b, "  %s\n", r.safe(shownPath(ch.File)))
+	fmt.Fprintf(&b, "  %s\n", r.safe(fspath.Shown(ch.File)))
 	for _, c := range ch.Causes {
 		fmt.Fprintf(&b, "  because of %s\n", r.safe(c.String()))
 	}

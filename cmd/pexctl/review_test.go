@@ -12,10 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // changedGoldens is two cases with a changed, two missing and an unused golden.
@@ -177,10 +176,9 @@ func TestAReviewCanBeStopped(t *testing.T) {
 
 func TestReviewWantsATerminal(t *testing.T) {
 	_, changes := changedGoldens(t)
-	app := &cli.App{Reader: strings.NewReader("A\nA\nA\n"), ErrWriter: io.Discard}
-	left, err := review(t.Context(), cli.NewContext(app, nil, nil), changes)
-	var e *exitError
-	if left != 4 || !errors.As(err, &e) || e.code != exitUsage || !strings.Contains(err.Error(), "--update") {
+	left, err := review(t.Context(), callOf(streams{strings.NewReader("A\nA\nA\n"), io.Discard, io.Discard}), changes)
+	var e *failure.Error
+	if left != 4 || !errors.As(err, &e) || e.Kind != failure.Caller || !strings.Contains(err.Error(), "--update") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,15 +13,17 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func runCommand() *cli.Command {
+func runCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run a spec to an answer", ArgsUsage: `SPEC ["QUESTION"]`,
-		Description: examples(
+		Description: ui.Examples(
 			`pexctl run my-agent                                            # the spec.yaml of a folder`,
 			`pexctl run spec.yaml "Why is checkout slow?" -p service=checkout`,
 			`pexctl run spec.yaml "And since when?" --memory-id incident-7   # goes on with a conversation`,
@@ -42,12 +44,12 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "messages", Usage: "what was said before: a JSON `FILE` (- for stdin) of messages, [{\"role\": \"user\", \"content\": \"...\"}]; the last of a user is the question where none is given"},
 			tenantFlag(), detachFlag(), trustFlag(),
 		), append(replayFlags(), sessionFlags()...)...),
-		Action: runSpec,
+		Action: env.Action(runSpec),
 	}
 }
 
-func runSpec(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func runSpec(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func runSpec(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	begunWith(c, from.prices())
+	c.PinPrices(from.prices())
 	p, spec, err := compileWith(c, analyzers)
 	if err != nil {
 		return err
@@ -88,11 +90,11 @@ func runSpec(c *cli.Context) error {
 	warnUnreadable(c, p, filepath.Dir(spec.File))
 	s := &session{c: c, json: wantJSON, dir: dir, program: p, input: in}
 	s.hints = func(res *engine.Result) []string {
-		return nextSteps(c.Args().First(), homeArgument(c, s.dir), spec, p, res)
+		return nextSteps(c.Arg(0), homeArgument(c, s.dir), spec, p, res)
 	}
 	s.host, err = newHost(p, settingsOf(in.Origin, s.dir, in.Parameters).signingIn(c, spec))
 	if err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	if c.Bool("detach") {
 		return s.detach()
@@ -121,7 +123,7 @@ func (s *session) create() (err error) {
 	ignored(s.dir)
 	s.home, err = journal.OpenHome(s.dir, journal.Durability(s.program.Memory.Durability))
 	if err != nil {
-		return infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
+		return failure.Infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
 	}
 	if s.file, err = s.home.Create(s.input.RunID); err != nil {
 		return storeError(err)
@@ -133,9 +135,9 @@ func (s *session) create() (err error) {
 
 // input gathers what the run is given; file is the parameters in JSON that
 // stand where --params names no others.
-func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error) {
+func input(c *ui.Call, p *engine.Program, file []byte) (engine.Input, error) {
 	if name := c.String("params"); name != "" {
-		b, err := readGiven(c, "--params", name, mostArguments)
+		b, err := ui.ReadGiven(c, "--params", name, ui.MostArguments)
 		if err != nil {
 			return engine.Input{}, err
 		}
@@ -143,7 +145,7 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 	}
 	for _, name := range c.StringSlice("file") {
 		if _, err := os.Stat(name); err != nil {
-			return engine.Input{}, usage("--file: %w", err)
+			return engine.Input{}, failure.Usagef("--file: %w", err)
 		}
 	}
 	question, err := questionOf(c)
@@ -156,7 +158,7 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 	}
 	params, err := dsl.Inputs(p, question, c.StringSlice("param"), file)
 	if err != nil {
-		return engine.Input{}, usage("%w", err)
+		return engine.Input{}, failure.Usagef("%w", err)
 	}
 	in := engine.Input{
 		Parameters: params, MemoryID: c.String("memory-id"), Files: c.StringSlice("file"),
@@ -164,11 +166,11 @@ func input(c *cli.Context, p *engine.Program, file []byte) (engine.Input, error)
 	}
 	if len(in.Files) > 0 {
 		if in.FilesDir, err = os.Getwd(); err != nil {
-			return engine.Input{}, usage("--file: %w", err)
+			return engine.Input{}, failure.Usagef("--file: %w", err)
 		}
 	}
 	if in.ExecutorMemoryID != "" && in.ExecutorMemoryID == in.MemoryID {
-		return engine.Input{}, usage("--executor-memory-id: steps are not kept among the turns of --memory-id; leave it out, or name another")
+		return engine.Input{}, failure.Usagef("--executor-memory-id: steps are not kept among the turns of --memory-id; leave it out, or name another")
 	}
 	if in.RunID, err = newRun(c); err != nil {
 		return engine.Input{}, err
@@ -181,22 +183,22 @@ func storeError(err error) error {
 	var path *fs.PathError
 	var held *journal.HeldError
 	if errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrCorrupt) || errors.As(err, &path) || errors.As(err, &held) {
-		return infra(err)
+		return failure.Infra(err)
 	}
-	return usage("%w", err) // a name that is taken or no name
+	return failure.Usagef("%w", err) // a name that is taken or no name
 }
 
 // answer prints the result and gives the run's exit code.
-func answer(c *cli.Context, res *engine.Result, wantJSON bool) error {
+func answer(c *ui.Call, res *engine.Result, wantJSON bool) error {
 	if wantJSON {
-		if err := printJSON(c, res); err != nil {
-			return infra(err)
+		if err := ui.PrintJSON(c, res); err != nil {
+			return failure.Infra(err)
 		}
 	} else {
 		printAnswer(c, res)
 	}
-	if code := res.StopReason.ExitCode(res.Status); code != exitOK {
-		return &exitError{code, nil}
+	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
+		return ui.Exit(code, nil)
 	}
 	return nil
 }
@@ -204,10 +206,10 @@ func answer(c *cli.Context, res *engine.Result, wantJSON bool) error {
 // conversation is what --include may name.
 const conversation = "conversation"
 
-func checkParts(c *cli.Context) error {
+func checkParts(c *ui.Call) error {
 	for _, part := range c.StringSlice("include") {
 		if part != conversation {
-			return usage("--include %s: there is %s", part, conversation)
+			return failure.Usagef("--include %s: there is %s", part, conversation)
 		}
 	}
 	return nil
@@ -218,10 +220,10 @@ func checkParts(c *cli.Context) error {
 //
 // With --events - stdout belongs to the events: the answer goes to stderr too, or
 // with --quiet nowhere, since the last event has it.
-func printAnswer(c *cli.Context, res *engine.Result) {
-	out, events := exact(c.App.Writer), c.String("events") == fromStdin
+func printAnswer(c *ui.Call, res *engine.Result) {
+	out, events := ui.Verbatim(c.Stdout), c.String("events") == ui.FromStdin
 	if events {
-		out = c.App.ErrWriter
+		out = c.Stderr
 	}
 	if res.Response != "" && (!events || !c.Bool("quiet")) {
 		text := res.Response
@@ -232,7 +234,7 @@ func printAnswer(c *cli.Context, res *engine.Result) {
 		fmt.Fprintln(out, strings.TrimRight(text, "\n"))
 	}
 	if res.Status != engine.Completed {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", res.Status, tty.Safe(reasonText(res)))
+		fmt.Fprintf(c.Stderr, "%s: %s\n", res.Status, tty.Safe(reasonText(res)))
 	}
 }
 

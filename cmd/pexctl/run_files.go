@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // warnUnreadable warns about files of --file that no tool of the spec, nor of an
 // agent within it, can read. dir is the spec's folder.
-func warnUnreadable(c *cli.Context, p *engine.Program, dir string) {
+func warnUnreadable(c *ui.Call, p *engine.Program, dir string) {
 	if len(c.StringSlice("file")) == 0 {
 		return
 	}
@@ -24,7 +24,7 @@ func warnUnreadable(c *cli.Context, p *engine.Program, dir string) {
 	}
 	for _, name := range c.StringSlice("file") {
 		if !slices.ContainsFunc(r.roots, func(root fileRoot) bool { return liesBelow(root.dir, name) }) {
-			note(c, "warning: no tool can read %s of --file: %s", quoted(name), r.advice())
+			ui.Logf(c, "warning: no tool can read %s of --file: %s", fspath.Quote(name), r.advice())
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (r *fileReaders) advice() string {
 	}
 	named := make([]string, len(r.roots))
 	for i, root := range r.roots {
-		named[i] = fmt.Sprintf("%s reads below %s", root.tool, quoted(relative(root.dir)))
+		named[i] = fmt.Sprintf("%s reads below %s", root.tool, fspath.Quote(fspath.Relative(root.dir)))
 	}
 	return strings.Join(named, ", ") + "; add read_file: {} to tools, or move the file there"
 }
@@ -85,5 +85,5 @@ func liesBelow(dir, file string) bool {
 		real, _ := filepath.EvalSymlinks(abs)
 		return cmp.Or(real, abs)
 	}
-	return within(resolved(dir), resolved(file))
+	return fspath.Within(resolved(dir), resolved(file))
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
-func runsCommand() *cli.Command {
+func runsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "runs", Usage: "list, look at, compare, cancel, fork, export and remove runs",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl runs ls                      # the latest runs",
 			"pexctl runs show RUN                # what one did",
 			"pexctl runs show last               # what the latest did",
@@ -15,8 +17,8 @@ func runsCommand() *cli.Command {
 			"pexctl runs diff RUN OTHER          # where two went apart",
 		) + "\n\n" + runNames,
 		Subcommands: []*cli.Command{
-			runsLsCommand(), runsShowCommand(), runsCancelCommand(), runsForkCommand(), runsDiffCommand(),
-			runsExportCommand(), runsRmCommand(),
+			runsLsCommand(env), runsShowCommand(env), runsCancelCommand(env), runsForkCommand(env), runsDiffCommand(env),
+			runsExportCommand(env), runsRmCommand(env),
 		},
 	}
 }

@@ -7,19 +7,21 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func runsCancelCommand() *cli.Command {
+func runsCancelCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "cancel", Usage: "end a run for good, wherever it runs or waits", ArgsUsage: "RUN",
-		Description: examples(
+		Description: ui.Examples(
 			`pexctl runs cancel r-20260102-150405-1a2b3c4d`,
 			`pexctl runs fork RUN   # goes on from a run that was cancelled`,
 		) + "\n\n" + runNames,
-		Flags:  []cli.Flag{outputFlag(), homeFlag()},
-		Action: cancelRun,
+		Flags:  []cli.Flag{ui.OutputFlag(), homeFlag()},
+		Action: env.Action(cancelRun),
 	}
 }
 
@@ -27,8 +29,8 @@ func runsCancelCommand() *cli.Command {
 // decision and to let what is under way end: a write is waited for.
 const cancelWait = 60 * time.Second
 
-func cancelRun(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func cancelRun(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -42,14 +44,14 @@ func cancelRun(c *cli.Context) error {
 	}
 	home, run := t.home, t.run
 	if ended(p.records) {
-		return usage("run %s has ended before: %s", run, p.look(c.Context, &engine.Follow{}).StopReason.Code)
+		return failure.Usagef("run %s has ended before: %s", run, p.look(c.Context, &engine.Follow{}).StopReason.Code)
 	}
 	who, err := json.Marshal(thisUser())
 	if err == nil {
 		err = home.RequestCancel(run, who)
 	}
 	if err != nil {
-		return infra(fmt.Errorf("cancel run %s: %w", run, err))
+		return failure.Infra(fmt.Errorf("cancel run %s: %w", run, err))
 	}
 	if err := awaitHolder(c, home, run); err != nil {
 		return err
@@ -59,21 +61,21 @@ func cancelRun(c *cli.Context) error {
 		return err
 	}
 	if err := home.CancelDone(run); err != nil {
-		fmt.Fprintln(c.App.ErrWriter, "pexctl:", err)
+		fmt.Fprintln(c.Stderr, "pexctl:", err)
 	}
 	if wantJSON {
-		err = printJSON(c, res)
+		err = ui.PrintJSON(c, res)
 	} else {
-		_, err = fmt.Fprintf(c.App.Writer, "run %s: %s\n", run, res.Status)
+		_, err = fmt.Fprintf(c.Stdout, "run %s: %s\n", run, res.Status)
 	}
 	if err == nil && res.Status != engine.Cancelled {
-		return &exitError{exitNegative, fmt.Errorf("run %s ended before it could be cancelled: %s", run, res.StopReason.Code)}
+		return ui.Exit(ui.ExitNegative, fmt.Errorf("run %s ended before it could be cancelled: %s", run, res.StopReason.Code))
 	}
 	return err
 }
 
 // awaitHolder waits until nobody has the run open.
-func awaitHolder(c *cli.Context, home *journal.Home, run string) error {
+func awaitHolder(c *ui.Call, home *journal.Home, run string) error {
 	tick := time.NewTicker(cancelTick)
 	defer tick.Stop()
 	for until := time.Now().Add(cancelWait); ; {
@@ -82,7 +84,7 @@ func awaitHolder(c *cli.Context, home *journal.Home, run string) error {
 			return nil
 		}
 		if time.Now().After(until) {
-			return infra(fmt.Errorf("run %s: pid %d was told to cancel it %s ago and has not ended; the decision stands", run, pid, cancelWait))
+			return failure.Infra(fmt.Errorf("run %s: pid %d was told to cancel it %s ago and has not ended; the decision stands", run, pid, cancelWait))
 		}
 		select {
 		case <-tick.C:
@@ -94,7 +96,7 @@ func awaitHolder(c *cli.Context, home *journal.Home, run string) error {
 
 // carryOut ends a run that nobody runs by the decision that was left for it.
 // A run that its process ended meanwhile is only looked at.
-func carryOut(c *cli.Context, t target) (*engine.Result, error) {
+func carryOut(c *ui.Call, t target) (*engine.Result, error) {
 	s := &session{c: c}
 	p, err := s.reopen(t)
 	if err != nil {

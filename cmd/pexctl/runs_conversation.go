@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // printConversation writes what every model was told and what it said. Messages
@@ -17,7 +19,7 @@ import (
 func printConversation(w io.Writer, recs []journal.Record) error {
 	asked, err := drift.Requests(recs)
 	if err != nil {
-		return infra(fmt.Errorf("conversation: %w", err))
+		return failure.Infra(fmt.Errorf("conversation: %w", err))
 	}
 	replies := map[string]*journal.Record{}
 	recs = journal.Standing(recs)
@@ -33,7 +35,7 @@ func printConversation(w io.Writer, recs []journal.Record) error {
 			text += fmt.Sprintf("(the first %d messages are those of %s)\n", known, from)
 		}
 		text += drift.Conversation(journal.Request{Messages: a.Request.Messages[known:]}) + replyText(replies[a.Path])
-		if _, err := io.WriteString(w, fitFor(w, text)); err != nil {
+		if _, err := io.WriteString(w, ui.Safe(w, text)); err != nil {
 			return err
 		}
 	}

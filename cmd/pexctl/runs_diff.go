@@ -11,33 +11,35 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func runsDiffCommand() *cli.Command {
+func runsDiffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "show where two runs went apart", ArgsUsage: "RUN OTHER",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl runs diff RUN OTHER",
 			"pexctl runs diff RUN last                                  # and the latest run",
 			"pexctl runs diff RUN OTHER -o markdown > comment.md       # for a pull request",
 			"pexctl runs diff RUN OTHER -o json | jq -r .first.class   # prompt, parameters, tools, arguments, ...",
 		) + "\n\n" + runNames + "\n\n" + threeDiffs + "\n\nExit code 0, with --exit-code 1 where they differ.",
-		Flags:  []cli.Flag{exitCodeFlag("runs"), outputFlagOf("text", "json", "markdown"), homeFlag()},
-		Action: runsDiff,
+		Flags:  []cli.Flag{exitCodeFlag("runs"), ui.OutputFlagOf("text", "json", "markdown"), homeFlag()},
+		Action: env.Action(runsDiff),
 	}
 }
 
-func runsDiff(c *cli.Context) error {
-	format, err := formatOf(c, "text", "json", "markdown")
+func runsDiff(c *ui.Call) error {
+	format, err := ui.Format(c, "text", "json", "markdown")
 	if err != nil {
 		return err
 	}
-	if c.NArg() < 2 {
-		return usage("two runs are compared: pexctl runs diff RUN OTHER (pexctl runs ls lists them)")
+	if len(c.Args) < 2 {
+		return failure.Usagef("two runs are compared: pexctl runs diff RUN OTHER (pexctl runs ls lists them)")
 	}
-	if err := atMost(c, 2); err != nil {
+	if err := ui.AtMostArgs(c, 2); err != nil {
 		return err
 	}
 	dir, home, err := homeOfRuns(c, "")
@@ -46,7 +48,7 @@ func runsDiff(c *cli.Context) error {
 	}
 	var side [2]*past
 	for i := range side {
-		run, err := runNamed(c, dir, home, c.Args().Get(i))
+		run, err := runNamed(c, dir, home, c.Arg(i))
 		if err != nil {
 			return err
 		}
@@ -60,9 +62,9 @@ func runsDiff(c *cli.Context) error {
 	}
 	switch format {
 	case "json":
-		err = printJSON(c, d)
+		err = ui.PrintJSON(c, d)
 	case "markdown":
-		d.markdown(c.App.Writer)
+		d.markdown(c.Stdout)
 	default:
 		d.print(c)
 	}
@@ -70,7 +72,7 @@ func runsDiff(c *cli.Context) error {
 		return err
 	}
 	if !d.Same && c.Bool("exit-code") {
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return nil
 }
@@ -107,14 +109,14 @@ type callDiff struct {
 	Diff  string      `json:"diff"` // unified
 }
 
-func compare(c *cli.Context, a, b *past) (*runDiff, error) {
+func compare(c *ui.Call, a, b *past) (*runDiff, error) {
 	ra, rb := a.now(c.Context), b.now(c.Context)
 	d := &runDiff{A: ra.RunID, B: rb.RunID, Fields: compareFields(a, b, ra, rb)}
 	d.Steps = textDiff(d.A, stepsText(ra), d.B, stepsText(rb))
 	d.Answer = textDiff(d.A, line(ra.Response), d.B, line(rb.Response))
 	at, err := drift.Part(a.records, b.records)
 	if err != nil {
-		return nil, infra(fmt.Errorf("compare runs: %w", err))
+		return nil, failure.Infra(fmt.Errorf("compare runs: %w", err))
 	}
 	if at != nil {
 		d.First = &partingDiff{Path: at.Path, Class: at.Class}
@@ -161,7 +163,7 @@ func compareFields(a, b *past, ra, rb *engine.Result) []fieldDiff {
 	count("tool calls", ra.Usage.ToolCalls, rb.Usage.ToolCalls)
 	count("input tokens", ra.Usage.Input, rb.Usage.Input)
 	count("output tokens", ra.Usage.Output, rb.Usage.Output)
-	add("cost", costText(ra.Usage.CostUSD), costText(rb.Usage.CostUSD))
+	add("cost", ui.Cost(ra.Usage.CostUSD), ui.Cost(rb.Usage.CostUSD))
 	return out
 }
 
@@ -170,17 +172,17 @@ func asked(p *past) string {
 	return question
 }
 
-func (d *runDiff) print(c *cli.Context) {
-	w := styled(c.App.Writer)
+func (d *runDiff) print(c *ui.Call) {
+	w := ui.Styled(c.Stdout)
 	if d.Same {
-		fmt.Fprintf(c.App.ErrWriter, "%s and %s did the same\n", d.A, d.B)
+		fmt.Fprintf(c.Stderr, "%s and %s did the same\n", d.A, d.B)
 		return
 	}
 	rows := [][]string{{"", d.A, d.B}}
 	for _, f := range d.Fields {
 		rows = append(rows, []string{f.Name, short(f.A), short(f.B)})
 	}
-	table(w, rows)
+	ui.Table(w, rows)
 	if d.First != nil {
 		fmt.Fprintf(w, "\nThe first call that differs: %s (%s)\n", d.First.Path, d.First.Class)
 		for _, x := range d.First.Diffs {
@@ -206,9 +208,9 @@ func short(s string) string {
 
 // printDiff writes a unified diff, in color on a terminal.
 func printDiff(w io.Writer, diff string) {
-	color := inColor(w)
+	color := ui.UsesColor(w)
 	for text := range strings.Lines(diff) {
-		text = strings.TrimSuffix(fitFor(w, text), "\n")
+		text = strings.TrimSuffix(ui.Safe(w, text), "\n")
 		if ink := inkOf(text); color && ink != "" {
 			text = ink + text + "\x1b[0m"
 		}

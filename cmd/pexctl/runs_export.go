@@ -7,13 +7,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-func runsExportCommand() *cli.Command {
+func runsExportCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "export", Usage: "write a run as a cassette, without secrets", ArgsUsage: "RUN",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl runs export RUN --to testdata/incident.jsonl",
 			"pexctl run spec.yaml \"question\" --replay all --from testdata/incident.jsonl",
 			"pexctl runs export --reseal testdata/incident.jsonl   # after it was edited by hand",
@@ -21,9 +24,9 @@ func runsExportCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `FILE` to write (default: stdout)"},
 			&cli.StringFlag{Name: "reseal", Usage: "seal a cassette `FILE` again that was edited by hand, in place"},
-			outputFlag(), homeFlag(),
+			ui.OutputFlag(), homeFlag(),
 		},
-		Action: runsExport,
+		Action: env.Action(runsExport),
 	}
 }
 
@@ -34,8 +37,8 @@ type exported struct {
 	Records int    `json:"records"`
 }
 
-func runsExport(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func runsExport(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func runsExport(c *cli.Context) error {
 	}
 	to := c.String("to")
 	if wantJSON && (to == "" || to == "-") {
-		return usage("the cassette and -o json both want stdout: --to FILE keeps them apart")
+		return failure.Usagef("the cassette and -o json both want stdout: --to FILE keeps them apart")
 	}
 	p, err := t.past(c)
 	if err != nil {
@@ -56,10 +59,10 @@ func runsExport(c *cli.Context) error {
 	}
 	secrets := secretsOf(p.program, p.host)
 	for _, name := range secrets.Short() {
-		fmt.Fprintf(c.App.ErrWriter, "pexctl: the value of %s is too short, or too common, to be looked for: see that the cassette does not hold it\n", name)
+		fmt.Fprintf(c.Stderr, "pexctl: the value of %s is too short, or too common, to be looked for: see that the cassette does not hold it\n", name)
 	}
 	if to == "" || to == "-" {
-		return exportError(cassette.Export(exact(c.App.Writer), p.records, secrets))
+		return exportError(cassette.Export(ui.Verbatim(c.Stdout), p.records, secrets))
 	}
 	if err := cassette.Save(to, p.records, secrets); err != nil {
 		return exportError(err)
@@ -74,32 +77,32 @@ func exportError(err error) error {
 		return nil
 	}
 	if refused, ok := errors.AsType[*cassette.Refused](err); ok {
-		return &exitError{exitNegative, refused}
+		return ui.Exit(ui.ExitNegative, refused)
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return usage("--to: %w", path)
+		return failure.Usagef("--to: %w", path)
 	}
-	return infra(err)
+	return failure.Infra(err)
 }
 
-func reseal(c *cli.Context, file string, wantJSON bool) error {
-	if c.NArg() > 0 || c.String("to") != "" {
-		return usage("--reseal stands alone: pexctl runs export --reseal %s", quoted(file))
+func reseal(c *ui.Call, file string, wantJSON bool) error {
+	if len(c.Args) > 0 || c.String("to") != "" {
+		return failure.Usagef("--reseal stands alone: pexctl runs export --reseal %s", fspath.Quote(file))
 	}
 	if err := cassette.ResealFile(file); err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	recs, err := cassette.Load(file)
 	if err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	return tellExported(c, exported{recs[0].Path, file, len(recs)}, wantJSON)
 }
 
-func tellExported(c *cli.Context, e exported, wantJSON bool) error {
+func tellExported(c *ui.Call, e exported, wantJSON bool) error {
 	if wantJSON {
-		return printJSON(c, e)
+		return ui.PrintJSON(c, e)
 	}
-	_, err := fmt.Fprintf(c.App.ErrWriter, "%s: %d records of run %s\n", e.File, e.Records, e.Run)
+	_, err := fmt.Fprintf(c.Stderr, "%s: %d records of run %s\n", e.File, e.Records, e.Run)
 	return err
 }

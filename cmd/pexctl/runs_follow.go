@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // followTick is how often a run that is watched is looked at.
@@ -20,7 +20,7 @@ const followTick = 100 * time.Millisecond
 // follow looks on at one run.
 type follow struct {
 	target
-	c    *cli.Context
+	c    *ui.Call
 	json bool
 	held bool // a process has the run open
 	pid  int
@@ -29,7 +29,7 @@ type follow struct {
 // watch shows a run as it unfolds, and ends as `run` would have ended. Who stops
 // to watch does nothing to the run.
 func (f *follow) watch() error {
-	ctx, stop := onSignal(f.c.Context, func() {})
+	ctx, stop := ui.OnSignal(f.c.Context, func() {})
 	defer stop()
 	for {
 		res, t, err := f.look(ctx)
@@ -39,7 +39,7 @@ func (f *follow) watch() error {
 		case ctx.Err() != nil:
 			return f.left(ctx)
 		case t.rewound:
-			fmt.Fprintf(f.c.App.ErrWriter, "run %s goes on with other limits; from its beginning:\n", f.run)
+			fmt.Fprintf(f.c.Stderr, "run %s goes on with other limits; from its beginning:\n", f.run)
 		default:
 			return f.end(res)
 		}
@@ -60,7 +60,7 @@ func (f *follow) look(ctx context.Context) (*engine.Result, *tail, error) {
 	res := p.look(ctx, &engine.Follow{More: t.more}, w.sinks...)
 	p.records = append(slices.Clip(p.records), t.got...)
 	if err := w.close(); err != nil {
-		return nil, nil, infra(err)
+		return nil, nil, failure.Infra(err)
 	}
 	return p.timed(res), t, nil
 }
@@ -74,7 +74,7 @@ func (f *follow) end(res *engine.Result) error {
 	if !f.c.Bool("quiet") {
 		noteStored(f.c, f.dir, res)
 		for _, line := range goOn(f.c, f.dir, res) {
-			fmt.Fprintln(f.c.App.ErrWriter, line)
+			fmt.Fprintln(f.c.Stderr, line)
 		}
 	}
 	return err
@@ -83,9 +83,9 @@ func (f *follow) end(res *engine.Result) error {
 // left says that a run goes on though nobody looks.
 func (f *follow) left(ctx context.Context) error {
 	if pid, held := f.home.Holder(f.run); held && !f.c.Bool("quiet") {
-		fmt.Fprintf(f.c.App.ErrWriter, "run %s goes on (pid %d); pexctl runs show %[1]s --follow%[3]s watches it again\n", f.run, pid, homeArgument(f.c, f.dir))
+		fmt.Fprintf(f.c.Stderr, "run %s goes on (pid %d); pexctl runs show %[1]s --follow%[3]s watches it again\n", f.run, pid, homeArgument(f.c, f.dir))
 	}
-	return &exitError{signalCode(context.Cause(ctx)), nil}
+	return ui.Exit(ui.SignalCode(context.Cause(ctx)), nil)
 }
 
 // tail is the end of a journal that another process writes.

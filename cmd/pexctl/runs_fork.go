@@ -9,16 +9,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func runsForkCommand() *cli.Command {
+func runsForkCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "fork", Usage: "begin a new run that goes on from a place in another", ArgsUsage: "RUN",
-		Description: examples(
+		Description: ui.Examples(
 			`pexctl runs fork RUN --at step.s2                    # all before step s2 stands, the rest is live`,
 			`pexctl runs fork RUN --at reflect.1 --spec other.yaml`,
 			`pexctl runs fork RUN --set llms.strong.model=x --at step.s3/turn.2`,
@@ -30,9 +32,9 @@ func runsForkCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "override a value of the spec: dotted `PATH=YAML`"},
 			&cli.StringFlag{Name: "run-id", Usage: "`ID` of the new run (default: made of the time)"},
 			&cli.BoolFlag{Name: "keep", Usage: "add the answer to the conversation of the run, which a fork leaves alone"},
-			driftFlag(), pricesFlag(), trustFlag(),
+			driftFlag(), ui.PricesFlag(), trustFlag(),
 		}, sessionFlags()...),
-		Action: forkRun,
+		Action: env.Action(forkRun),
 	}
 }
 
@@ -40,19 +42,19 @@ func driftFlag() cli.Flag {
 	return &cli.StringFlag{Name: "on-drift", Usage: "what becomes of a request that differs from the recorded one: `HOW` fail or live (default: fail)"}
 }
 
-func onDrift(c *cli.Context) (string, error) {
+func onDrift(c *ui.Call) (string, error) {
 	switch how := c.String("on-drift"); how {
 	case "", driftFail:
 		return "", nil
 	case driftLive:
 		return how, nil
 	default:
-		return "", usage("--on-drift %s: there are fail and live", how)
+		return "", failure.Usagef("--on-drift %s: there are fail and live", how)
 	}
 }
 
-func forkRun(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func forkRun(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -97,10 +99,10 @@ func (s *session) part(parent *past) (err error) {
 	}
 	s.widen(parent)
 	if s.input.Parameters, err = dsl.Inputs(s.program, "", nil, takenBy(s.program, parent.start.Input.Parameters)); err != nil {
-		return usage("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
+		return failure.Usagef("%w (--set parameters.NAME.default=VALUE gives a fork what its run was not given)", err)
 	}
 	if s.host, err = newHost(s.program, settingsOf(s.input.Origin, s.dir, s.input.Parameters)); err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	return nil
 }
@@ -111,12 +113,12 @@ func (s *session) forkProgram(parent *past) error {
 	origin.Version = buildVersion()
 	s.input.Origin = &origin
 	sets := s.c.StringSlice("set")
-	begunWith(s.c, origin.Prices)
-	defer func() { origin.Prices = prices(s.c).Used() }()
+	s.c.PinPrices(origin.Prices)
+	defer func() { origin.Prices = s.c.Prices().Used() }()
 	if path := s.c.String("spec"); path != "" {
 		origin.Environ = overrides(os.Environ())
-		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: prices(s.c), Analyzers: []dsl.Analyzer{unsetKeys()}})
-		if err := show(s.c, found); err != nil {
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: s.c.Prices(), Analyzers: []dsl.Analyzer{unsetKeys()}})
+		if err := ui.ShowDiagnostics(s.c, found); err != nil {
 			return err
 		}
 		if err := trusted(s.c, spec, s.dir); err != nil {
@@ -128,9 +130,9 @@ func (s *session) forkProgram(parent *past) error {
 	}
 	origin.Set = slices.Concat(origin.Set, engine.Raises(parent.records), sets)
 	o := recompileOptions(&origin, append(engine.Raises(parent.records), sets...)...)
-	o.Prices = prices(s.c)
+	o.Prices = s.c.Prices()
 	p, found := dsl.Recompile(parent.start.Program, origin.Dir, o)
-	if err := show(s.c, ofSettings(found)); err != nil {
+	if err := ui.ShowDiagnostics(s.c, ofSettings(found)); err != nil {
 		return err
 	}
 	s.program = p
@@ -139,7 +141,7 @@ func (s *session) forkProgram(parent *past) error {
 
 // forkPoint is what of the parent stands: all before the effect that --at
 // names; without it all there is, but for the model call that a run failed at.
-func forkPoint(c *cli.Context, parent *past) (*engine.Source, error) {
+func forkPoint(c *ui.Call, parent *past) (*engine.Source, error) {
 	how, err := onDrift(c)
 	if err != nil {
 		return nil, err
@@ -164,10 +166,10 @@ func forkPoint(c *cli.Context, parent *past) (*engine.Source, error) {
 		}
 		paths = append(paths, rec.Path)
 	}
-	if near := nearest(at, paths); near != "" {
-		return nil, usage("--at %s: run %s has no effect there; did you mean %s?", at, from.Run, near)
+	if near := ui.Nearest(at, paths); near != "" {
+		return nil, failure.Usagef("--at %s: run %s has no effect there; did you mean %s?", at, from.Run, near)
 	}
-	return nil, usage("--at %s: run %s has no effect there (pexctl runs show %s names them)", at, from.Run, from.Run)
+	return nil, failure.Usagef("--at %s: run %s has no effect there (pexctl runs show %s names them)", at, from.Run, from.Run)
 }
 
 // leadsTo says that an effect is the one named, or lies below it; a step may be

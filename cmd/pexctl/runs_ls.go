@@ -13,13 +13,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func runsLsCommand() *cli.Command {
+func runsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list runs, the latest first", ArgsUsage: "[SPEC]",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl runs ls",
 			"pexctl runs ls my-agent                    # the runs of another project",
 			"pexctl runs ls --status interrupted        # waiting for a person, or to be resumed",
@@ -31,37 +33,37 @@ func runsLsCommand() *cli.Command {
 			&cli.StringFlag{Name: "status", Usage: "only runs of this `STATUS` or stop reason"},
 			&cli.StringFlag{Name: "spec", Usage: "only runs of the spec of this `NAME`"},
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` runs (default: 50; 0 = all)"},
-			outputFlag(), homeFlag(),
+			ui.OutputFlag(), homeFlag(),
 		},
-		Action: runsLs,
+		Action: env.Action(runsLs),
 	}
 }
 
-func runsLs(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func runsLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	if err := checkStatus(c.String("status")); err != nil {
 		return err
 	}
 	if c.Int("limit") < 0 {
-		return usage("--limit %d: use a number of runs, or 0 for all", c.Int("limit"))
+		return failure.Usagef("--limit %d: use a number of runs, or 0 for all", c.Int("limit"))
 	}
 	all, left, err := listRuns(c)
 	if err != nil {
 		return err
 	}
 	if wantJSON {
-		err = printJSON(c, all)
+		err = ui.PrintJSON(c, all)
 	} else {
 		printRuns(c, all, left)
 	}
 	if err == nil && slices.ContainsFunc(all, func(s standing) bool { return s.Problem != "" }) {
-		err = infra(errors.New("some runs cannot be read (pexctl store check says more)"))
+		err = failure.Infra(errors.New("some runs cannot be read (pexctl store check says more)"))
 	}
 	return err
 }
@@ -87,28 +89,28 @@ func checkStatus(status string) error {
 	for _, code := range stopCodes {
 		known = append(known, string(code))
 	}
-	if near := nearest(status, known); near != "" {
-		return usage("--status %s: did you mean %s?", status, near)
+	if near := ui.Nearest(status, known); near != "" {
+		return failure.Usagef("--status %s: did you mean %s?", status, near)
 	}
-	return usage("--status %s: there are %s, and the stop reasons", status, listed(statuses))
+	return failure.Usagef("--status %s: there are %s, and the stop reasons", status, ui.List(statuses))
 }
 
 // listRuns is the runs that are asked for, and how many more there are.
-func listRuns(c *cli.Context) (asked []standing, left int, err error) {
-	dir, err := homeOfSpec(c, c.Args().First())
+func listRuns(c *ui.Call) (asked []standing, left int, err error) {
+	dir, err := homeOfSpec(c, c.Arg(0))
 	if err != nil {
 		return nil, 0, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil && !c.IsSet("home") {
 		return []standing{}, 0, nil // a project in which nothing ran yet
 	}
-	dir, home, err := homeOfRuns(c, c.Args().First())
+	dir, home, err := homeOfRuns(c, c.Arg(0))
 	if err != nil {
 		return nil, 0, err
 	}
 	ids, err := home.List()
 	if err != nil {
-		return nil, 0, infra(err)
+		return nil, 0, failure.Infra(err)
 	}
 	l := &look{ctx: c.Context, dir: dir, home: home}
 	asked = make([]standing, 0, len(ids))
@@ -127,35 +129,35 @@ func listRuns(c *cli.Context) (asked []standing, left int, err error) {
 	return asked, left, nil
 }
 
-func matches(c *cli.Context, s standing) bool {
+func matches(c *ui.Call, s standing) bool {
 	status, spec := c.String("status"), c.String("spec")
 	return (status == "" || status == s.Status || status == string(s.StopReason.Code)) && (spec == "" || spec == s.Spec.Name)
 }
 
-func printRuns(c *cli.Context, all []standing, left int) {
+func printRuns(c *ui.Call, all []standing, left int) {
 	if len(all) == 0 {
-		fmt.Fprintln(c.App.ErrWriter, noRunsText(c))
+		fmt.Fprintln(c.Stderr, noRunsText(c))
 		return
 	}
 	rows := [][]string{{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}}
 	for _, s := range all {
 		rows = append(rows, []string{
 			s.Run, statusText(s), cmp.Or(s.Spec.Name, "-"), startedText(c, s.StartedAt),
-			strconv.Itoa(s.Steps), costText(s.CostUSD), cmp.Or(s.Problem, s.Question),
+			strconv.Itoa(s.Steps), ui.Cost(s.CostUSD), cmp.Or(s.Problem, s.Question),
 		})
 	}
-	table(c.App.Writer, rows)
+	ui.Table(c.Stdout, rows)
 	if left > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "and %d more (--limit 0 lists all)\n", left)
+		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", left)
 	}
 }
 
 // noRunsText says why the list is empty, and where to look.
-func noRunsText(c *cli.Context) string {
+func noRunsText(c *ui.Call) string {
 	if c.String("status") != "" || c.String("spec") != "" {
 		return "no run matches (pexctl runs ls lists all)"
 	}
-	if hint := elsewhere(c, "runs"); hint != "" && !c.Args().Present() {
+	if hint := elsewhere(c, "runs"); hint != "" && !(len(c.Args) > 0) {
 		return "no runs here yet\n  hint: " + hint
 	}
 	return `no runs yet; start one: pexctl run spec.yaml "your question"`
@@ -176,19 +178,12 @@ func statusText(s standing) string {
 	}
 }
 
-func startedText(c *cli.Context, at time.Time) string {
+func startedText(c *ui.Call, at time.Time) string {
 	if at.IsZero() {
 		return "-"
 	}
-	if _, ok := terminal(c.App.Writer); ok {
+	if _, ok := ui.Terminal(c.Stdout); ok {
 		return tty.Ago(time.Since(at))
 	}
 	return at.UTC().Format(time.RFC3339)
-}
-
-func costText(usd float64) string {
-	if usd == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("$%.4f", usd)
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // latest is the word that stands for the run that began last.
@@ -22,10 +22,10 @@ const runNames = "RUN is the id of a run, the beginning of only one, or last: th
 // runNamed is the id of the run that a command was told: a whole id comes first,
 // then the word last, then the beginning of one id only. All commands that take
 // a run find it here.
-func runNamed(c *cli.Context, dir string, home *journal.Home, word string) (string, error) {
+func runNamed(c *ui.Call, dir string, home *journal.Home, word string) (string, error) {
 	ids, err := home.List()
 	if err != nil {
-		return "", infra(err)
+		return "", failure.Infra(err)
 	}
 	if slices.Contains(ids, word) {
 		return word, nil
@@ -33,7 +33,7 @@ func runNamed(c *cli.Context, dir string, home *journal.Home, word string) (stri
 	if word == latest {
 		l := &look{ctx: c.Context, dir: dir, home: home}
 		if len(ids) == 0 {
-			return "", usage("there are no runs in %s yet", dir)
+			return "", failure.Usagef("there are no runs in %s yet", dir)
 		}
 		return slices.MaxFunc(ids, func(a, b string) int { return cmp.Or(l.began(a).Compare(l.began(b)), cmp.Compare(a, b)) }), nil
 	}
@@ -44,14 +44,14 @@ func runNamed(c *cli.Context, dir string, home *journal.Home, word string) (stri
 	case 1:
 		return begin[0], nil
 	}
-	return "", usage("%s is the beginning of %d runs in %s: %s; write more of one", word, len(begin), dir, someOf(begin))
+	return "", failure.Usagef("%s is the beginning of %d runs in %s: %s; write more of one", word, len(begin), dir, someOf(begin))
 }
 
 // someOf are the first of many words, and that there are more.
 func someOf(words []string) string {
 	const shown = 5
 	if len(words) <= shown {
-		return listed(words)
+		return ui.List(words)
 	}
 	return strings.Join(words[:shown], ", ") + ", ..."
 }
@@ -70,19 +70,19 @@ func (l *look) began(run string) time.Time {
 }
 
 // newRun is the id of a run to be made: what --run-id says, else one of the time.
-func newRun(c *cli.Context) (string, error) {
+func newRun(c *ui.Call) (string, error) {
 	switch id := c.String("run-id"); id {
 	case "":
 		return newRunID(time.Now()), nil
 	case latest:
-		return "", usage("--run-id %s: no run is called %[1]s, the word stands for the run that began last; give it another id", latest)
+		return "", failure.Usagef("--run-id %s: no run is called %[1]s, the word stands for the run that began last; give it another id", latest)
 	default:
 		return id, nil
 	}
 }
 
 // runsNamed is the ids that words stand for, sorted, each once.
-func runsNamed(c *cli.Context, dir string, home *journal.Home, words []string) ([]string, error) {
+func runsNamed(c *ui.Call, dir string, home *journal.Home, words []string) ([]string, error) {
 	var out []string
 	for _, word := range words {
 		run, err := runNamed(c, dir, home, word)

@@ -7,46 +7,48 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func runsRmCommand() *cli.Command {
+func runsRmCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "rm", Usage: "remove runs for good", ArgsUsage: "RUN...",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl runs rm RUN OTHER",
 			"pexctl runs rm RUN --force       # also one that could still go on",
 			"pexctl runs ls --status failed --limit 0 -o json | jq -r '.[].run_id' | xargs pexctl runs rm --yes",
 		) + "\n\n" + runNames,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also runs that wait, can be resumed, or cannot be read"},
-			yesFlag(), outputFlag(), homeFlag(),
+			ui.YesFlag(), ui.OutputFlag(), homeFlag(),
 		},
-		Action: runsRm,
+		Action: env.Action(runsRm),
 	}
 }
 
-func runsRm(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func runsRm(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if !c.Args().Present() {
-		return usage("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
+	if !(len(c.Args) > 0) {
+		return failure.Usagef("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
 	}
 	dir, home, err := homeOfRuns(c, "")
 	if err != nil {
 		return err
 	}
-	runs, err := runsNamed(c, dir, home, c.Args().Slice())
+	runs, err := runsNamed(c, dir, home, c.Args)
 	if err != nil {
 		return err
 	}
 	if err := removable(&look{ctx: c.Context, dir: dir, home: home}, runs, c.Bool("force")); err != nil {
 		return err
 	}
-	if err := confirm(c, fmt.Sprintf("remove %s for good", listed(runs))); err != nil {
+	if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(runs))); err != nil {
 		return err
 	}
 	removed := make([]string, 0, len(runs))
@@ -58,12 +60,12 @@ func runsRm(c *cli.Context) error {
 		removed = append(removed, run)
 	}
 	if wantJSON {
-		return errors.Join(err, printJSON(c, struct {
+		return errors.Join(err, ui.PrintJSON(c, struct {
 			Removed []string `json:"removed"`
 		}{removed}))
 	}
 	for _, run := range removed {
-		fmt.Fprintln(c.App.Writer, "removed", run)
+		fmt.Fprintln(c.Stdout, "removed", run)
 	}
 	return err
 }
@@ -75,14 +77,14 @@ func removable(l *look, runs []string, force bool) error {
 		s := l.standing(run)
 		l.verify(&s)
 		if pid, held := l.home.Holder(run); held {
-			return infra(fmt.Errorf("%w: pexctl runs cancel %s ends it", &journal.HeldError{Run: run, PID: pid}, run))
+			return failure.Infra(fmt.Errorf("%w: pexctl runs cancel %s ends it", &journal.HeldError{Run: run, PID: pid}, run))
 		}
 		if why := wanted(s); why != "" && !force {
 			refused = append(refused, "run "+run+" "+why)
 		}
 	}
 	if len(refused) > 0 {
-		return usage("%s; --force removes them all the same", strings.Join(refused, "; "))
+		return failure.Usagef("%s; --force removes them all the same", strings.Join(refused, "; "))
 	}
 	return nil
 }

@@ -8,13 +8,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-func runsShowCommand() *cli.Command {
+func runsShowCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "show what a run did, or watch it", ArgsUsage: "RUN",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl runs show RUN",
 			"pexctl runs show RUN --follow              # watch a run of another process to its end",
 			"pexctl runs show RUN --conversation        # with every prompt and reply",
@@ -26,14 +29,14 @@ func runsShowCommand() *cli.Command {
 			&cli.BoolFlag{Name: "conversation", Usage: "add the prompt and the reply of every model call"},
 			&cli.StringFlag{Name: "events", Usage: "with --follow: write every event as a JSON line to `FILE` (- for stdout)"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "with --follow: no progress on stderr"},
-			outputFlag(), homeFlag(),
+			ui.OutputFlag(), homeFlag(),
 		},
-		Action: runsShow,
+		Action: env.Action(runsShow),
 	}
 }
 
-func runsShow(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func runsShow(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -42,7 +45,7 @@ func runsShow(c *cli.Context) error {
 		return err
 	}
 	if c.String("events") != "" && !c.Bool("follow") {
-		return usage("--events goes with --follow: pexctl runs show %s --follow --events %s", t.run, quoted(c.String("events")))
+		return failure.Usagef("--events goes with --follow: pexctl runs show %s --follow --events %s", t.run, fspath.Quote(c.String("events")))
 	}
 	f := &follow{c: c, target: t, json: wantJSON}
 	if c.Bool("follow") {
@@ -67,7 +70,7 @@ func (f *follow) show() error {
 		res.Conversation = nil
 	}
 	if f.json {
-		return printJSON(c, res)
+		return ui.PrintJSON(c, res)
 	}
 	return f.print(p, res)
 }
@@ -85,7 +88,7 @@ func (f *follow) print(p *past, res *engine.Result) error {
 	question, _ := p.start.Input.Parameters["question"].(string)
 	report := sink.Report{
 		Result: res, Question: question, Now: time.Now(), Running: f.held, PID: f.pid,
-		Columns: columnsOf(c.App.Writer), Color: inColor(c.App.Writer),
+		Columns: ui.Columns(c.Stdout), Color: ui.UsesColor(c.Stdout),
 		HowTo: func(q engine.Question) (commands []string) {
 			for _, answer := range ways(q) {
 				commands = append(commands, f.resume()+" "+answering(q, answer))
@@ -93,14 +96,14 @@ func (f *follow) print(p *past, res *engine.Result) error {
 			return commands
 		},
 	}
-	fmt.Fprint(styled(c.App.Writer), report.String())
+	fmt.Fprint(ui.Styled(c.Stdout), report.String())
 	for _, line := range f.next(res) {
-		fmt.Fprintf(c.App.Writer, "\n%s\n", line)
+		fmt.Fprintf(c.Stdout, "\n%s\n", line)
 	}
 	if !c.Bool("conversation") {
 		return nil
 	}
-	return printConversation(c.App.Writer, p.records)
+	return printConversation(c.Stdout, p.records)
 }
 
 // next is how a run goes on in which nobody is asked.

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -21,7 +23,7 @@ const grace = 5 * time.Second
 
 // session is one go at a run: a new one, or one that is resumed.
 type session struct {
-	c       *cli.Context
+	c       *ui.Call
 	json    bool
 	resumed bool   // earlier sessions ran the run
 	dir     string // the home
@@ -44,7 +46,7 @@ func sessionFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "include", Usage: "add to the JSON result: `PART` conversation"},
 		&cli.BoolFlag{Name: "no-stream", Usage: "ask models for whole replies"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on stderr"},
-		outputFlag(), homeFlag(),
+		ui.OutputFlag(), homeFlag(),
 	}
 }
 
@@ -56,7 +58,7 @@ func (s *session) run() error {
 		return errors.Join(err, s.close())
 	}
 	s.host.Sinks, s.host.People = watch.sinks, watch.people
-	ctx, stop := onSignal(c.Context, func() {
+	ctx, stop := ui.OnSignal(c.Context, func() {
 		watch.note("suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + s.input.RunID + homeArgument(c, s.dir))
 	})
 	defer stop()
@@ -82,12 +84,12 @@ func (s *session) run() error {
 	err = s.tell(res)
 	switch {
 	case lost != nil && err == nil:
-		err = infra(lost)
+		err = failure.Infra(lost)
 	case lost != nil: // how the run ended matters more
-		fmt.Fprintln(c.App.ErrWriter, "pexctl:", lost)
+		fmt.Fprintln(c.Stderr, "pexctl:", lost)
 	}
-	if code := signalCode(context.Cause(ctx)); res.StopReason.Code == engine.StopSuspended && code != exitInterrupted {
-		err = &exitError{code, nil}
+	if code := ui.SignalCode(context.Cause(ctx)); res.StopReason.Code == engine.StopSuspended && code != ui.ExitInterrupted {
+		err = ui.Exit(code, nil)
 	}
 	return err
 }
@@ -114,19 +116,19 @@ func (s *session) tell(res *engine.Result) error {
 	}
 	if !quiet || !s.json {
 		for _, line := range goOn(s.c, s.dir, res) {
-			fmt.Fprintln(s.c.App.ErrWriter, line)
+			fmt.Fprintln(s.c.Stderr, line)
 		}
 	}
 	if !quiet && !s.json && s.hints != nil {
-		hint(s.c.App.ErrWriter, s.hints(res))
+		ui.PrintHints(s.c.Stderr, s.hints(res))
 	}
 	return err
 }
 
 // noteStored says where a run that has ended is stored.
-func noteStored(c *cli.Context, home string, res *engine.Result) {
+func noteStored(c *ui.Call, home string, res *engine.Result) {
 	if res.Status != engine.Interrupted && !res.Resumes {
-		fmt.Fprintf(c.App.ErrWriter, "stored in %s; details: pexctl runs show %s%s\n", relative(home), res.RunID, homeArgument(c, home))
+		fmt.Fprintf(c.Stderr, "stored in %s; details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, homeArgument(c, home))
 	}
 }
 
@@ -143,20 +145,11 @@ func (s *session) close() error {
 }
 
 // homeArgument names the home where commands would not find it by themselves.
-func homeArgument(c *cli.Context, home string) string {
+func homeArgument(c *ui.Call, home string) string {
 	if !c.IsSet("home") {
-		if here, err := homeHere(c); err == nil && samePath(here, home) {
+		if here, err := homeHere(c); err == nil && fspath.Same(here, home) {
 			return ""
 		}
 	}
-	return " --home " + quoted(relative(home))
-}
-
-func samePath(a, b string) bool {
-	a, err := filepath.Abs(a)
-	if err != nil {
-		return false
-	}
-	b, err = filepath.Abs(b)
-	return err == nil && a == b
+	return " --home " + fspath.Quote(fspath.Relative(home))
 }

@@ -11,12 +11,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // tokensName is the folder of a home that keeps what signing in gave.
@@ -54,7 +54,7 @@ func (v vault) Save(name string, secret []byte) error {
 	if err := os.MkdirAll(v.dir, 0o700); err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(v.dir, filepath.Base(name)), 0o600, func(w io.Writer) error {
+	return fspath.WriteFile(filepath.Join(v.dir, filepath.Base(name)), 0o600, func(w io.Writer) error {
 		_, err := w.Write(secret)
 		return err
 	})
@@ -62,18 +62,18 @@ func (v vault) Save(name string, secret []byte) error {
 
 // signingIn is s for a command whose user may be asked to sign in at a server:
 // what that gives is kept in the spec's home also where nothing else is.
-func (s hostSettings) signingIn(c *cli.Context, spec *dsl.Spec) hostSettings {
+func (s hostSettings) signingIn(c *ui.Call, spec *dsl.Spec) hostSettings {
 	s.tokens, s.browse = homeDir(c, spec), browser(c)
 	return s
 }
 
 // browser shows an address to whoever is at the terminal; nil = nobody is.
-func browser(c *cli.Context) func(context.Context, string) error {
-	if _, ok := terminal(c.App.ErrWriter); !ok {
+func browser(c *ui.Call) func(context.Context, string) error {
+	if _, ok := ui.Terminal(c.Stderr); !ok {
 		return nil
 	}
 	return func(_ context.Context, address string) error {
-		_, err := fmt.Fprintf(c.App.ErrWriter, "to sign in, open this address in a browser on this machine:\n  %s\n", tty.Safe(address))
+		_, err := fmt.Fprintf(c.Stderr, "to sign in, open this address in a browser on this machine:\n  %s\n", tty.Safe(address))
 		return err
 	}
 }

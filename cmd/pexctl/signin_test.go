@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
@@ -27,7 +29,7 @@ func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
 		}
 	}
-	if !exists(filepath.Join(home, ".gitignore")) {
+	if !fspath.Exists(filepath.Join(home, ".gitignore")) {
 		t.Error("the home can get into git")
 	}
 	if vaultOf("", "ana") != nil {

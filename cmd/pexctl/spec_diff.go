@@ -10,10 +10,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/diff"
 	"github.com/pexctl/pex/eval/textdiff"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 const specDiffDescription = `
@@ -56,10 +59,10 @@ func exitCodeFlag(what string) cli.Flag {
 	return &cli.BoolFlag{Name: "exit-code", Usage: "end with 1 where the " + what + " differ"}
 }
 
-func diffCommand() *cli.Command {
+func diffCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "say in words how two specs differ: prompts, tools, limits, worst case", ArgsUsage: "[OLD] NEW",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl diff spec.yaml                            # since the last commit",
 			"pexctl diff git:origin/main spec.yaml -o markdown > comment.md",
 			"pexctl diff git:v1.2 git:v1.3:agents/spec.yaml   # two commits",
@@ -71,26 +74,26 @@ func diffCommand() *cli.Command {
 			exitCodeFlag("specs"),
 			&cli.BoolFlag{Name: "no-renames", Usage: "a spec that is not where it was is gone, or new: nobody looks where else it stands"},
 			&cli.IntFlag{Name: "context", Usage: "how many `TOKENS` fit into the context windows of the models (for the worst case)"},
-			outputFlagOf("text", "json", "markdown"), homeFlag(),
+			ui.OutputFlagOf("text", "json", "markdown"), homeFlag(),
 		),
-		Action: specDiff,
+		Action: env.Action(specDiff),
 	}
 }
 
-func specDiff(c *cli.Context) error {
-	format, err := formatOf(c, "text", "json", "markdown")
+func specDiff(c *ui.Call) error {
+	format, err := ui.Format(c, "text", "json", "markdown")
 	if err != nil {
 		return err
 	}
 	if c.Int("context") < 0 {
-		return usage("--context is not negative")
+		return failure.Usagef("--context is not negative")
 	}
 	old, now, err := twoSpecs(c)
 	if err != nil {
 		return err
 	}
 	if old.missing && now.missing {
-		return usage("neither %s nor %s has the spec", old.word, now.word)
+		return failure.Usagef("neither %s nor %s has the spec", old.word, now.word)
 	}
 	if err := loadBoth(c, old, now); err != nil {
 		return err
@@ -103,14 +106,14 @@ func specDiff(c *cli.Context) error {
 	d.Renamed = moved
 	switch format {
 	case "json":
-		err = printJSON(c, d)
+		err = ui.PrintJSON(c, d)
 	case "markdown":
-		_, err = fmt.Fprint(c.App.Writer, d.markdown())
+		_, err = fmt.Fprint(c.Stdout, d.markdown())
 	default:
 		d.print(c)
 	}
 	if err == nil && c.Bool("exit-code") && d.State != "same" {
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return err
 }
@@ -129,18 +132,18 @@ type diffSide struct {
 
 // twoSpecs are the sides that a command names. One alone is held against the
 // last commit.
-func twoSpecs(c *cli.Context) (old, now *diffSide, err error) {
+func twoSpecs(c *ui.Call) (old, now *diffSide, err error) {
 	if _, err := oneSpec(c); err != nil {
 		return nil, nil, err
 	}
-	if err := atMost(c, 2); err != nil {
+	if err := ui.AtMostArgs(c, 2); err != nil {
 		return nil, nil, err
 	}
-	words := c.Args().Slice()
+	words := c.Args
 	if len(words) == 1 {
 		words = []string{"git:HEAD", words[0]}
 		if strings.HasPrefix(words[1], "git:") {
-			return nil, nil, usage("%s is held against what? pexctl diff %[1]s spec.yaml", words[1])
+			return nil, nil, failure.Usagef("%s is held against what? pexctl diff %[1]s spec.yaml", words[1])
 		}
 	}
 	var sides [2]*diffSide
@@ -184,13 +187,13 @@ func diffSideOf(word string) (*diffSide, error) {
 	}
 	ref, path, _ := strings.Cut(rest, ":")
 	if ref == "" {
-		return nil, usage("%s: write git:REF or git:REF:PATH, as in git:origin/main", word)
+		return nil, failure.Usagef("%s: write git:REF or git:REF:PATH, as in git:origin/main", word)
 	}
 	return &diffSide{word: word, ref: ref, path: path}, nil
 }
 
 // locate finds the file of a side; git:REF alone is the other one's.
-func (s *diffSide) locate(c *cli.Context, paths ...string) error {
+func (s *diffSide) locate(c *ui.Call, paths ...string) error {
 	for _, path := range paths {
 		if s.path == "" {
 			s.path, s.same = path, true
@@ -200,37 +203,37 @@ func (s *diffSide) locate(c *cli.Context, paths ...string) error {
 		return nil
 	}
 	if s.path == "" {
-		return usage("which spec? pexctl diff %s spec.yaml, or %[1]s:spec.yaml", s.word)
+		return failure.Usagef("which spec? pexctl diff %s spec.yaml, or %[1]s:spec.yaml", s.word)
 	}
 	file := dsl.FileOf(s.path)
 	if strings.Contains(file, "://") {
-		return usage("%s: git has no %s; name the file by git:%s:PATH", s.word, file, s.ref)
+		return failure.Usagef("%s: git has no %s; name the file by git:%s:PATH", s.word, file, s.ref)
 	}
 	var err error
 	if s.tree, err = openGitTree(c.Context, s.ref, file); err != nil {
 		return err
 	}
-	o, inside, err := s.tree.object(asWritten(file))
+	o, inside, err := s.tree.object(fspath.Absolute(file))
 	if err == nil && o.kind == "tree" {
 		s.path = filepath.Join(file, "spec.yaml") + strings.TrimPrefix(s.path, file)
-		o, inside, err = s.tree.object(asWritten(filepath.Join(file, "spec.yaml")))
+		o, inside, err = s.tree.object(fspath.Absolute(filepath.Join(file, "spec.yaml")))
 	}
 	switch {
 	case err != nil:
-		return infra(err)
+		return failure.Infra(err)
 	case !inside:
-		return usage("%s: %s is not in the repository at %s", s.word, file, s.tree.repo.Top())
+		return failure.Usagef("%s: %s is not in the repository at %s", s.word, file, s.tree.repo.Top())
 	}
 	s.missing = o.kind != "blob"
-	if elsewhere := s.tree.linkedAway(asWritten(dsl.FileOf(s.path))); elsewhere != "" {
-		return usage("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, dsl.FileOf(s.path), elsewhere)
+	if elsewhere := s.tree.linkedAway(fspath.Absolute(dsl.FileOf(s.path))); elsewhere != "" {
+		return failure.Usagef("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, dsl.FileOf(s.path), elsewhere)
 	}
 	return nil
 }
 
 // loadBoth loads the specs, and shows what is wrong with either before it ends.
 // Mistakes of a commit are told with its name.
-func loadBoth(c *cli.Context, sides ...*diffSide) error {
+func loadBoth(c *ui.Call, sides ...*diffSide) error {
 	var broken diag.List
 	for _, s := range sides {
 		if s.missing {
@@ -247,10 +250,10 @@ func loadBoth(c *cli.Context, sides ...*diffSide) error {
 	if !broken.Failed() {
 		return nil
 	}
-	return show(c, broken)
+	return ui.ShowDiagnostics(c, broken)
 }
 
-func (s *diffSide) load(c *cli.Context) (diag.List, error) {
+func (s *diffSide) load(c *ui.Call) (diag.List, error) {
 	path, err := local(c, s.path)
 	if err != nil {
 		return nil, err
@@ -259,7 +262,7 @@ func (s *diffSide) load(c *cli.Context) (diag.List, error) {
 	if o.List = s.beside.listOnDisk; s.tree != nil {
 		o.Read, o.List, o.Pins = s.tree.read, s.tree.list, s.tree.pins
 	} else if _, err := os.Stat(dsl.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("there is no %s", path)
+		return nil, failure.Usagef("there is no %s", path)
 	}
 	spec, found := dsl.Load(path, o)
 	s.spec = spec

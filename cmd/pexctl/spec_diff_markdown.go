@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/builtins/markdown"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diff"
 )
 
@@ -78,7 +79,7 @@ func (m *comment) add(part string) {
 
 func (m *comment) text() string {
 	if m.omitted > 0 {
-		fmt.Fprintf(&m.b, "\n%s left out: it would be too long for a comment. `pexctl diff` shows all.\n", count(m.omitted, "part"))
+		fmt.Fprintf(&m.b, "\n%s left out: it would be too long for a comment. `pexctl diff` shows all.\n", ui.Count(m.omitted, "part"))
 	}
 	return m.b.String()
 }

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // specRename is that a spec stands under another path than it did.
@@ -42,7 +43,7 @@ const (
 // its own: of all files that only its side has, the one that is most alike, else
 // the only one of that metadata.name. A path that somebody wrote is not replaced
 // where he wrote both. The side that has its file was loaded; so is then the other.
-func renamed(c *cli.Context, old, now *diffSide) (*specRename, error) {
+func renamed(c *ui.Call, old, now *diffSide) (*specRename, error) {
 	lacks, has := old, now
 	if now.missing {
 		lacks, has = now, old
@@ -52,7 +53,7 @@ func renamed(c *cli.Context, old, now *diffSide) (*specRename, error) {
 	}
 	paths, err := lacks.alone(c.Context, has)
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	found, path, err := lacks.likest(c, has, paths)
 	if found == nil || err != nil {
@@ -66,10 +67,10 @@ func renamed(c *cli.Context, old, now *diffSide) (*specRename, error) {
 }
 
 // likest is the file that is most alike, and how; nil = none is.
-func (s *diffSide) likest(c *cli.Context, has *diffSide, paths []string) (*specRename, string, error) {
+func (s *diffSide) likest(c *ui.Call, has *diffSide, paths []string) (*specRename, string, error) {
 	text, err := has.spec.Read(has.spec.File, mostCompared)
 	if err != nil {
-		return nil, "", infra(err)
+		return nil, "", failure.Infra(err)
 	}
 	name := has.spec.Tree().Get("metadata", "name").Text()
 	best, most, namesakes := "", 0, []string{}
@@ -95,7 +96,7 @@ func (s *diffSide) likest(c *cli.Context, has *diffSide, paths []string) (*specR
 }
 
 // called says that a file is a spec of that metadata.name.
-func (s *diffSide) called(c *cli.Context, path, name string) bool {
+func (s *diffSide) called(c *ui.Call, path, name string) bool {
 	try := *s
 	try.move(path, "")
 	_, err := try.load(c)
@@ -109,7 +110,7 @@ func (s *diffSide) move(path, fragment string) {
 
 // fromHere is an absolute path as seen from the folder that the command runs in.
 func fromHere(path string) string {
-	if rel, err := filepath.Rel(absolute("."), path); err == nil {
+	if rel, err := filepath.Rel(fspath.Real("."), path); err == nil {
 		path = rel
 	}
 	return filepath.ToSlash(path)

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diff"
 	"github.com/pexctl/pex/engine/worstcase"
 	"github.com/pexctl/pex/eval/textdiff"
@@ -18,14 +17,14 @@ import (
 
 // print shows how the specs differ: first what is looser, breaking and safer,
 // then everything, section by section.
-func (d *shownSpecDiff) print(c *cli.Context) {
-	w := styled(c.App.Writer)
+func (d *shownSpecDiff) print(c *ui.Call) {
+	w := ui.Styled(c.Stdout)
 	if d.State == "same" {
-		fmt.Fprintf(c.App.ErrWriter, "%s and %s: no difference in what runs\n", d.Old, d.New)
+		fmt.Fprintf(c.Stderr, "%s and %s: no difference in what runs\n", d.Old, d.New)
 		if r := d.Renamed; r != nil {
-			fmt.Fprintf(c.App.ErrWriter, "%s was renamed to %s (%s)\n", r.From, r.To, r.text())
+			fmt.Fprintf(c.Stderr, "%s was renamed to %s (%s)\n", r.From, r.To, r.text())
 		}
-		d.printUnread(c.App.ErrWriter)
+		d.printUnread(c.Stderr)
 		return
 	}
 	fmt.Fprintln(w, d.headline())
@@ -33,7 +32,7 @@ func (d *shownSpecDiff) print(c *cli.Context) {
 		fmt.Fprintf(w, "  %-9s %s → %s (%s)\n", "renamed", r.From, r.To, r.text())
 	}
 	for _, x := range d.Effects {
-		fmt.Fprintf(w, "  %-9s %s\n", x.Effect, fitFor(w, effectText(x)))
+		fmt.Fprintf(w, "  %-9s %s\n", x.Effect, ui.Safe(w, effectText(x)))
 	}
 	printSections(w, "", d.Sections, d.Agents)
 	if d.Worst != nil {
@@ -51,7 +50,7 @@ func (d *shownSpecDiff) print(c *cli.Context) {
 // printUnread says which folders were not compared.
 func (d *shownSpecDiff) printUnread(w io.Writer) {
 	for _, u := range d.folders() {
-		fmt.Fprintln(w, fitFor(w, fmt.Sprintf("not compared: the files in %s (%s): %s", u.Folder, u.Path, u.Why)))
+		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("not compared: the files in %s (%s): %s", u.Folder, u.Path, u.Why)))
 	}
 }
 
@@ -110,7 +109,7 @@ func printSections(w io.Writer, indent string, sections []diff.Section, agents [
 	for _, s := range sections {
 		fmt.Fprintf(w, "\n%s%s\n", indent, s.Title)
 		for i, x := range s.Changes {
-			fmt.Fprintf(w, "%s  %s %s\n", indent, signs[x.What], fitFor(w, changeText(x)))
+			fmt.Fprintf(w, "%s  %s %s\n", indent, signs[x.What], ui.Safe(w, changeText(x)))
 			if len(x.Reaches) > 0 && (i+1 == len(s.Changes) || !slices.Equal(x.Reaches, s.Changes[i+1].Reaches)) {
 				fmt.Fprintf(w, "%s      used by %s\n", indent, strings.Join(x.Reaches, ", "))
 			}
@@ -169,10 +168,10 @@ func printTextDiff(w io.Writer, indent string, x diff.Change) {
 		return
 	}
 	text := x.Diff
-	if inColor(w) {
-		text = textdiff.Compare(x.Before, x.After).Colour(0, func(s string) string { return fitFor(w, s) })
+	if ui.UsesColor(w) {
+		text = textdiff.Compare(x.Before, x.After).Colour(0, func(s string) string { return ui.Safe(w, s) })
 	} else {
-		text = fitFor(w, text)
+		text = ui.Safe(w, text)
 	}
 	for line := range strings.Lines(text) {
 		fmt.Fprintln(w, strings.TrimRight(indent+line, " \n"))

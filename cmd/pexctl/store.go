@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,20 +10,23 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // storeCommand is the care of a home: its runs, and the memory beside them.
-func storeCommand() *cli.Command {
+func storeCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "store", Usage: "check, back up, restore and tidy up runs and memory",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl store check                           # is every run whole?",
 			"pexctl store backup pex-backup.tar",
 			"pexctl store gc --older-than 30d --dry-run   # what would go",
 		),
 		Subcommands: []*cli.Command{
-			storeCheckCommand(), storeBackupCommand(), storeRestoreCommand(), storeGCCommand(), memoryCheckCommand(),
+			storeCheckCommand(env), storeBackupCommand(env), storeRestoreCommand(env), storeGCCommand(env), memoryCheckCommand(env),
 		},
 	}
 }
@@ -40,7 +42,7 @@ type homed struct {
 func (h *homed) memoryDir() string { return filepath.Join(h.dir, "memory") }
 
 // openHomed opens the home if there is one, and makes none.
-func openHomed(c *cli.Context) (*homed, error) {
+func openHomed(c *ui.Call) (*homed, error) {
 	dir, err := homeHere(c)
 	if err != nil {
 		return nil, err
@@ -50,7 +52,7 @@ func openHomed(c *cli.Context) (*homed, error) {
 		return h, nil
 	}
 	if h.runs, err = journal.OpenHome(dir, journal.Sync); err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	return h, nil
 }
@@ -62,45 +64,31 @@ func (h *homed) list() ([]string, error) {
 	}
 	ids, err := h.runs.List()
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	return ids, nil
 }
 
 // untilSignal cancels the command's context at the first signal that suspends, so
 // that nothing half made stays behind; the second one ends the process.
-func untilSignal(c *cli.Context) (stop func()) {
-	c.Context, stop = onSignal(c.Context, func() {})
+func untilSignal(c *ui.Call) (stop func()) {
+	c.Context, stop = ui.OnSignal(c.Context, func() {})
 	return stop
 }
 
 // cutShort is the error of a command that a signal may have ended.
-func cutShort(c *cli.Context, err error) error {
+func cutShort(c *ui.Call, err error) error {
 	if c.Context.Err() != nil {
-		return &exitError{signalCode(context.Cause(c.Context)), err}
+		return ui.Exit(ui.SignalCode(context.Cause(c.Context)), err)
 	}
-	return infra(err)
+	return failure.Infra(err)
 }
 
 // toTry is a command line for the home that this command was given.
-func toTry(c *cli.Context, words ...string) string {
+func toTry(c *ui.Call, words ...string) string {
 	line := "pexctl " + strings.Join(words, " ")
 	if c.IsSet("home") {
-		line += " --home " + quoted(c.String("home"))
+		line += " --home " + fspath.Quote(c.String("home"))
 	}
 	return line
-}
-
-// humanBytes is a size for people.
-func humanBytes(n int64) string {
-	const k = 1000
-	switch {
-	case n < k:
-		return fmt.Sprintf("%d B", n)
-	case n < k*k:
-		return fmt.Sprintf("%.1f kB", float64(n)/k)
-	case n < k*k*k:
-		return fmt.Sprintf("%.1f MB", float64(n)/k/k)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/k/k/k)
 }

@@ -14,8 +14,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // The names of a backup's files. A run's head stands before its journal, for
@@ -27,17 +30,17 @@ const (
 	backupJournal = "journal.jsonl"
 )
 
-func storeBackupCommand() *cli.Command {
+func storeBackupCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "backup", Usage: "write all runs, evaluations, what is trusted and the memory to one file", ArgsUsage: "FILE|-",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl store backup pex-backup.tar",
 			"pexctl store backup - | ssh backup 'cat > pex-backup.tar'",
 		) + "\n\nRuns may go on meanwhile: of one that is under way the records up to that moment are taken. The file is\n" +
 			"there when it is whole, or not at all. A damaged run or evaluation is named and left out (exit 3). A memory that\n" +
 			"memory.path puts elsewhere is not part of the home.",
-		Flags:  []cli.Flag{outputFlag(), homeFlag()},
-		Action: storeBackup,
+		Flags:  []cli.Flag{ui.OutputFlag(), homeFlag()},
+		Action: env.Action(storeBackup),
 	}
 }
 
@@ -55,13 +58,13 @@ type backupReport struct {
 func (r *backupReport) text() string {
 	what := held(r.Runs, r.Evals, r.Memory)
 	if r.Trusted > 0 {
-		what += ", with " + count(r.Trusted, "trusted digest")
+		what += ", with " + ui.Count(r.Trusted, "trusted digest")
 	}
 	return what
 }
 
-func storeBackup(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func storeBackup(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -77,42 +80,42 @@ func storeBackup(c *cli.Context) error {
 	defer stop()
 	b := backup{c: c, home: home, report: backupReport{File: name}}
 	if name == "-" {
-		if _, is := terminal(c.App.Writer); is || wantJSON {
-			return usage("store backup -: the archive goes to stdout; redirect it, and leave out -o json")
+		if _, is := ui.Terminal(c.Stdout); is || wantJSON {
+			return failure.Usagef("store backup -: the archive goes to stdout; redirect it, and leave out -o json")
 		}
-		err = b.write(exact(c.App.Writer))
+		err = b.write(ui.Verbatim(c.Stdout))
 	} else if err = b.toFile(name); err == nil && wantJSON {
-		err = printJSON(c, b.report)
+		err = ui.PrintJSON(c, b.report)
 	}
 	if err != nil {
 		return cutShort(c, err)
 	}
 	if !wantJSON {
-		fmt.Fprintf(c.App.ErrWriter, "backed up %s, %s\n", b.report.text(), humanBytes(b.report.Bytes))
+		fmt.Fprintf(c.Stderr, "backed up %s, %s\n", b.report.text(), ui.Bytes(b.report.Bytes))
 	}
 	if len(b.report.Damaged) > 0 {
-		return &exitError{exitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), toTry(c, "store", "check"))}
+		return ui.Exit(ui.ExitInfra, fmt.Errorf("damaged and left out: %s (%s says more)", strings.Join(b.report.Damaged, ", "), toTry(c, "store", "check")))
 	}
 	return nil
 }
 
-func backupFile(c *cli.Context) (string, error) {
-	if c.Args().First() == "" {
-		return "", usage("no file given: pexctl %s FILE (- for the standard stream)", c.Command.HelpName)
+func backupFile(c *ui.Call) (string, error) {
+	if c.Arg(0) == "" {
+		return "", failure.Usagef("no file given: pexctl %s FILE (- for the standard stream)", c.Name)
 	}
-	return c.Args().First(), atMost(c, 1)
+	return c.Arg(0), ui.AtMostArgs(c, 1)
 }
 
 // backup is the making of one.
 type backup struct {
-	c      *cli.Context
+	c      *ui.Call
 	home   *homed
 	report backupReport
 }
 
 // toFile writes the archive beside its place and puts it there when it is whole.
 func (b *backup) toFile(name string) error {
-	if err := writeWhole(name, 0o600, b.write); err != nil {
+	if err := fspath.WriteFile(name, 0o600, b.write); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Dir(name))
@@ -152,7 +155,7 @@ func (b *backup) addRun(a *archive.Writer, id string) error {
 		return nil
 	case errors.Is(err, journal.ErrCorrupt):
 		b.report.Damaged = append(b.report.Damaged, id)
-		fmt.Fprintln(b.c.App.ErrWriter, "pexctl: left out:", err)
+		fmt.Fprintln(b.c.Stderr, "pexctl: left out:", err)
 		return nil
 	case err != nil:
 		return err

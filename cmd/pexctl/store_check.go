@@ -7,22 +7,24 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func storeCheckCommand() *cli.Command {
+func storeCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "verify every run, every evaluation, what is trusted and the memory; exit 3 if anything is damaged",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl store check",
 			"pexctl store check -o json | jq '.findings[] | select(.damage)'",
 			"pexctl store check --repair r-20260102-150405-1a2b3c   # keep the records before the damage",
 		) + "\n\nOnly --repair changes anything: the damaged file is kept beside as journal.jsonl.damaged-N.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "repair", Usage: "mend the damaged run `RUN`: keep what stands before the damage"},
-			outputFlag(), homeFlag(),
+			ui.OutputFlag(), homeFlag(),
 		},
-		Action: storeCheck,
+		Action: env.Action(storeCheck),
 	}
 }
 
@@ -46,12 +48,12 @@ type finding struct {
 	Damage bool   `json:"damage"` // something is lost or cannot be read
 }
 
-func storeCheck(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func storeCheck(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 0); err != nil {
+	if err := ui.AtMostArgs(c, 0); err != nil {
 		return err
 	}
 	home, err := openHomed(c)
@@ -63,20 +65,20 @@ func storeCheck(c *cli.Context) error {
 	}
 	r := checkReport{Home: home.dir, Findings: []finding{}}
 	if err := errors.Join(r.checkRuns(c, home), r.checkEvals(home), r.checkMemory(c, home)); err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	if wantJSON {
-		err = printJSON(c, r)
+		err = ui.PrintJSON(c, r)
 	} else {
 		r.print(c)
 	}
 	if err == nil && r.damaged() > 0 {
-		err = &exitError{exitInfra, nil}
+		err = ui.Exit(ui.ExitInfra, nil)
 	}
 	return err
 }
 
-func (r *checkReport) checkRuns(c *cli.Context, h *homed) error {
+func (r *checkReport) checkRuns(c *ui.Call, h *homed) error {
 	if h.runs == nil {
 		return nil
 	}
@@ -92,12 +94,12 @@ func (r *checkReport) checkRuns(c *cli.Context, h *homed) error {
 }
 
 // fixOf says what a person does about a finding.
-func fixOf(c *cli.Context, f journal.Finding) string {
+func fixOf(c *ui.Call, f journal.Finding) string {
 	switch f.Remedy {
 	case journal.ByRepair:
 		repair := toTry(c, "store", "check", "--repair", f.Run)
 		if f.Damage {
-			return fmt.Sprintf("%s keeps %s before it", repair, count(f.Line-1, "record"))
+			return fmt.Sprintf("%s keeps %s before it", repair, ui.Count(f.Line-1, "record"))
 		}
 		return "no record is lost; " + repair + " writes it anew"
 	case journal.ByRestore:
@@ -123,8 +125,8 @@ func (r *checkReport) damaged() int {
 	return n
 }
 
-func (r *checkReport) print(c *cli.Context) {
-	w := c.App.Writer
+func (r *checkReport) print(c *ui.Call) {
+	w := c.Stdout
 	for _, f := range r.Findings {
 		place := f.File
 		if f.Line > 0 {
@@ -134,14 +136,14 @@ func (r *checkReport) print(c *cli.Context) {
 		if f.Damage {
 			kind = "damage"
 		}
-		fmt.Fprintln(w, fitFor(w, fmt.Sprintf("%s: %s: %s; %s", place, kind, f.What, f.Fix)))
+		fmt.Fprintln(w, ui.Safe(w, fmt.Sprintf("%s: %s: %s; %s", place, kind, f.What, f.Fix)))
 	}
 	looked := held(r.Runs, r.Evals, r.Memory)
 	verdict := "intact"
 	if n := r.damaged(); n > 0 {
-		verdict = count(n, "damage") + " found"
+		verdict = ui.Count(n, "damage") + " found"
 	}
-	fmt.Fprintf(w, "%s: %s checked, %s\n", fitFor(w, r.Home), looked, verdict)
+	fmt.Fprintf(w, "%s: %s checked, %s\n", ui.Safe(w, r.Home), looked, verdict)
 }
 
 // repairReport is what a repair did.
@@ -154,9 +156,9 @@ type repairReport struct {
 	Damage  string `json:"damage"`
 }
 
-func repairRun(c *cli.Context, h *homed, run string, wantJSON bool) error {
+func repairRun(c *ui.Call, h *homed, run string, wantJSON bool) error {
 	if h.runs == nil {
-		return usage("run %s: there are no runs in %s", run, h.dir)
+		return failure.Usagef("run %s: there are no runs in %s", run, h.dir)
 	}
 	run, err := runNamed(c, h.dir, h.runs, run)
 	if err != nil {
@@ -165,22 +167,22 @@ func repairRun(c *cli.Context, h *homed, run string, wantJSON bool) error {
 	r, err := h.runs.Repair(run)
 	switch {
 	case errors.Is(err, journal.ErrCorrupt):
-		return infra(err)
+		return failure.Infra(err)
 	case errors.Is(err, fs.ErrNotExist):
-		return usage("%w in %s", err, h.dir)
+		return failure.Usagef("%w in %s", err, h.dir)
 	case err != nil:
 		return storeError(err)
 	}
 	if wantJSON {
-		return printJSON(c, repairReport{r.Run, r.Kept, r.Dropped, r.Lost, r.Saved, r.Damage.Error()})
+		return ui.PrintJSON(c, repairReport{r.Run, r.Kept, r.Dropped, r.Lost, r.Saved, r.Damage.Error()})
 	}
-	w := c.App.Writer
-	fmt.Fprintf(w, "run %s: kept %s, dropped %s", r.Run, count(r.Kept, "record"), humanBytes(r.Dropped))
+	w := c.Stdout
+	fmt.Fprintf(w, "run %s: kept %s, dropped %s", r.Run, ui.Count(r.Kept, "record"), ui.Bytes(r.Dropped))
 	if r.Lost > 0 {
 		fmt.Fprintf(w, "; records %d to %d are lost", r.Kept+1, r.Lost)
 	}
 	if r.Saved != "" {
-		fmt.Fprintf(w, "; the damaged file is %s", fitFor(w, r.Saved))
+		fmt.Fprintf(w, "; the damaged file is %s", ui.Safe(w, r.Saved))
 	}
 	fmt.Fprintln(w)
 	return nil

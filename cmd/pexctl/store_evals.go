@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/eval/batch"
@@ -24,9 +25,9 @@ const (
 
 // held names what a home holds.
 func held(runs, evals int, memory bool) string {
-	all := []string{count(runs, "run")}
+	all := []string{ui.Count(runs, "run")}
 	if evals > 0 {
-		all = append(all, count(evals, "evaluation"))
+		all = append(all, ui.Count(evals, "evaluation"))
 	}
 	if memory {
 		all = append(all, "the memory")
@@ -89,7 +90,7 @@ func (b *backup) addEvals(a *archive.Writer) error {
 		}
 		if found := batch.Check(dir); len(found) > 0 {
 			b.report.Damaged = append(b.report.Damaged, backupEvals+"/"+filepath.Base(dir))
-			fmt.Fprintln(b.c.App.ErrWriter, "pexctl: left out:", errors.Join(found...))
+			fmt.Fprintln(b.c.Stderr, "pexctl: left out:", errors.Join(found...))
 			continue
 		}
 		if err := addEval(a, dir); err != nil {

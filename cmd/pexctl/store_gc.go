@@ -16,13 +16,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func storeGCCommand() *cli.Command {
+func storeGCCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "gc", Usage: "remove old runs and give back what removals left",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl store gc                               # only tidy up; no run is removed",
 			"pexctl store gc --older-than 30d --dry-run    # what would go",
 			"pexctl store gc --older-than 30d --keep 100   # the newest 100 stay, however old they are",
@@ -33,9 +35,9 @@ func storeGCCommand() *cli.Command {
 			&cli.IntFlag{Name: "keep", Value: -1, Usage: "of the runs that could go, keep the newest `N`", DefaultText: "none"},
 			&cli.BoolFlag{Name: "all", Usage: "also runs that have not ended"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would go"},
-			outputFlag(), homeFlag(),
+			ui.OutputFlag(), homeFlag(),
 		},
-		Action: storeGC,
+		Action: env.Action(storeGC),
 	}
 }
 
@@ -47,8 +49,8 @@ type gcReport struct {
 	DryRun  bool           `json:"dry_run"`
 }
 
-func storeGC(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func storeGC(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -62,10 +64,10 @@ func storeGC(c *cli.Context) error {
 	}
 	r := gcReport{Removed: []string{}, Kept: map[string]int{}, DryRun: c.Bool("dry-run")}
 	if err := errors.Join(r.runs(home, rule), r.rest(c, home)); err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	if wantJSON {
-		return printJSON(c, r)
+		return ui.PrintJSON(c, r)
 	}
 	r.print(c)
 	return nil
@@ -79,24 +81,24 @@ type gcRule struct {
 	any    bool // a rule was given at all
 }
 
-func gcRuleOf(c *cli.Context) (gcRule, error) {
+func gcRuleOf(c *ui.Call) (gcRule, error) {
 	r := gcRule{keep: max(0, c.Int("keep")), all: c.Bool("all"), any: c.IsSet("keep")}
-	if err := atMost(c, 0); err != nil {
+	if err := ui.AtMostArgs(c, 0); err != nil {
 		return r, err
 	}
 	if c.IsSet("keep") && c.Int("keep") < 0 {
-		return r, usage("--keep %d: give the number of runs to keep", c.Int("keep"))
+		return r, failure.Usagef("--keep %d: give the number of runs to keep", c.Int("keep"))
 	}
 	r.before = time.Now()
 	if text := c.String("older-than"); text != "" {
 		age, err := parseAge(text)
 		if err != nil {
-			return r, usage("--older-than %q: use an age such as 90m, 12h or 30d", text)
+			return r, failure.Usagef("--older-than %q: use an age such as 90m, 12h or 30d", text)
 		}
 		r.before, r.any = r.before.Add(-age), true
 	}
 	if r.all && !r.any {
-		return r, usage("--all: say which runs, by --older-than or --keep")
+		return r, failure.Usagef("--all: say which runs, by --older-than or --keep")
 	}
 	return r, nil
 }
@@ -195,7 +197,7 @@ func (r *gcReport) remove(h *homed, st journal.Stat) error {
 }
 
 // rest finishes removals that were cut short, and tidies up the memory.
-func (r *gcReport) rest(c *cli.Context, h *homed) error {
+func (r *gcReport) rest(c *ui.Call, h *homed) error {
 	if h.runs != nil {
 		n, err := h.runs.Sweep(r.DryRun)
 		if err != nil {
@@ -238,8 +240,8 @@ func sweepRestores(home string) error {
 	return nil
 }
 
-func (r *gcReport) print(c *cli.Context) {
-	w := c.App.Writer
+func (r *gcReport) print(c *ui.Call) {
+	w := c.Stdout
 	did := "removed"
 	if r.DryRun {
 		did = "would remove"
@@ -255,7 +257,7 @@ func (r *gcReport) print(c *cli.Context) {
 			kept = append(kept, fmt.Sprintf("%d %s", n, why))
 		}
 	}
-	fmt.Fprintf(w, "%s %s, %s; %s", did, count(len(r.Removed), "run"), humanBytes(r.Freed), count(total, "run")+" stay")
+	fmt.Fprintf(w, "%s %s, %s; %s", did, ui.Count(len(r.Removed), "run"), ui.Bytes(r.Freed), ui.Count(total, "run")+" stay")
 	if len(kept) > 0 {
 		fmt.Fprintf(w, " (%s)", strings.Join(kept, ", "))
 	}

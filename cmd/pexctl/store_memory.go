@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/providers/badger"
 )
 
@@ -22,11 +23,11 @@ const memoryPatience = 10 * time.Minute
 
 // memoryCheckCommand is run by `store check` in a process of its own: damaged
 // files can crash the library, and the crash is then a finding.
-func memoryCheckCommand() *cli.Command {
+func memoryCheckCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "memory-check", Usage: "check the memory within this process", Hidden: true,
 		Flags: []cli.Flag{homeFlag()},
-		Action: func(c *cli.Context) error {
+		Action: env.Action(func(c *ui.Call) error {
 			h, err := openHomed(c)
 			if err != nil {
 				return err
@@ -38,8 +39,8 @@ func memoryCheckCommand() *cli.Command {
 			if err != nil {
 				v.Error = err.Error()
 			}
-			return printJSON(c, v)
-		},
+			return ui.PrintJSON(c, v)
+		}),
 	}
 }
 
@@ -50,7 +51,7 @@ type memoryVerdict struct {
 }
 
 // checkMemory checks the memory, if there is one, in a process of its own.
-func (r *checkReport) checkMemory(c *cli.Context, h *homed) error {
+func (r *checkReport) checkMemory(c *ui.Call, h *homed) error {
 	entries, err := os.ReadDir(h.memoryDir())
 	if len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
 		return nil

@@ -11,23 +11,26 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/badger"
 )
 
-func storeRestoreCommand() *cli.Command {
+func storeRestoreCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "restore", Usage: "bring back what a backup holds, into a home without runs, evaluations and memory", ArgsUsage: "FILE|-",
-		Description: examples("pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look") +
+		Description: ui.Examples("pexctl store restore pex-backup.tar", "pexctl store restore pex-backup.tar --home /tmp/look") +
 			"\n\nAll of the file is verified before anything is there; then all of it is there, or nothing.",
-		Flags:  []cli.Flag{outputFlag(), homeFlag()},
-		Action: storeRestore,
+		Flags:  []cli.Flag{ui.OutputFlag(), homeFlag()},
+		Action: env.Action(storeRestore),
 	}
 }
 
-func storeRestore(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func storeRestore(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -42,11 +45,11 @@ func storeRestore(c *cli.Context) error {
 	if err := vacant(dir); err != nil {
 		return err
 	}
-	in := c.App.Reader
+	in := c.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return usage("%w", err)
+			return failure.Usagef("%w", err)
 		}
 		defer f.Close()
 		in = f
@@ -58,9 +61,9 @@ func storeRestore(c *cli.Context) error {
 		return cutShort(c, fmt.Errorf("nothing was restored: %w", err))
 	}
 	if wantJSON {
-		return printJSON(c, r.report)
+		return ui.PrintJSON(c, r.report)
 	}
-	fmt.Fprintf(c.App.ErrWriter, "restored %s into %s\n", r.report.text(), fitFor(c.App.ErrWriter, dir))
+	fmt.Fprintf(c.Stderr, "restored %s into %s\n", r.report.text(), ui.Safe(c.Stderr, dir))
 	return nil
 }
 
@@ -70,21 +73,21 @@ func vacant(home string) error {
 		dir := filepath.Join(home, part)
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return infra(err)
+			return failure.Infra(err)
 		}
 		if len(entries) > 0 {
-			return usage("%s is not empty: move it away, or name another --home", dir)
+			return failure.Usagef("%s is not empty: move it away, or name another --home", dir)
 		}
 	}
-	if file := filepath.Join(home, backupTrust); exists(file) {
-		return usage("%s is there already: move it away, or name another --home", file)
+	if file := filepath.Join(home, backupTrust); fspath.Exists(file) {
+		return failure.Usagef("%s is there already: move it away, or name another --home", file)
 	}
 	return nil
 }
 
 // restore is the making of a home out of a backup.
 type restore struct {
-	c       *cli.Context
+	c       *ui.Call
 	home    string
 	staging string // a home of its own within the home, until all is verified
 	runs    *journal.Home

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
 // testDescription is what --help says of tests below the examples.
@@ -32,10 +33,10 @@ Golden files and cassettes go with the spec into git: the diff of a prompt is wh
 Exit code 0: all passed; 1: one did not; 2: a spec or test is invalid, or there is none; 3: a recording
 failed; 130: stopped.`
 
-func testCommand() *cli.Command {
+func testCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "test", Usage: "run the tests of specs: offline, and the same every time", ArgsUsage: "[PATH...]",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl test                                # the spec of this folder",
 			"pexctl test ./...                          # every spec and every file of tests below it",
 			"pexctl test specs/hello --run 'sum|total'  # the cases whose name matches",
@@ -63,15 +64,15 @@ func testCommand() *cli.Command {
 			&cli.StringFlag{Name: "markdown", Usage: "write the results to a Markdown `FILE`"},
 			&cli.StringFlag{Name: "root", Usage: "project root: no file outside this `DIR` is read"},
 			allowFlag(), trustFlag(),
-			pricesFlag(),
+			ui.PricesFlag(),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "only what failed"},
-			outputFlag(),
+			ui.OutputFlag(),
 		},
-		Action: testSpecs,
+		Action: env.Action(testSpecs),
 	}
 }
 
-func testSpecs(c *cli.Context) error {
+func testSpecs(c *ui.Call) error {
 	o, err := testOptionsOf(c)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func testSpecs(c *cli.Context) error {
 	if err := plan.trusted(c); err != nil {
 		return err
 	}
-	ctx, stop := onSignal(c.Context, func() { fmt.Fprintln(c.App.ErrWriter, "stopping: cases under way may end") })
+	ctx, stop := ui.OnSignal(c.Context, func() { fmt.Fprintln(c.Stderr, "stopping: cases under way may end") })
 	defer stop()
 	if o.record != "" {
 		if err := recordTests(ctx, c, o, plan); err != nil {
@@ -96,17 +97,12 @@ func testSpecs(c *cli.Context) error {
 	}
 	done := runTests(ctx, o, plan)
 	if ctx.Err() != nil {
-		return stoppedBy(ctx, fmt.Errorf("stopped after %d of %s", done.finished(), count(len(plan.cases), "case")))
+		return ui.StoppedBy(ctx, fmt.Errorf("stopped after %d of %s", done.finished(), ui.Count(len(plan.cases), "case")))
 	}
 	if o.stale {
 		return listStale(c, o, plan, done)
 	}
 	return tellTests(ctx, c, o, plan, done)
-}
-
-// stoppedBy is the end of a command that a signal stopped.
-func stoppedBy(ctx context.Context, err error) error {
-	return &exitError{signalCode(context.Cause(ctx)), err}
 }
 
 // inCI says whether no person reads the diff of what is written here.

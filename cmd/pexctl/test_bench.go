@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/builtins/assertion"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
@@ -41,15 +43,15 @@ func newTestBench(o *testOptions) *testcase.Bench {
 		Recorder: func(inner journal.Journal, path string, secrets *secret.Values) (testcase.Recorder, error) {
 			return cassette.New(inner, path, secrets)
 		},
-		Secrets:  func(p *engine.Program) *secret.Values { return secretsOf(p, engine.Host{Env: environment}) },
+		Secrets:  func(p *engine.Program) *secret.Values { return secretsOf(p, engine.Host{Env: ui.Getenv}) },
 		Checks:   checkKinds(),
-		Settings: trial.CheckSettings{Env: environment, UserAgent: agent, Guard: started.ready, NoPrograms: o.noCommands},
-		Tolerate: o.allowed, Shown: shownPath, Version: buildVersion(), Update: o.update,
+		Settings: trial.CheckSettings{Env: ui.Getenv, UserAgent: agent, Guard: started.ready, NoPrograms: o.noCommands},
+		Tolerate: o.allowed, Shown: fspath.Shown, Version: buildVersion(), Update: o.update,
 	}
 }
 
 func testHostSettings(at testcase.Place, allow []string) hostSettings {
-	s := hostSettings{catalog: catalog(), dir: at.Dir, root: at.Root, spec: at.Spec, allow: allow, env: environment, enter: at.Enter}
+	s := hostSettings{catalog: catalog(), dir: at.Dir, root: at.Root, spec: at.Spec, allow: allow, env: ui.Getenv, enter: at.Enter}
 	if !at.Now.IsZero() {
 		s.now = func() time.Time { return at.Now }
 	}

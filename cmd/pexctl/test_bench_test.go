@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
 const sumsSpec = `apiVersion: pex/v1
@@ -42,7 +44,7 @@ func testedSpec(tb testing.TB, n int) string {
 	if err := os.WriteFile(filepath.Join(dir, "tests.yaml"), []byte(b.String()), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	if code := run([]string{"test", dir, "--update", "-q"}, streams{strings.NewReader(""), io.Discard, os.Stderr}); code != exitOK {
+	if code := run([]string{"test", dir, "--update", "-q"}, streams{strings.NewReader(""), io.Discard, os.Stderr}); code != ui.ExitOK {
 		tb.Fatal("exit code", code)
 	}
 	return dir
@@ -53,7 +55,7 @@ func BenchmarkTest200(b *testing.B) {
 	dir := testedSpec(b, 200)
 	b.ReportAllocs()
 	for b.Loop() {
-		if code := run([]string{"test", dir}, streams{strings.NewReader(""), io.Discard, io.Discard}); code != exitOK {
+		if code := run([]string{"test", dir}, streams{strings.NewReader(""), io.Discard, io.Discard}); code != ui.ExitOK {
 			b.Fatal("exit code", code)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/cover"
 )
 
@@ -27,7 +28,7 @@ func (p *testPrinter) coverage(all []cover.Report) {
 func (p *testPrinter) never(r cover.Report, kind cover.Kind) string {
 	const indent, comma = 25, ", "
 	var b strings.Builder
-	at, columns := indent+len("never: "), columnsOf(p.w)
+	at, columns := indent+len("never: "), ui.Columns(p.w)
 	for _, it := range r.Never() {
 		if it.Kind != kind {
 			continue

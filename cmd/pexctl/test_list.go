@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/fold"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // listedCase is a case as --list shows it.
@@ -21,21 +22,21 @@ type listedCase struct {
 }
 
 // listTests lists the cases that would run.
-func listTests(c *cli.Context, o *testOptions, plan *testPlan) error {
+func listTests(c *ui.Call, o *testOptions, plan *testPlan) error {
 	cases := []listedCase{}
 	rows := [][]string{{"SPEC", "CASE", "DOES", "AT"}}
 	for i := range plan.cases {
 		k := &plan.cases[i]
-		l := listedCase{Spec: k.unit.name, Name: k.Name, File: shownPath(k.Position.File), Line: k.Position.Line, Does: doesOf(k)}
+		l := listedCase{Spec: k.unit.name, Name: k.Name, File: fspath.Shown(k.Position.File), Line: k.Position.Line, Does: doesOf(k)}
 		cases = append(cases, l)
 		rows = append(rows, []string{l.Spec, l.Name, strings.Join(l.Does, ", "), fmt.Sprintf("%s:%d", l.File, l.Line)})
 	}
 	if o.json {
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			Cases []listedCase `json:"cases"`
 		}{cases})
 	}
-	table(c.App.Writer, rows)
+	ui.Table(c.Stdout, rows)
 	return nil
 }
 
@@ -56,10 +57,10 @@ func doesOf(k *plannedCase) []string {
 		}
 	}
 	if n := len(k.Inject); n > 0 {
-		out = append(out, count(n, "fault"))
+		out = append(out, ui.Count(n, "fault"))
 	}
 	if n := len(k.Checks); n > 0 {
-		out = append(out, count(n, "check"))
+		out = append(out, ui.Count(n, "check"))
 	}
 	return out
 }
@@ -71,7 +72,7 @@ func staleOf(plan *testPlan, done *testsDone) []fold.StaleCassette {
 		if o == nil || o.Stale == nil {
 			continue
 		}
-		s := fold.StaleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: shownPath(o.Stale.Cassette)}
+		s := fold.StaleCassette{Spec: plan.cases[i].unit.name, Case: o.Name, Cassette: fspath.Shown(o.Stale.Cassette)}
 		for _, d := range o.Stale.Calls {
 			s.Calls = append(s.Calls, staleCall(d))
 		}
@@ -93,16 +94,16 @@ func staleCall(d engine.Drifted) fold.StaleCall {
 
 // listStale lists the cassettes that are to be recorded again; exit 1 where
 // there are some.
-func listStale(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) error {
+func listStale(c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
 	stale := staleOf(plan, done)
 	if o.json {
 		if stale == nil {
 			stale = []fold.StaleCassette{}
 		}
-		if err := printJSON(c, struct {
+		if err := ui.PrintJSON(c, struct {
 			Stale []fold.StaleCassette `json:"stale"`
 		}{stale}); err != nil {
-			return infra(err)
+			return failure.Infra(err)
 		}
 	} else if len(stale) > 0 {
 		rows := [][]string{{"CASSETTE", "CASE", "CALLS", "FIRST", "DIFFERS IN"}}
@@ -110,11 +111,11 @@ func listStale(c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) 
 			first := s.Calls[0]
 			rows = append(rows, []string{s.Cassette, s.Case, fmt.Sprint(len(s.Calls)), first.Path, strings.Join(first.Classes, ", ")})
 		}
-		table(c.App.Writer, rows)
+		ui.Table(c.Stdout, rows)
 	}
 	if len(stale) > 0 {
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	}
-	note(c, "no cassette is stale: each holds what its spec asks")
+	ui.Logf(c, "no cassette is stale: each holds what its spec asks")
 	return nil
 }

@@ -6,19 +6,19 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // movedHint says how goldens are taken over that stand where those of their case
 // stood before they had a folder of their own.
-func movedHint(c *cli.Context, plan *testPlan, done *testsDone) {
+func movedHint(c *ui.Call, plan *testPlan, done *testsDone) {
 	told := false
 	for i, out := range done.outcomes {
 		k := &plan.cases[i]
 		missing := slices.ContainsFunc(out.Changes, func(ch golden.Change) bool { return ch.Kind == golden.Missing })
-		if info, err := os.Stat(k.GoldenOnce); k.GoldenOnce == "" || !missing || err != nil || !info.IsDir() || exists(k.Golden) {
+		if info, err := os.Stat(k.GoldenOnce); k.GoldenOnce == "" || !missing || err != nil || !info.IsDir() || fspath.Exists(k.Golden) {
 			continue
 		}
 		way := "mv"
@@ -26,9 +26,9 @@ func movedHint(c *cli.Context, plan *testPlan, done *testsDone) {
 			way = "cp -r"
 		}
 		if !told {
-			fmt.Fprintln(c.App.ErrWriter, "the goldens of an agent's tests have a folder of their own; to take over those that you have:")
+			fmt.Fprintln(c.Stderr, "the goldens of an agent's tests have a folder of their own; to take over those that you have:")
 			told = true
 		}
-		fmt.Fprintf(c.App.ErrWriter, "  mkdir -p %s && %s %s %s\n", quoted(shownPath(filepath.Dir(k.Golden))), way, quoted(shownPath(k.GoldenOnce)), quoted(shownPath(k.Golden)))
+		fmt.Fprintf(c.Stderr, "  mkdir -p %s && %s %s %s\n", fspath.Quote(fspath.Shown(filepath.Dir(k.Golden))), way, fspath.Quote(fspath.Shown(k.GoldenOnce)), fspath.Quote(fspath.Shown(k.Golden)))
 	}
 }

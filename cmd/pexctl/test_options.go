@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // testOptions are the flags of `pexctl test`, read.
@@ -41,7 +41,7 @@ func (s shard) takes(index int) bool { return s.n == 0 || index%s.n == s.i-1 }
 // all says whether every case runs: only then is it known what nobody asks for.
 func (o *testOptions) all() bool { return o.only == nil && o.shard.n == 0 }
 
-func testOptionsOf(c *cli.Context) (*testOptions, error) {
+func testOptionsOf(c *ui.Call) (*testOptions, error) {
 	o := &testOptions{
 		quiet: c.Bool("quiet"), update: c.Bool("update"), review: c.Bool("review"), record: c.String("record"),
 		jobs: c.Int("jobs"), list: c.Bool("list"), stale: c.Bool("stale"),
@@ -55,7 +55,7 @@ func testOptionsOf(c *cli.Context) (*testOptions, error) {
 	o.json = o.out.json
 	if text := c.String("run"); text != "" {
 		if o.only, err = regexp.Compile(text); err != nil {
-			return nil, usage("--run: %w", err)
+			return nil, failure.Usagef("--run: %w", err)
 		}
 	}
 	if o.shard, err = shardOf(c.String("shard")); err != nil {
@@ -79,25 +79,25 @@ func (o *testOptions) agree() error {
 	writes := o.update || o.review || o.record != ""
 	switch {
 	case o.record != "" && o.record != "missing" && o.record != "all":
-		return usage("--record %s: there are missing and all", o.record)
+		return failure.Usagef("--record %s: there are missing and all", o.record)
 	case o.noCommands && o.record != "":
-		return usage("--record runs the tools of a case, --no-commands starts no programs: which one?")
+		return failure.Usagef("--record runs the tools of a case, --no-commands starts no programs: which one?")
 	case o.update && o.review:
-		return usage("--update accepts every change, --review asks about each: which one?")
+		return failure.Usagef("--update accepts every change, --review asks about each: which one?")
 	case o.review && o.json:
-		return usage("--review asks about each change, -o json is for programs: which one?")
+		return failure.Usagef("--review asks about each change, -o json is for programs: which one?")
 	case writes && inCI():
-		return usage("golden files and cassettes are not written where CI is set: run pexctl test on your machine, read the diff and commit it")
+		return failure.Usagef("golden files and cassettes are not written where CI is set: run pexctl test on your machine, read the diff and commit it")
 	case o.list && o.stale:
-		return usage("--list lists the cases, --stale the cassettes: which one?")
+		return failure.Usagef("--list lists the cases, --stale the cassettes: which one?")
 	case writes && (o.list || o.stale):
-		return usage("--list and --stale only look: leave out --update, --review and --record")
+		return failure.Usagef("--list and --stale only look: leave out --update, --review and --record")
 	case o.unused && !o.all():
-		return usage("--fail-on-unused needs every case: leave out --run and --shard")
+		return failure.Usagef("--fail-on-unused needs every case: leave out --run and --shard")
 	case o.least < 0 || o.least > 1:
-		return usage("--cover-min is a percentage, 0 to 100")
+		return failure.Usagef("--cover-min is a percentage, 0 to 100")
 	case o.jobs < 1:
-		return usage("-j %d: at least 1 case runs at a time", o.jobs)
+		return failure.Usagef("-j %d: at least 1 case runs at a time", o.jobs)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func shardOf(text string) (shard, error) {
 	i, err1 := strconv.Atoi(left)
 	n, err2 := strconv.Atoi(right)
 	if err1 != nil || err2 != nil || i < 1 || i > n {
-		return shard{}, usage("--shard %s: write I/N, such as 1/4 for the first of four parts", text)
+		return shard{}, failure.Usagef("--shard %s: write I/N, such as 1/4 for the first of four parts", text)
 	}
 	return shard{i, n}, nil
 }
@@ -123,13 +123,13 @@ func driftsOf(text string) ([]drift.Class, error) {
 		if word == "params" {
 			word = string(drift.Parameters)
 		}
-		near := nearest(word, known)
+		near := ui.Nearest(word, known)
 		if near == "" || near != word {
 			hint := ""
 			if near != "" {
 				hint = "; did you mean " + near + "?"
 			}
-			return nil, usage("--allow-drift %s: there are %s%s", word, listed(known), hint)
+			return nil, failure.Usagef("--allow-drift %s: there are %s%s", word, ui.List(known), hint)
 		}
 		out = append(out, drift.Class(word))
 	}

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // testPlan is the cases that are to run, and what they run on.
@@ -35,9 +36,9 @@ func (p *testPlan) close() { p.units.close() }
 
 // planTests finds the cases of the paths, loads them and compiles what they
 // are of.
-func planTests(c *cli.Context, o *testOptions) (*testPlan, error) {
+func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	options := testSpecOptions(c)
-	files, whole, err := testFiles(c.Args().Slice(), options)
+	files, whole, err := testFiles(c.Args, options)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +56,12 @@ func planTests(c *cli.Context, o *testOptions) (*testPlan, error) {
 			cases = append(cases, tests.Cases...)
 			p.units.read = append(p.units.read, tests.Files...)
 		}
-		p.files = append(p.files, absolute(file))
+		p.files = append(p.files, fspath.Real(file))
 	}
 	for _, spec := range whole {
-		p.whole = append(p.whole, absolute(spec))
+		p.whole = append(p.whole, fspath.Real(spec))
 	}
-	if err := show(c, found.Sort()); err != nil {
+	if err := ui.ShowDiagnostics(c, found.Sort()); err != nil {
 		return nil, err
 	}
 	if p.cases, err = o.chosen(c, cases, files, p.units); err != nil {
@@ -73,7 +74,7 @@ func planTests(c *cli.Context, o *testOptions) (*testPlan, error) {
 
 // trusted asks about what the specs have from elsewhere whose cases run their
 // tools; who only renders starts nothing.
-func (p *testPlan) trusted(c *cli.Context) error {
+func (p *testPlan) trusted(c *ui.Call) error {
 	for _, u := range p.units.order {
 		if !slices.ContainsFunc(p.cases, func(k plannedCase) bool { return k.unit == u && k.Run != nil }) {
 			continue
@@ -96,20 +97,20 @@ func (p *testPlan) announce() {
 	}
 }
 
-func testSpecOptions(c *cli.Context) dsl.Options {
-	o := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), AllowPaths: c.StringSlice("allow-path"), Prices: prices(c), Pins: pin.Read}
+func testSpecOptions(c *ui.Call) dsl.Options {
+	o := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), AllowPaths: c.StringSlice("allow-path"), Prices: c.Prices(), Pins: pin.Read}
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o
 }
 
 // chosen compiles what the cases are of that are to run.
-func (o *testOptions) chosen(c *cli.Context, cases []dsl.Case, files []string, units *testUnits) ([]plannedCase, error) {
+func (o *testOptions) chosen(c *ui.Call, cases []dsl.Case, files []string, units *testUnits) ([]plannedCase, error) {
 	if len(cases) == 0 {
-		return nil, usage("there are no tests: %s", noTests(files))
+		return nil, failure.Usagef("there are no tests: %s", noTests(files))
 	}
 	cases = slices.DeleteFunc(cases, func(k dsl.Case) bool { return !o.matches(k.Name) })
 	if len(cases) == 0 {
-		return nil, usage("no case is called like --run %s (pexctl test --list lists them)", quoted(o.only.String()))
+		return nil, failure.Usagef("no case is called like --run %s (pexctl test --list lists them)", fspath.Quote(o.only.String()))
 	}
 	var out []plannedCase
 	var found diag.List
@@ -124,7 +125,7 @@ func (o *testOptions) chosen(c *cli.Context, cases []dsl.Case, files []string, u
 		found = append(found, list...)
 		out = append(out, plannedCase{k, u})
 	}
-	return out, show(c, found.Sort())
+	return out, ui.ShowDiagnostics(c, found.Sort())
 }
 
 // firstTest is a test to begin with.
@@ -151,7 +152,7 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 	seen := map[string]bool{}
 	add := func(list ...string) {
 		for _, f := range list {
-			if at := absolute(f); !seen[at] {
+			if at := fspath.Real(f); !seen[at] {
 				seen[at] = true
 				files = append(files, f)
 			}
@@ -165,7 +166,7 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 		for _, spec := range specs {
 			of, err := dsl.FindTests(spec, o)
 			if err != nil {
-				return nil, nil, usage("%w", err)
+				return nil, nil, failure.Usagef("%w", err)
 			}
 			add(of...)
 			whole = append(whole, spec)
@@ -177,17 +178,17 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 
 // without says why no tests were found: a spec that cannot be read may have some,
 // so its diagnostics come first.
-func without(c *cli.Context, specs []string, o dsl.Options) error {
+func without(c *ui.Call, specs []string, o dsl.Options) error {
 	var found diag.List
 	for _, spec := range specs {
 		_, list := dsl.Load(spec, o)
 		found = append(found, list...)
 	}
 	if found.Failed() {
-		return show(c, found.Sort())
+		return ui.ShowDiagnostics(c, found.Sort())
 	}
-	paths := cmp.Or(strings.Join(c.Args().Slice(), " "), ".")
-	return usage("there are no tests in %s: %s", paths, noTests(nil))
+	paths := cmp.Or(strings.Join(c.Args, " "), ".")
+	return failure.Usagef("there are no tests in %s: %s", paths, noTests(nil))
 }
 
 // pathTests is what one path stands for: specs with all their tests, and
@@ -197,12 +198,12 @@ func pathTests(path string) (specs, tests []string, err error) {
 		dir = filepath.Clean(dir)
 		specs, tests, err = dsl.Walk(dir)
 		if err != nil {
-			return nil, nil, usage("%s: %w", path, err)
+			return nil, nil, failure.Usagef("%s: %w", path, err)
 		}
 		return specs, tests, nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if exists(filepath.Join(path, "case.yaml")) {
+		if fspath.Exists(filepath.Join(path, "case.yaml")) {
 			return nil, []string{filepath.Join(path, "case.yaml")}, nil
 		}
 		path = filepath.Join(path, "spec.yaml")
@@ -210,23 +211,13 @@ func pathTests(path string) (specs, tests []string, err error) {
 	kind, err := dsl.Kind(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, nil, usage("there is no %s (a folder means its spec.yaml or case.yaml; DIR/... means everything below)", path)
+		return nil, nil, failure.Usagef("there is no %s (a folder means its spec.yaml or case.yaml; DIR/... means everything below)", path)
 	case err != nil:
-		return nil, nil, usage("%w", err)
+		return nil, nil, failure.Usagef("%w", err)
 	case kind == "Suite":
-		return nil, nil, usage("%s is a suite: pexctl eval runs it", path)
+		return nil, nil, failure.Usagef("%s is a suite: pexctl eval runs it", path)
 	case kind == "Tests":
 		return nil, []string{path}, nil
 	}
 	return []string{path}, nil, nil
-}
-
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // How much of a problem is shown; --review and -o json have all of it.
@@ -46,11 +48,11 @@ func (p *testPrinter) all(plan *testPlan, done *testsDone, r *fold.TestReport, r
 		p.spec(t)
 	}
 	for _, file := range r.Unused {
-		p.line("%s no case asks for the golden file %s", p.ink(tty.Red, "FAIL"), fitFor(p.w, file))
+		p.line("%s no case asks for the golden file %s", p.ink(tty.Red, "FAIL"), ui.Safe(p.w, file))
 	}
 	for _, ch := range removed {
 		if !p.o.quiet {
-			p.line("removed %s: no case asks for it", fitFor(p.w, shownPath(ch.File)))
+			p.line("removed %s: no case asks for it", ui.Safe(p.w, fspath.Shown(ch.File)))
 		}
 	}
 	p.coverage(r.Coverage)
@@ -59,7 +61,7 @@ func (p *testPrinter) all(plan *testPlan, done *testsDone, r *fold.TestReport, r
 	case len(r.Cases) == 0:
 		p.line("no test is in part %d of %d", p.o.shard.i, p.o.shard.n)
 	case len(names) > 1:
-		p.line("%s: %d passed, %d failed", count(len(r.Cases), "test"), r.Passed, r.Failed)
+		p.line("%s: %d passed, %d failed", ui.Count(len(r.Cases), "test"), r.Passed, r.Failed)
 	}
 }
 
@@ -101,7 +103,7 @@ func (t *tally) add(out *testcase.Outcome) {
 // spec is the one line of a spec.
 func (p *testPrinter) spec(t tally) {
 	if t.failed > 0 {
-		p.line("%s  %s  %d of %s failed  %s", p.ink(tty.Red, "FAIL"), t.name, t.failed, count(t.all, "test"), milli(t.ms))
+		p.line("%s  %s  %d of %s failed  %s", p.ink(tty.Red, "FAIL"), t.name, t.failed, ui.Count(t.all, "test"), milli(t.ms))
 		return
 	}
 	if p.o.quiet {
@@ -109,33 +111,33 @@ func (p *testPrinter) spec(t tally) {
 	}
 	var more []string
 	if t.updated > 0 {
-		more = append(more, count(t.updated, "golden case")+" updated")
+		more = append(more, ui.Count(t.updated, "golden case")+" updated")
 	}
 	if t.old > 0 {
-		more = append(more, count(t.old, "stale cassette"))
+		more = append(more, ui.Count(t.old, "stale cassette"))
 	}
 	note := ""
 	if len(more) > 0 {
 		note = "  (" + strings.Join(more, ", ") + ")"
 	}
-	p.line("%s    %s  %s  %s%s", p.ink(tty.Green, "ok"), t.name, count(t.all, "test"), milli(t.ms), note)
+	p.line("%s    %s  %s  %s%s", p.ink(tty.Green, "ok"), t.name, ui.Count(t.all, "test"), milli(t.ms), note)
 }
 
 // outcome is everything that is wrong with a case.
 func (p *testPrinter) outcome(out *testcase.Outcome) {
 	for _, ch := range out.Changes {
 		if p.o.update && !p.o.quiet {
-			p.line("%s %s", map[golden.Kind]string{golden.Missing: "wrote", golden.Changed: "rewrote"}[ch.Kind], fitFor(p.w, shownPath(ch.File)))
+			p.line("%s %s", map[golden.Kind]string{golden.Missing: "wrote", golden.Changed: "rewrote"}[ch.Kind], ui.Safe(p.w, fspath.Shown(ch.File)))
 		}
 	}
 	if out.Status != fold.TestFailed && out.Status != fold.TestError {
 		return
 	}
-	where := shownPath(out.File)
+	where := fspath.Shown(out.File)
 	if out.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, out.Line)
 	}
-	p.line("%s %s  %s", p.ink(tty.Red, "--- FAIL:"), p.ink(tty.Bold, fitFor(p.w, out.Name)), p.ink(tty.Dim, fitFor(p.w, where)))
+	p.line("%s %s  %s", p.ink(tty.Red, "--- FAIL:"), p.ink(tty.Bold, ui.Safe(p.w, out.Name)), p.ink(tty.Dim, ui.Safe(p.w, where)))
 	again := repeats{}
 	for i := range out.Problems {
 		x := &out.Problems[i]
@@ -173,10 +175,10 @@ func (p *testPrinter) repeated(ch golden.Change, name string, again *repeats) bo
 
 func (p *testPrinter) repeats(r repeats) {
 	if len(r.here) > 0 {
-		p.line("    %s changed in the same way", listed(r.here))
+		p.line("    %s changed in the same way", ui.List(r.here))
 	}
 	if len(r.there) > 0 {
-		p.line("    %s changed as in %s", listed(r.there), fitFor(p.w, listed(r.cases)))
+		p.line("    %s changed as in %s", ui.List(r.there), ui.Safe(p.w, ui.List(r.cases)))
 	}
 }
 
@@ -189,10 +191,10 @@ func (p *testPrinter) problem(out *testcase.Outcome, x *fold.Problem, ch golden.
 	p.indented("    ", head)
 	if changed {
 		for _, cause := range ch.Causes {
-			p.line("      %s", p.ink(tty.Yellow, fitFor(p.w, cause.String())))
+			p.line("      %s", p.ink(tty.Yellow, ui.Safe(p.w, cause.String())))
 		}
 	} else if x.File != "" && x.Line > 0 && x.Line != out.Line {
-		p.line("      %s", p.ink(tty.Dim, fmt.Sprintf("%s:%d", shownPath(x.File), x.Line)))
+		p.line("      %s", p.ink(tty.Dim, fmt.Sprintf("%s:%d", fspath.Shown(x.File), x.Line)))
 	}
 	switch {
 	case changed && p.o.review: // it is shown when it is asked about
@@ -232,7 +234,7 @@ func (p *testPrinter) sides(x *fold.Problem, head string) {
 			p.line("      %s:", side.name)
 			p.text("        ", side.text, false)
 		default:
-			p.line("      %-9s %s", side.name+":", fitFor(p.w, strings.TrimSpace(side.text)))
+			p.line("      %-9s %s", side.name+":", ui.Safe(p.w, strings.TrimSpace(side.text)))
 		}
 	}
 }
@@ -244,7 +246,7 @@ func (p *testPrinter) changeOf(out *testcase.Outcome, x *fold.Problem) (golden.C
 		return golden.Change{}, false
 	}
 	for _, ch := range out.Changes {
-		if shownPath(ch.File) == x.Where {
+		if fspath.Shown(ch.File) == x.Where {
 			return ch, true
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // testsDone is the outcomes of cases, in the order of the plan; nil = it was
@@ -60,33 +61,33 @@ func runTests(ctx context.Context, o *testOptions, plan *testPlan) *testsDone {
 
 // recordTests runs cases live that have no cassette, or all that have one, one
 // after another: their models may not take more.
-func recordTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPlan) error {
+func recordTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan) error {
 	failed, nowhere := 0, 0
 	for i := range plan.cases {
 		k := &plan.cases[i]
 		if k.Run == nil || k.Run.Replies != nil || !needsTape(ctx, o, plan, k) {
 			continue
 		}
-		fmt.Fprintf(c.App.ErrWriter, "recording %s: %s\n", k.unit.name, k.Name)
+		fmt.Fprintf(c.Stderr, "recording %s: %s\n", k.unit.name, k.Name)
 		res, err := testcase.Record(ctx, plan.bench, k.unit.Unit, &k.Case)
 		switch {
 		case ctx.Err() != nil:
-			return stoppedBy(ctx, fmt.Errorf("stopped while %s was recorded: nothing of it was kept", quoted(k.Name)))
+			return ui.StoppedBy(ctx, fmt.Errorf("stopped while %s was recorded: nothing of it was kept", fspath.Quote(k.Name)))
 		case err != nil:
 			failed++
 			if errors.Is(err, testcase.ErrNowhere) {
 				nowhere++
 			}
-			fmt.Fprintf(c.App.ErrWriter, "pexctl: %s: %v\n", k.Name, err)
+			fmt.Fprintf(c.Stderr, "pexctl: %s: %v\n", k.Name, err)
 		default:
-			fmt.Fprintf(c.App.ErrWriter, "  %s, %s, %s\n", res.Status, count(res.Usage.ModelCalls, "model call"), costText(res.Usage.CostUSD))
+			fmt.Fprintf(c.Stderr, "  %s, %s, %s\n", res.Status, ui.Count(res.Usage.ModelCalls, "model call"), ui.Cost(res.Usage.CostUSD))
 		}
 	}
 	if failed > 0 && failed == nowhere {
-		return usage("%s could not be recorded: say where the cassette belongs, as above, then again", count(failed, "case"))
+		return failure.Usagef("%s could not be recorded: say where the cassette belongs, as above, then again", ui.Count(failed, "case"))
 	}
 	if failed > 0 {
-		return infra(fmt.Errorf("%s could not be recorded", count(failed, "case")))
+		return failure.Infra(fmt.Errorf("%s could not be recorded", ui.Count(failed, "case")))
 	}
 	return nil
 }
@@ -95,7 +96,7 @@ func recordTests(ctx context.Context, c *cli.Context, o *testOptions, plan *test
 // is tried: the spec's own llms may be scripted.
 func needsTape(ctx context.Context, o *testOptions, plan *testPlan, k *plannedCase) bool {
 	if k.Run.Cassette != "" {
-		return o.record == "all" || !exists(k.Run.Cassette)
+		return o.record == "all" || !fspath.Exists(k.Run.Cassette)
 	}
 	bench := *plan.bench
 	bench.Update = false

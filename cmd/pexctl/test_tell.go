@@ -8,15 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // tellTests says what the cases came to, lets a person review what changed,
 // writes the reports, and gives the exit code.
-func tellTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPlan, done *testsDone) error {
+func tellTests(ctx context.Context, c *ui.Call, o *testOptions, plan *testPlan, done *testsDone) error {
 	unused, removed, err := o.leftOver(plan)
 	if err != nil {
 		return err
@@ -26,11 +27,11 @@ func tellTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPl
 		r.Coverage = plan.units.covered()
 	}
 	if o.json {
-		if err := printJSON(c, r); err != nil {
-			return infra(err)
+		if err := ui.PrintJSON(c, r); err != nil {
+			return failure.Infra(err)
 		}
 	} else {
-		p := &testPrinter{w: styled(c.App.Writer), o: o, color: inColor(c.App.Writer), told: map[string]string{}}
+		p := &testPrinter{w: ui.Styled(c.Stdout), o: o, color: ui.UsesColor(c.Stdout), told: map[string]string{}}
 		p.all(plan, done, r, removed)
 	}
 	if err := o.out.tests(r); err != nil {
@@ -45,7 +46,7 @@ func tellTests(ctx context.Context, c *cli.Context, o *testOptions, plan *testPl
 		movedHint(c, plan, done)
 	}
 	if failed || o.tooLittle(r.Coverage) {
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return nil
 }
@@ -61,7 +62,7 @@ func (o *testOptions) leftOver(plan *testPlan) (unused, removed []golden.Change,
 	}
 	for _, ch := range unused {
 		if err := ch.Accept(); err != nil {
-			return nil, nil, infra(err)
+			return nil, nil, failure.Infra(err)
 		}
 	}
 	return nil, unused, nil
@@ -97,16 +98,16 @@ func foldTests(done *testsDone, unused []golden.Change) *fold.TestReport {
 func reportedPath(path string) string {
 	base := os.Getenv("GITHUB_WORKSPACE")
 	if path == "" || base == "" || os.Getenv("GITHUB_ACTIONS") != "true" {
-		return shownPath(path)
+		return fspath.Shown(path)
 	}
-	if rel, err := filepath.Rel(absolute(base), absolute(path)); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(fspath.Real(base), fspath.Real(path)); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
-	return shownPath(path)
+	return fspath.Shown(path)
 }
 
 // reviewed asks about each change, and says whether anything is still wrong.
-func (o *testOptions) reviewed(ctx context.Context, c *cli.Context, r *fold.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
+func (o *testOptions) reviewed(ctx context.Context, c *ui.Call, r *fold.TestReport, done *testsDone, unused []golden.Change) (failed bool, err error) {
 	failed = r.Failed > 0 || len(r.Unused) > 0
 	if !o.review {
 		return failed, nil
@@ -131,14 +132,14 @@ func (o *testOptions) reviewed(ctx context.Context, c *cli.Context, r *fold.Test
 }
 
 // testHints are what to type next.
-func testHints(c *cli.Context, o *testOptions, done *testsDone, r *fold.TestReport) {
+func testHints(c *ui.Call, o *testOptions, done *testsDone, r *fold.TestReport) {
 	var goldens, tapeless bool
 	for _, out := range done.outcomes {
 		goldens = goldens || len(out.Changes) > 0 && !o.update
 		tapeless = tapeless || out.Tapeless
 	}
-	w := c.App.ErrWriter
-	again := strings.TrimSpace("pexctl test " + quotedAll(c.Args().Slice()))
+	w := c.Stderr
+	again := strings.TrimSpace("pexctl test " + quotedAll(c.Args))
 	if o.record == "" && inCI() {
 		again = "on your machine, " + again
 	}
@@ -149,7 +150,7 @@ func testHints(c *cli.Context, o *testOptions, done *testsDone, r *fold.TestRepo
 		fmt.Fprintf(w, "to record what is missing: %s --record missing (calls the models of the spec)\n", again)
 	}
 	if len(r.Stale) > 0 && !o.quiet {
-		fmt.Fprintf(w, "%s answered other prompts than it recorded: %s --stale lists them, --record all records them again\n", count(len(r.Stale), "cassette"), again)
+		fmt.Fprintf(w, "%s answered other prompts than it recorded: %s --stale lists them, --record all records them again\n", ui.Count(len(r.Stale), "cassette"), again)
 	}
 	for _, rep := range r.Coverage {
 		if rep.Share < o.least {
@@ -161,7 +162,7 @@ func testHints(c *cli.Context, o *testOptions, done *testsDone, r *fold.TestRepo
 func quotedAll(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = quoted(w)
+		out[i] = fspath.Quote(w)
 	}
 	return strings.Join(out, " ")
 }

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
 // diff is a change of a golden; --review and -o json have all of it.
 func (p *testPrinter) diff(d textdiff.Diff) {
 	if !p.color {
-		p.raw("      ", fitFor(p.w, d.Unified(mostDiff)))
+		p.raw("      ", ui.Safe(p.w, d.Unified(mostDiff)))
 		return
 	}
 	p.raw("      ", d.Colour(mostDiff, tty.Safe))
@@ -29,7 +30,7 @@ func (p *testPrinter) text(indent, s string, diff bool) {
 		lines = lines[:most]
 	}
 	for _, l := range lines {
-		l = fitFor(p.w, l)
+		l = ui.Safe(p.w, l)
 		if ink := tty.Ink(inkOf(l)); diff && p.color {
 			l = p.ink(ink, l)
 		}
@@ -49,7 +50,7 @@ func plural(n int, word string) string {
 
 // indented is a message whose first line stands out.
 func (p *testPrinter) indented(indent, s string) {
-	first, rest, _ := strings.Cut(fitFor(p.w, s), "\n")
+	first, rest, _ := strings.Cut(ui.Safe(p.w, s), "\n")
 	p.line("%s%s", indent, first)
 	if rest != "" {
 		p.text(indent+"  ", rest, false)

@@ -16,6 +16,8 @@ import (
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // testUnits are the programs under test, each compiled and connected once.
@@ -60,7 +62,7 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 	u := &testUnit{Unit: &testcase.Unit{Program: p, File: spec.File, Dir: spec.Dir, Root: spec.Root, Sources: spec.Sources(), Options: llmOptions(spec, p)}, name: shownSpec(spec.Path()), spec: spec}
 	var err error
 	if u.Host, err = t.bench.Host(p, testcase.Place{Dir: u.Dir, Root: u.Root, Spec: u.File, Now: given.Epoch}); err != nil {
-		return nil, nil, usage("%s: %w", u.name, err)
+		return nil, nil, failure.Usagef("%s: %w", u.name, err)
 	}
 	if u.Goldens, err = t.tree(u.Root); err != nil {
 		return nil, nil, err
@@ -68,7 +70,7 @@ func (t *testUnits) of(c *dsl.Case) (*testUnit, diag.List, error) {
 	if t.cover {
 		tools, _, err := engine.Tools(context.Background(), p, engine.Input{RunID: "tools", Parameters: defaults(p)}, u.Host)
 		if err != nil {
-			return nil, nil, usage("%s: %w", u.name, err)
+			return nil, nil, failure.Usagef("%s: %w", u.name, err)
 		}
 		u.Cover = cover.New(u.name, p, namesOf(tools))
 	}
@@ -105,7 +107,7 @@ func (t *testUnits) tree(root string) (*golden.Tree, error) {
 	}
 	tree, err := golden.Open(root, inCI())
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	t.trees[root] = &goldenTree{tree, root}
 	return tree, nil
@@ -149,7 +151,7 @@ func (t *testUnits) covered() []cover.Report {
 // shownSpec is what output calls a spec: its path from here, its folder where
 // it is the spec.yaml of another one than this.
 func shownSpec(file string) string {
-	shown := shownPath(file)
+	shown := fspath.Shown(file)
 	if dir := filepath.ToSlash(filepath.Dir(shown)); dir != "." && filepath.Base(shown) == "spec.yaml" {
 		return dir
 	}

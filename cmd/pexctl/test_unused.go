@@ -7,6 +7,8 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/eval/golden"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // unused are the goldens that no case of the plan asks for, in folders of which
@@ -26,7 +28,7 @@ func (p *testPlan) unused() ([]golden.Change, error) {
 		}
 		more, err := t.Unused(folders...)
 		if err != nil {
-			return nil, infra(err)
+			return nil, failure.Infra(err)
 		}
 		out = append(out, more...)
 	}
@@ -39,14 +41,14 @@ func (p *testPlan) unused() ([]golden.Change, error) {
 func (p *testPlan) known() (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, u := range p.units.order {
-		if !slices.Contains(p.whole, absolute(u.File)) || slices.Contains(out[u.Root], u.Dir) {
+		if !slices.Contains(p.whole, fspath.Real(u.File)) || slices.Contains(out[u.Root], u.Dir) {
 			continue
 		}
 		all, err := dsl.TestsBeside(u.File)
 		if err != nil {
-			return nil, infra(err)
+			return nil, failure.Infra(err)
 		}
-		if !slices.ContainsFunc(all, func(path string) bool { return !slices.Contains(p.files, absolute(path)) }) {
+		if !slices.ContainsFunc(all, func(path string) bool { return !slices.Contains(p.files, fspath.Real(path)) }) {
 			out[u.Root] = append(out[u.Root], u.Dir)
 		}
 	}

@@ -11,19 +11,21 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func toolsCommand() *cli.Command {
+func toolsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "tools", Usage: "the tools of a spec: who may call them, and what they do",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl tools ls spec.yaml                       # effect, approval, who may call it; calls nothing",
 			`pexctl tools call spec.yaml clock --args '{}'   # one call, as a run would make it`,
 			"pexctl tools lock spec.yaml                     # pins the tools of its servers in pex.lock",
 		),
-		Subcommands: []*cli.Command{toolsLsCommand(), toolsCallCommand(), toolsLockCommand()},
+		Subcommands: []*cli.Command{toolsLsCommand(env), toolsCallCommand(env), toolsLockCommand(env)},
 	}
 }
 
@@ -57,16 +59,16 @@ func toolNamed(p *engine.Program, name string) (*engine.ToolSpec, error) {
 			return &p.Tools[i], nil
 		}
 	}
-	near := nearest(name, all)
+	near := ui.Nearest(name, all)
 	switch {
 	case len(all) == 0:
-		return nil, usage("the spec has no tools")
+		return nil, failure.Usagef("the spec has no tools")
 	case name == "":
-		return nil, usage("no tool given; the spec has %s", listed(all))
+		return nil, failure.Usagef("no tool given; the spec has %s", ui.List(all))
 	case near != "":
-		return nil, usage("there is no tool %q; did you mean %s?", name, near)
+		return nil, failure.Usagef("there is no tool %q; did you mean %s?", name, near)
 	}
-	return nil, usage("there is no tool %q; the spec has %s", name, listed(all))
+	return nil, failure.Usagef("there is no tool %q; the spec has %s", name, ui.List(all))
 }
 
 // toolParameters is the parameters for a call of one tool: only those that its
@@ -86,10 +88,10 @@ func toolParameters(p *engine.Program, tool string, flags []string) (map[string]
 	}
 	params, err := dsl.Inputs(&relaxed, "", flags, nil)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, failure.Usagef("%w", err)
 	}
 	if _, asked := params["question"]; !asked && refersTo(text, "question") {
-		return nil, usage("the tool %s, or a guard, refers to the question (pass -p question=...)", tool)
+		return nil, failure.Usagef("the tool %s, or a guard, refers to the question (pass -p question=...)", tool)
 	}
 	return params, nil
 }
@@ -102,22 +104,22 @@ func refersTo(text, name string) bool {
 
 // toolsBound are the tools that a run of a program would have, its servers
 // asked; what is missing is told on stderr.
-func toolsBound(c *cli.Context, p *engine.Program, host engine.Host) ([]engine.HostTool, error) {
+func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]engine.HostTool, error) {
 	bound, warnings, err := engine.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: defaults(p)}, host)
 	for _, w := range warnings {
-		fmt.Fprintln(c.App.ErrWriter, "warning:", tty.Safe(w))
+		fmt.Fprintln(c.Stderr, "warning:", tty.Safe(w))
 	}
 	if lost := host.Close(); lost != nil {
 		err = errors.Join(err, lost)
 	}
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	return bound, nil
 }
 
 // toolsTold is what models are told of the tools of a program.
-func toolsTold(c *cli.Context, p *engine.Program, host engine.Host) ([]engine.ToolInfo, error) {
+func toolsTold(c *ui.Call, p *engine.Program, host engine.Host) ([]engine.ToolInfo, error) {
 	bound, err := toolsBound(c, p, host)
 	return engine.ToolInfos(bound), err
 }

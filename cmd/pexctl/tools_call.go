@@ -11,15 +11,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-func toolsCallCommand() *cli.Command {
+func toolsCallCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "call", Usage: "call one tool as a run would, and keep nothing; a write is asked about first", ArgsUsage: "SPEC NAME",
-		Description: examples(
+		Description: ui.Examples(
 			`pexctl tools call spec.yaml calculator --args '{"expression": "17 * 3"}'`,
 			"pexctl tools call spec.yaml restart --args @arguments.json -p service=checkout",
 			"echo '{\"path\": \"notes.md\"}' | pexctl tools call spec.yaml read_file --args - -o json",
@@ -30,27 +33,27 @@ func toolsCallCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that the tool refers to: `NAME=VALUE`"},
 			&cli.StringFlag{Name: "memory-id", Usage: "`ID` of the conversation whose notes and variables the tool sees"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve the call without being asked"},
-			tenantFlag(), trustFlag(), homeFlag(), outputFlag(),
+			tenantFlag(), trustFlag(), homeFlag(), ui.OutputFlag(),
 		),
-		Action: toolsCall,
+		Action: env.Action(toolsCall),
 	}
 }
 
 // toolCall is one call of a tool from the command line.
 type toolCall struct {
-	c       *cli.Context
+	c       *ui.Call
 	json    bool
 	program *engine.Program
 	host    engine.Host
 	input   engine.Input
 }
 
-func toolsCall(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func toolsCall(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 2); err != nil {
+	if err := ui.AtMostArgs(c, 2); err != nil {
 		return err
 	}
 	t := &toolCall{c: c, json: wantJSON}
@@ -61,19 +64,19 @@ func toolsCall(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := onSignal(c.Context, func() {})
+	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
 	rec, res, err := engine.CallTool(ctx, t.program, t.input, t.host,
-		engine.Options{Grace: grace, Version: buildVersion()}, engine.Invocation{Tool: c.Args().Get(1), Args: args})
+		engine.Options{Grace: grace, Version: buildVersion()}, engine.Invocation{Tool: c.Arg(1), Args: args})
 	err = errors.Join(err, t.host.Close())
 	if memory, ok := t.host.Memory.(io.Closer); ok {
 		err = errors.Join(err, memory.Close())
 	}
 	if unfit, ok := errors.AsType[*engine.ArgumentsError](err); ok {
-		return usage("%w\npexctl tools ls %s --schema shows what it takes", concealed(unfit, t.host.Secrets), quoted(c.Args().First()))
+		return failure.Usagef("%w\npexctl tools ls %s --schema shows what it takes", concealed(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
 	}
 	if err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	return t.tell(ctx, rec, res)
 }
@@ -85,7 +88,7 @@ func (t *toolCall) prepare() error {
 	if err != nil {
 		return err
 	}
-	tool, err := toolNamed(p, c.Args().Get(1))
+	tool, err := toolNamed(p, c.Arg(1))
 	if err != nil {
 		return err
 	}
@@ -104,12 +107,12 @@ func (t *toolCall) prepare() error {
 	if c.String("memory-id") != "" {
 		home = homeDir(c, spec)
 	}
-	t.program = toolsOnly(p, c.Args().Get(1))
+	t.program = toolsOnly(p, c.Arg(1))
 	t.input = engine.Input{RunID: newRunID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
 	if t.host, err = newHost(t.program, settingsOf(o, home, params).signingIn(c, spec)); err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
-	t.host.Secrets = hidden(p, environment) // of the whole spec
+	t.host.Secrets = hidden(p, ui.Getenv) // of the whole spec
 	t.host.People = callPeople(c)
 	t.host.Sinks = []engine.Sink{&callSink{c}}
 	t.askAboutWrites()
@@ -147,36 +150,36 @@ func ifItWrites() component.GuardRef {
 }
 
 // argumentsOf reads --args.
-func argumentsOf(c *cli.Context) (json.RawMessage, error) {
+func argumentsOf(c *ui.Call) (json.RawMessage, error) {
 	given := c.String("args")
 	name, isFile := strings.CutPrefix(given, "@")
-	if !isFile && given != fromStdin {
+	if !isFile && given != ui.FromStdin {
 		return json.RawMessage(given), nil
 	}
-	return readGiven(c, "--args", name, mostArguments)
+	return ui.ReadGiven(c, "--args", name, ui.MostArguments)
 }
 
 // tell prints what the tool gave, or why it gave nothing, and gives the exit code.
 func (t *toolCall) tell(ctx context.Context, rec engine.OneCall, res *engine.Result) error {
 	switch {
 	case ctx.Err() != nil:
-		return stoppedBy(ctx, errors.New("stopped: it is not known what the call did"))
+		return ui.StoppedBy(ctx, errors.New("stopped: it is not known what the call did"))
 	case len(res.Interrupts) > 0:
 		return t.unanswered(res.Interrupts[0])
 	}
 	rec.Args, _ = t.host.Secrets.JSON(rec.Args)
 	if t.json {
 		if err := t.printJSON(rec, res); err != nil {
-			return infra(err)
+			return failure.Infra(err)
 		}
 	} else {
 		t.print(rec, res)
 	}
-	if code := res.StopReason.ExitCode(res.Status); code != exitOK {
-		return &exitError{code, nil}
+	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
+		return ui.Exit(code, nil)
 	}
 	if rec.Status != engine.CallOK {
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return nil
 }
@@ -184,11 +187,11 @@ func (t *toolCall) tell(ctx context.Context, rec engine.OneCall, res *engine.Res
 // unanswered refuses a call that waits for a person who is not there: nothing
 // keeps it until somebody comes.
 func (t *toolCall) unanswered(q engine.Question) error {
-	name := t.c.Args().Get(1)
+	name := t.c.Arg(1)
 	if q.Kind == engine.AskApproval {
-		return usage("%s was not called: without a terminal to ask at, --yes is needed to approve it", name)
+		return failure.Usagef("%s was not called: without a terminal to ask at, --yes is needed to approve it", name)
 	}
-	return usage("%s asks a person (%s), and nobody answered: call it at a terminal", name, q.Question)
+	return failure.Usagef("%s asks a person (%s), and nobody answered: call it at a terminal", name, q.Question)
 }
 
 // calledTool is a call as -o json shows it.
@@ -203,18 +206,18 @@ func (t *toolCall) printJSON(rec engine.OneCall, res *engine.Result) error {
 	if res.StopReason.Code != engine.StopAnswered {
 		out.StopReason = &res.StopReason
 	}
-	return printJSON(t.c, out)
+	return ui.PrintJSON(t.c, out)
 }
 
 // print puts what a model would read on stdout, and on stderr why there is
 // nothing to read.
 func (t *toolCall) print(rec engine.OneCall, res *engine.Result) {
 	if rec.Status == engine.CallOK {
-		fmt.Fprintln(t.c.App.Writer, strings.TrimRight(fitFor(t.c.App.Writer, rec.Text()), "\n"))
+		fmt.Fprintln(t.c.Stdout, strings.TrimRight(ui.Safe(t.c.Stdout, rec.Text()), "\n"))
 	} else if rec.Status != "" {
-		fmt.Fprintf(t.c.App.ErrWriter, "%s: %s\n", rec.Status, fitFor(t.c.App.ErrWriter, rec.Text()))
+		fmt.Fprintf(t.c.Stderr, "%s: %s\n", rec.Status, ui.Safe(t.c.Stderr, rec.Text()))
 	}
 	if res.StopReason.Code != engine.StopAnswered {
-		fmt.Fprintf(t.c.App.ErrWriter, "%s: %s\n", res.Status, fitFor(t.c.App.ErrWriter, reasonText(res)))
+		fmt.Fprintf(t.c.Stderr, "%s: %s\n", res.Status, ui.Safe(t.c.Stderr, reasonText(res)))
 	}
 }

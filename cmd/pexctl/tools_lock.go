@@ -11,16 +11,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-func toolsLockCommand() *cli.Command {
+func toolsLockCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "lock", Usage: "ask the servers of specs what tools they have, and pin them in pex.lock; calls none", ArgsUsage: "SPEC...",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl tools lock spec.yaml            # writes pex.lock at the root of the project: read it, commit it",
 			"pexctl tools lock specs/*/ --check     # in CI: exits with 1 and the difference, writes nothing",
 			"pexctl tools lock spec.yaml --update   # pins what has changed since",
@@ -30,15 +33,15 @@ func toolsLockCommand() *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "compare only: exit with 1 if anything is not as it is pinned"},
 			&cli.BoolFlag{Name: "update", Usage: "pin also what differs from what is pinned"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "a parameter that a server's entry refers to: `NAME=VALUE`"},
-			trustFlag(), outputFlag(),
+			trustFlag(), ui.OutputFlag(),
 		),
-		Action: toolsLock,
+		Action: env.Action(toolsLock),
 	}
 }
 
 // locking is the locks of projects, compared with what servers say now.
 type locking struct {
-	c     *cli.Context
+	c     *ui.Call
 	locks map[string]*pin.Lock // by the root of the project
 	order []string
 	found []lockedServer
@@ -71,25 +74,25 @@ const (
 	lockedGone    lockStatus = "gone" // the spec has it no longer
 )
 
-func toolsLock(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func toolsLock(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if c.NArg() == 0 {
-		return noSpecGiven(c.Command.HelpName)
+	if len(c.Args) == 0 {
+		return noSpecGiven(c.Name)
 	}
 	if c.Bool("check") && c.Bool("update") {
-		return usage("--check writes nothing, and --update does: one of them")
+		return failure.Usagef("--check writes nothing, and --update does: one of them")
 	}
 	l := &locking{c: c, locks: map[string]*pin.Lock{}}
-	for _, path := range c.Args().Slice() {
+	for _, path := range c.Args {
 		if err := l.spec(path); err != nil {
 			return err
 		}
 	}
 	if len(l.down) > 0 {
-		return infra(errors.Join(l.down...))
+		return failure.Infra(errors.Join(l.down...))
 	}
 	return l.conclude(wantJSON)
 }
@@ -100,11 +103,11 @@ func (l *locking) spec(path string) error {
 	options.Pins = nil // what is pinned is about to be made anew
 	p, spec, found := dsl.Compile(path, options)
 	found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.UnapprovedTool })
-	if err := show(l.c, found); err != nil {
+	if err := ui.ShowDiagnostics(l.c, found); err != nil {
 		return err
 	}
 	if p == nil {
-		return usage("%s cannot be locked", path)
+		return failure.Usagef("%s cannot be locked", path)
 	}
 	if err := trusted(l.c, spec, homeDir(l.c, spec)); err != nil {
 		return err
@@ -131,7 +134,7 @@ func lockParameters(p *engine.Program, flags []string) (map[string]any, error) {
 	}
 	params, err := dsl.Inputs(&relaxed, "", flags, nil)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, failure.Usagef("%w", err)
 	}
 	return params, nil
 }
@@ -143,7 +146,7 @@ func (l *locking) program(p *engine.Program, s hostSettings) error {
 	}
 	lock, err := l.lock(s.root)
 	if err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	asked, err := l.ask(p, s, key)
 	if err != nil {
@@ -180,24 +183,24 @@ func (l *locking) lock(root string) (*pin.Lock, error) {
 func (l *locking) ask(p *engine.Program, s hostSettings, key string) (asked map[string]bool, err error) {
 	host, err := newHost(toolsOnly(p), s)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, failure.Usagef("%w", err)
 	}
 	asked = map[string]bool{}
 	servers := heard(&host)
 	_, warnings, err := engine.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.parameters}, host)
 	if err = errors.Join(err, host.Close()); err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	for _, h := range servers {
 		asked[h.name] = true
 		own := warningsOf(h.name, warnings)
 		if h.said == nil {
-			l.down = append(l.down, fmt.Errorf("%s: %s", shownPath(s.spec), strings.Join(own, "; ")))
+			l.down = append(l.down, fmt.Errorf("%s: %s", fspath.Shown(s.spec), strings.Join(own, "; ")))
 			continue
 		}
 		e, err := pin.Of(key, h.name, pin.Sources(p.Source)[h.name], h.said, h.rules)
 		if err != nil {
-			return nil, infra(fmt.Errorf("tools.%s: %w", h.name, err))
+			return nil, failure.Infra(fmt.Errorf("tools.%s: %w", h.name, err))
 		}
 		l.compare(s.root, e, own)
 	}
@@ -257,8 +260,8 @@ func (l *locking) write() error {
 		if _, err := os.Stat(path); err != nil && len(l.locks[root].Entries()) == 0 {
 			continue // there is nothing to pin
 		}
-		if err := writeWhole(path, 0o644, func(w io.Writer) error { return l.locks[root].Write(w) }); err != nil {
-			return infra(err)
+		if err := fspath.WriteFile(path, 0o644, func(w io.Writer) error { return l.locks[root].Write(w) }); err != nil {
+			return failure.Infra(err)
 		}
 	}
 	return nil

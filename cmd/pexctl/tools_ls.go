@@ -12,15 +12,17 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-func toolsLsCommand() *cli.Command {
+func toolsLsCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "ls", Usage: "list the tools of a spec, and which nodes call them or are told of them; calls none", ArgsUsage: "SPEC",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl tools ls spec.yaml",
 			"pexctl tools ls spec.yaml --schema   # and what arguments they take",
 			"pexctl tools ls spec.yaml --offline  # of servers what pex.lock pins; starts nobody",
@@ -30,9 +32,9 @@ func toolsLsCommand() *cli.Command {
 			specFlags(),
 			&cli.BoolFlag{Name: "schema", Usage: "print what models are told: description and input schema"},
 			&cli.BoolFlag{Name: "offline", Usage: "ask no server: list what pex.lock pins"},
-			trustFlag(), outputFlag(),
+			trustFlag(), ui.OutputFlag(),
 		),
-		Action: toolsLs,
+		Action: env.Action(toolsLs),
 	}
 }
 
@@ -64,12 +66,12 @@ type fixedArgument struct {
 	Value json.RawMessage `json:"value"` // as written: its texts may hold references
 }
 
-func toolsLs(c *cli.Context) error {
-	wantJSON, err := asJSON(c)
+func toolsLs(c *ui.Call) error {
+	wantJSON, err := ui.WantsJSON(c)
 	if err != nil {
 		return err
 	}
-	if err := atMost(c, 1); err != nil {
+	if err := ui.AtMostArgs(c, 1); err != nil {
 		return err
 	}
 	p, spec, err := compile(c, diag.UnapprovedTool) // which is in the table
@@ -89,7 +91,7 @@ func toolsLs(c *cli.Context) error {
 	settings.offline = c.Bool("offline")
 	host, err := newHost(toolsOnly(p), settings)
 	if err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	bound, err := toolsBound(c, p, host)
 	if err != nil {
@@ -99,11 +101,11 @@ func toolsLs(c *cli.Context) error {
 	markPinned(all, bound, settings.pins(p)())
 	switch {
 	case wantJSON:
-		return printJSON(c, struct {
+		return ui.PrintJSON(c, struct {
 			Tools []listedTool `json:"tools"`
 		}{all})
 	case len(p.Tools) == 0:
-		fmt.Fprintln(c.App.ErrWriter, "the spec has no tools: steps are reasoning")
+		fmt.Fprintln(c.Stderr, "the spec has no tools: steps are reasoning")
 	case len(all) > 0:
 		printTools(c, all)
 	}
@@ -185,7 +187,7 @@ func fixedOf(t *engine.ToolSpec) []fixedArgument {
 	return out
 }
 
-func printTools(c *cli.Context, all []listedTool) {
+func printTools(c *ui.Call, all []listedTool) {
 	rows := [][]string{{"TOOL", "TYPE", "EFFECT", "APPROVAL", "CALLED BY", "TOLD TO", "TIMEOUT", "ATTEMPTS", "PINNED", "FIXED"}}
 	for _, t := range all {
 		attempts := "-"
@@ -201,7 +203,7 @@ func printTools(c *cli.Context, all []listedTool) {
 			timeout, attempts, pinnedText(t.Pinned), fixedText(t.Fixed),
 		})
 	}
-	tableOrRecords(c.App.Writer, withoutEmpty(rows))
+	ui.TableOrRecords(c.Stdout, withoutEmpty(rows))
 	if !c.Bool("schema") {
 		return
 	}
@@ -212,7 +214,7 @@ func printTools(c *cli.Context, all []listedTool) {
 			indented.Write(t.Schema)
 		}
 		text := fmt.Sprintf("\n%s: %s\n%s\n", t.Name, strings.TrimSpace(t.Description), indented.String())
-		fmt.Fprint(c.App.Writer, fitFor(c.App.Writer, text))
+		fmt.Fprint(c.Stdout, ui.Safe(c.Stdout, text))
 	}
 }
 

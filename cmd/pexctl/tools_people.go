@@ -7,18 +7,17 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 )
 
 // callPeople answers what a call asks: --yes approves, the rest is asked at the
 // terminal. Where there is none the question stays open.
-func callPeople(c *cli.Context) engine.People {
+func callPeople(c *ui.Call) engine.People {
 	var at engine.People
-	in, reads := terminal(c.App.Reader)
-	out, shows := terminal(c.App.ErrWriter)
+	in, reads := ui.Terminal(c.Stdin)
+	out, shows := ui.Terminal(c.Stderr)
 	if reads && shows && c.String("args") != "-" {
 		at = &person{in: bufio.NewReader(in), out: out, pause: func(ask func()) { ask() }}
 	}
@@ -45,7 +44,7 @@ func (y consenting) Ask(ctx context.Context, q engine.Question) (json.RawMessage
 }
 
 // callSink shows what a call tells while it is under way.
-type callSink struct{ c *cli.Context }
+type callSink struct{ c *ui.Call }
 
 var _ engine.Sink = (*callSink)(nil)
 
@@ -59,5 +58,5 @@ func (s *callSink) Send(ev engine.Event) {
 	default:
 		return
 	}
-	fmt.Fprintln(s.c.App.ErrWriter, fitFor(s.c.App.ErrWriter, text))
+	fmt.Fprintln(s.c.Stderr, ui.Safe(s.c.Stderr, text))
 }

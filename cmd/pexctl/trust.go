@@ -13,7 +13,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // trustAll is the value of --trust that takes whatever there is.
@@ -29,11 +32,11 @@ var trustedDigest = regexp.MustCompile(`^sha256:[0-9a-f]{16,64}$`)
 
 // trusted asks whether what a spec has from elsewhere may be started and reached;
 // nil = it may, or there is nothing of the kind. Home is where a yes is kept.
-func trusted(c *cli.Context, spec *dsl.Spec, home string) error {
+func trusted(c *ui.Call, spec *dsl.Spec, home string) error {
 	given := c.StringSlice("trust")
 	for _, word := range given {
 		if word != trustAll && !trustedDigest.MatchString(word) {
-			return usage("--trust %s: write all, or sha256: and at least 16 digits of the digest", word)
+			return failure.Usagef("--trust %s: write all, or sha256: and at least 16 digits of the digest", word)
 		}
 	}
 	lines := reached(spec.Foreign)
@@ -59,33 +62,33 @@ func trusted(c *cli.Context, spec *dsl.Spec, home string) error {
 
 // askTrust asks at the terminal, and keeps a yes. Who was told a digest by
 // --trust that is not the one of the files is not asked.
-func askTrust(c *cli.Context, spec *dsl.Spec, home string, told bool) error {
+func askTrust(c *ui.Call, spec *dsl.Spec, home string, told bool) error {
 	digest := spec.Foreign.Digest()
-	_, in := terminal(c.App.Reader)
-	_, out := terminal(c.App.ErrWriter)
+	_, in := ui.Terminal(c.Stdin)
+	_, out := ui.Terminal(c.Stderr)
 	switch {
 	case told:
-		return usage("%s has other files from outside of its project than --trust names: they are %s", shownPath(spec.File), digest)
+		return failure.Usagef("%s has other files from outside of its project than --trust names: they are %s", fspath.Shown(spec.File), digest)
 	case !in || !out:
-		return usage("%s would start or reach what was defined outside of its project: without a terminal to ask at, --trust %s accepts these files as they are (--trust all whatever they are)", shownPath(spec.File), digest)
+		return failure.Usagef("%s would start or reach what was defined outside of its project: without a terminal to ask at, --trust %s accepts these files as they are (--trust all whatever they are)", fspath.Shown(spec.File), digest)
 	}
-	fmt.Fprint(c.App.ErrWriter, "start and reach this, now and as long as these files stay as they are? [y/N] ")
-	line, err := bufio.NewReader(c.App.Reader).ReadString('\n')
+	fmt.Fprint(c.Stderr, "start and reach this, now and as long as these files stay as they are? [y/N] ")
+	line, err := bufio.NewReader(c.Stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return infra(fmt.Errorf("read the answer: %w", err))
+		return failure.Infra(fmt.Errorf("read the answer: %w", err))
 	}
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
 		return keepTrust(home, spec.Foreign)
 	}
-	return &exitError{exitNegative, errors.New("nothing was started")}
+	return ui.Exit(ui.ExitNegative, errors.New("nothing was started"))
 }
 
 // showForeign says on stderr what a spec has from elsewhere. Nothing of it
 // reaches the terminal as it is.
-func showForeign(c *cli.Context, spec *dsl.Spec, lines []string) {
+func showForeign(c *ui.Call, spec *dsl.Spec, lines []string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has these files from outside of its project, or by way of those:\n", shownLine(shownPath(spec.File)))
+	fmt.Fprintf(&b, "%s has these files from outside of its project, or by way of those:\n", shownLine(fspath.Shown(spec.File)))
 	for _, f := range spec.Foreign.Files {
 		fmt.Fprintf(&b, "  %s %s\n", f.Digest, shownLine(cmp.Or(f.Name, f.Path)))
 	}
@@ -93,7 +96,7 @@ func showForeign(c *cli.Context, spec *dsl.Spec, lines []string) {
 	for _, line := range lines {
 		fmt.Fprintf(&b, "  %s\n", shownLine(line))
 	}
-	fmt.Fprint(c.App.ErrWriter, b.String())
+	fmt.Fprint(c.Stderr, b.String())
 }
 
 // shownLine is a text on one line, safe and otherwise as it is.

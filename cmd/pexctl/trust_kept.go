@@ -13,6 +13,8 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // trustName is the file in a home that keeps what a person trusted.
@@ -48,15 +50,15 @@ func readTrust(home string) (*kept, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return k, nil
 	case err != nil:
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, mostTrust+1))
 	if err != nil {
-		return nil, infra(err)
+		return nil, failure.Infra(err)
 	}
 	if err := k.read(b); err != nil {
-		return nil, usage("%s cannot be read: %w (remove it to be asked again)", shownPath(path), err)
+		return nil, failure.Usagef("%s cannot be read: %w (remove it to be asked again)", fspath.Shown(path), err)
 	}
 	return k, nil
 }
@@ -97,15 +99,15 @@ func keepTrust(home string, f *dsl.Foreign) error {
 	k.Trusted = append(k.Trusted, entry)
 	ignored(home)
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
-	err = writeWhole(filepath.Join(home, trustName), 0o600, func(w io.Writer) error {
+	err = fspath.WriteFile(filepath.Join(home, trustName), 0o600, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(k)
 	})
 	if err != nil {
-		return infra(fmt.Errorf("keep what is trusted: %w", err))
+		return failure.Infra(fmt.Errorf("keep what is trusted: %w", err))
 	}
 	return nil
 }

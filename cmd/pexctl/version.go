@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 )
 
 // buildVersion is the stamped version, else what Go knows of the build.
@@ -19,26 +21,26 @@ func buildVersion() string {
 	return "dev"
 }
 
-func versionCommand() *cli.Command {
+func versionCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version",
-		Description: examples("pexctl version", "pexctl version -o json"),
-		Flags:       []cli.Flag{outputFlag()},
-		Action: func(c *cli.Context) error {
-			wantJSON, err := asJSON(c)
+		Description: ui.Examples("pexctl version", "pexctl version -o json"),
+		Flags:       []cli.Flag{ui.OutputFlag()},
+		Action: env.Action(func(c *ui.Call) error {
+			wantJSON, err := ui.WantsJSON(c)
 			if err != nil {
 				return err
 			}
-			if err := atMost(c, 0); err != nil {
+			if err := ui.AtMostArgs(c, 0); err != nil {
 				return err
 			}
 			if wantJSON {
-				return printJSON(c, map[string]string{
+				return ui.PrintJSON(c, map[string]string{
 					"version": buildVersion(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			fmt.Fprintln(c.App.Writer, "pexctl", buildVersion())
+			fmt.Fprintln(c.Stdout, "pexctl", buildVersion())
 			return nil
-		},
+		}),
 	}
 }

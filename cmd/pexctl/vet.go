@@ -10,9 +10,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // vetDescription is what --help says of vet below the examples.
@@ -31,10 +33,10 @@ It wants a reason. One that ignores nothing any more is a warning itself; errors
 
 Exit code 0: nothing is wrong; 1: a warning with --strict, or beyond --max-cost; 2: an error.`
 
-func vetCommand() *cli.Command {
+func vetCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
 		Name: "vet", Usage: "find everything that is wrong with specs, tests and suites; runs nothing", ArgsUsage: "[FILE...]",
-		Description: examples(
+		Description: ui.Examples(
 			"pexctl vet                             # the spec of this folder",
 			"pexctl vet ./... --strict              # every file of ours below it, and no warning either",
 			"pexctl vet tests/refund/case.yaml evals/suite.yaml -o json",
@@ -42,10 +44,10 @@ func vetCommand() *cli.Command {
 			"pexctl vet spec.yaml --explain         # where each value comes from",
 			"pexctl vet spec.yaml --cost --max-cost 2.00   # the worst case of a run, as a gate",
 		) + vetDescription,
-		Flags: append(append(specFlags(), outputFlagOf(vetFormats...),
+		Flags: append(append(specFlags(), ui.OutputFlagOf(vetFormats...),
 			&cli.BoolFlag{Name: "strict", Usage: "a warning is a failure (exit code 1)"},
 			&cli.BoolFlag{Name: "explain", Usage: "print where each value came from"}), costFlags()...),
-		Action: vet,
+		Action: env.Action(vet),
 	}
 }
 
@@ -58,7 +60,7 @@ type vetted struct {
 	costs   *worstCases
 }
 
-func vet(c *cli.Context) error {
+func vet(c *ui.Call) error {
 	format, err := vetFormat(c)
 	if err != nil {
 		return err
@@ -79,16 +81,16 @@ func vet(c *cli.Context) error {
 	}
 	v.found = v.found.Sort()
 	if err := v.print(c, format); err != nil {
-		return infra(err)
+		return failure.Infra(err)
 	}
 	if c.Bool("strict") && len(v.found) > 0 && !v.found.Failed() {
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	}
 	return costs.judged(v.found)
 }
 
 // add vets one file.
-func (v *vetted) add(c *cli.Context, path string) error {
+func (v *vetted) add(c *ui.Call, path string) error {
 	file, err := local(c, path)
 	if err != nil {
 		return err
@@ -111,16 +113,16 @@ func (v *vetted) add(c *cli.Context, path string) error {
 // text prints what was found for people: values and bounds, where they are asked
 // for, then the diagnostics and their number. A caller that captures stderr on its
 // own finds there why the command failed, as with every other command.
-func (v *vetted) text(c *cli.Context) {
+func (v *vetted) text(c *ui.Call) {
 	if c.Bool("explain") {
 		explainSpecs(c, v.values)
 	}
-	v.costs.print(c.App.Writer)
-	fmt.Fprint(c.App.Writer, v.found.String())
-	if capturedApart(c.App.Writer, c.App.ErrWriter) {
-		fmt.Fprint(c.App.ErrWriter, v.found.String())
+	v.costs.print(c.Stdout)
+	fmt.Fprint(c.Stdout, v.found.String())
+	if ui.CapturedApart(c.Stdout, c.Stderr) {
+		fmt.Fprint(c.Stderr, v.found.String())
 	}
-	v.summary(c.App.Writer)
+	v.summary(c.Stdout)
 }
 
 func (v *vetted) summary(w io.Writer) {
@@ -128,7 +130,7 @@ func (v *vetted) summary(w io.Writer) {
 	if n := len(v.ignored); n > 0 {
 		ignored = fmt.Sprintf(", %d ignored", n)
 	}
-	fmt.Fprintf(w, "%s: %s, %s%s\n", count(v.files, "file"), count(v.found.Errors(), "error"), count(v.found.Warnings(), "warning"), ignored)
+	fmt.Fprintf(w, "%s: %s, %s%s\n", ui.Count(v.files, "file"), ui.Count(v.found.Errors(), "error"), ui.Count(v.found.Warnings(), "warning"), ignored)
 }
 
 // specValues are the values of one file, with their origins.
@@ -139,9 +141,9 @@ type specValues struct {
 
 // printVetted prints one object: the diagnostics, and the values and the worst
 // cases if asked for.
-func printVetted(c *cli.Context, found diag.List, values []specValues, costs *worstCases) error {
+func printVetted(c *ui.Call, found diag.List, values []specValues, costs *worstCases) error {
 	if !c.Bool("explain") && !costs.on() {
-		return printJSON(c, found)
+		return ui.PrintJSON(c, found)
 	}
 	b, err := json.Marshal(found)
 	if err != nil {
@@ -157,29 +159,19 @@ func printVetted(c *cli.Context, found diag.List, values []specValues, costs *wo
 	if costs.on() {
 		object["bounds"] = costs.all
 	}
-	return printJSON(c, object)
+	return ui.PrintJSON(c, object)
 }
 
 // explainSpecs lists each value of each spec: path, origin, value.
-func explainSpecs(c *cli.Context, specs []specValues) {
+func explainSpecs(c *ui.Call, specs []specValues) {
 	for i, s := range specs {
 		if len(specs) > 1 {
-			fmt.Fprintf(c.App.Writer, "%s# %s\n", strings.Repeat("\n", min(i, 1)), s.File)
+			fmt.Fprintf(c.Stdout, "%s# %s\n", strings.Repeat("\n", min(i, 1)), s.File)
 		}
-		w := tabwriter.NewWriter(c.App.Writer, 0, 4, 2, ' ', 0)
+		w := tabwriter.NewWriter(c.Stdout, 0, 4, 2, ' ', 0)
 		for _, o := range s.Values {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", o.Path, o.Origin, fitFor(c.App.Writer, o.Value))
+			fmt.Fprintf(w, "%s\t%s\t%s\n", o.Path, o.Origin, ui.Safe(c.Stdout, o.Value))
 		}
 		_ = w.Flush() // stdout keeps its error itself
 	}
-}
-
-func count(n int, word string) string {
-	switch n {
-	case 0:
-		return "no " + word + "s"
-	case 1:
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -10,9 +10,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine/worstcase"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // costFlags are those of the worst case.
@@ -59,7 +61,7 @@ type gate struct {
 	allows  string
 }
 
-func worstCasesOf(c *cli.Context) (*worstCases, error) {
+func worstCasesOf(c *ui.Call) (*worstCases, error) {
 	w := &worstCases{shown: c.Bool("cost"), o: worstcase.Options{Context: c.Int("context")}, all: []specBounds{}}
 	usd := c.Float64("max-cost")
 	if c.IsSet("max-cost") {
@@ -72,7 +74,7 @@ func worstCasesOf(c *cli.Context) (*worstCases, error) {
 		w.gates = append(w.gates, gateOf("calls", "", c.Int("max-calls"), modelCalls, func(t worstcase.Totals) worstcase.Count { return t.Calls }))
 	}
 	if min(usd, float64(c.Int("max-tokens")), float64(c.Int("max-calls")), float64(c.Int("context"))) < 0 {
-		return nil, usage("--max-cost, --max-tokens, --max-calls and --context are not negative")
+		return nil, failure.Usagef("--max-cost, --max-tokens, --max-calls and --context are not negative")
 	}
 	return w, nil
 }
@@ -88,8 +90,10 @@ func gateOf[T int | float64](of, limit string, most T, text func(T) string, figu
 }
 
 func inDollars(usd float64) string { return fmt.Sprintf("$%.6g", usd) }
-func manyTokens(n int) string      { return count(n, "token") }
-func modelCalls(n int) string      { return count(n, "call") }
+
+func manyTokens(n int) string { return ui.Count(n, "token") }
+
+func modelCalls(n int) string { return ui.Count(n, "call") }
 
 // on says whether anybody wants to know.
 func (w *worstCases) on() bool { return w.shown || len(w.gates) > 0 }
@@ -200,11 +204,11 @@ func (w *worstCases) print(stdout io.Writer) {
 // anything else wrong makes the spec useless. No gate is passed unseen.
 func (w *worstCases) judged(found diag.List) error {
 	if w.on() && !found.Failed() && len(w.all) < max(1, w.specs) {
-		return usage("a worst case is that of a spec of kind: Agent: name one, or its folder")
+		return failure.Usagef("a worst case is that of a spec of kind: Agent: name one, or its folder")
 	}
 	rest := slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool { return d.Code == diag.TooDear })
 	if found.Failed() && !rest.Failed() {
-		return &exitError{exitNegative, nil}
+		return ui.Exit(ui.ExitNegative, nil)
 	}
-	return invalid(found)
+	return ui.Invalid(found)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine/worstcase"
 )
 
@@ -26,7 +27,7 @@ func (b *specBounds) print(w io.Writer) {
 	if b.Total != b.Limited {
 		rows = append(rows, totalsRow("within limits", b.Limited, "max_tokens and max_cost end a run before more"))
 	}
-	table(w, rows)
+	ui.Table(w, rows)
 	for _, why := range b.reasons() {
 		fmt.Fprintln(w, why)
 	}
@@ -121,5 +122,5 @@ func (b *specBounds) printLevers(w io.Writer) {
 		rows = append(rows, []string{path, orDash(l.Value), share, orDash(l.Origin)})
 	}
 	fmt.Fprintln(w)
-	table(w, rows)
+	ui.Table(w, rows)
 }

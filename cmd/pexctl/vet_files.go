@@ -4,20 +4,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // vetFiles are the files that the arguments of vet stand for, each once: DIR/...
 // is all below a folder, nothing the spec of this one.
-func vetFiles(c *cli.Context) ([]string, error) {
-	paths := c.Args().Slice()
-	if len(paths) == 0 && exists("spec.yaml") {
+func vetFiles(c *ui.Call) ([]string, error) {
+	paths := c.Args
+	if len(paths) == 0 && fspath.Exists("spec.yaml") {
 		paths = []string{"spec.yaml"}
 	}
 	if len(paths) == 0 || paths[0] == "" {
-		return nil, usage("no spec given: pexctl vet spec.yaml (a folder means its spec.yaml), or pexctl vet ./... for everything below this one")
+		return nil, failure.Usagef("no spec given: pexctl vet spec.yaml (a folder means its spec.yaml), or pexctl vet ./... for everything below this one")
 	}
 	var out []string
 	seen := map[string]bool{}
@@ -27,7 +28,7 @@ func vetFiles(c *cli.Context) ([]string, error) {
 			return nil, err
 		}
 		for _, file := range files {
-			if at := absolute(file); !seen[at] {
+			if at := fspath.Real(file); !seen[at] {
 				seen[at] = true
 				out = append(out, file)
 			}
@@ -45,9 +46,9 @@ func filesOf(path string) ([]string, error) {
 	files, err := dsl.Files(filepath.Clean(dir))
 	switch {
 	case err != nil:
-		return nil, usage("%s: %w", path, err)
+		return nil, failure.Usagef("%s: %w", path, err)
 	case len(files) == 0:
-		return nil, usage("there is no spec, Library, test, suite or price list below %s", filepath.Clean(dir))
+		return nil, failure.Usagef("there is no spec, Library, test, suite or price list below %s", filepath.Clean(dir))
 	}
 	return files, nil
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/remote"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // vetFormats are the forms in which vet tells what it found.
@@ -15,15 +16,15 @@ var vetFormats = []string{"text", "json", "sarif", "github"}
 
 // vetFormat is the one that is asked for. Values and bounds have no place in
 // those of other tools.
-func vetFormat(c *cli.Context) (string, error) {
-	format, err := formatOf(c, vetFormats...)
+func vetFormat(c *ui.Call) (string, error) {
+	format, err := ui.Format(c, vetFormats...)
 	if err != nil {
 		return "", err
 	}
 	if format == "sarif" || format == "github" {
 		for _, flag := range []string{"explain", "cost"} {
 			if c.Bool(flag) {
-				return "", usage("-o %s has no place for what --%s prints: leave one of them out", format, flag)
+				return "", failure.Usagef("-o %s has no place for what --%s prints: leave one of them out", format, flag)
 			}
 		}
 	}
@@ -32,16 +33,16 @@ func vetFormat(c *cli.Context) (string, error) {
 
 // print prints what was found on stdout. Formats of other tools leave no place
 // for the summary, which then goes to stderr.
-func (v *vetted) print(c *cli.Context, format string) error {
+func (v *vetted) print(c *ui.Call, format string) error {
 	switch format {
 	case "json":
 		return printVetted(c, v.found, v.values, v.costs)
 	case "sarif":
-		defer v.summary(c.App.ErrWriter)
-		return printJSON(c, diag.Log{Version: buildVersion(), Found: v.found, Ignored: v.ignored, File: sourceFile})
+		defer v.summary(c.Stderr)
+		return ui.PrintJSON(c, diag.Log{Version: buildVersion(), Found: v.found, Ignored: v.ignored, File: sourceFile})
 	case "github":
-		defer v.summary(c.App.ErrWriter)
-		_, err := fmt.Fprint(exact(c.App.Writer), v.found.GitHub(sourceFile))
+		defer v.summary(c.Stderr)
+		_, err := fmt.Fprint(ui.Verbatim(c.Stdout), v.found.GitHub(sourceFile))
 		return err
 	}
 	v.text(c)
@@ -57,5 +58,5 @@ func sourceFile(name string) string {
 	case remote.Is(name):
 		return name
 	}
-	return reportedPath(absolute(name))
+	return reportedPath(fspath.Real(name))
 }

@@ -7,11 +7,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/pexctl/pex/builtins/sink"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // watch is who looks on while a run goes: progress on stderr, events in a file.
@@ -24,11 +25,11 @@ type watch struct {
 
 // newWatch opens what the flags ask for. again says that the run has been
 // watched before: its events go behind those that are there.
-func newWatch(c *cli.Context, wantJSON, again bool) (*watch, error) {
-	w := &watch{note: func(s string) { fmt.Fprintln(c.App.ErrWriter, s) }}
+func newWatch(c *ui.Call, wantJSON, again bool) (*watch, error) {
+	w := &watch{note: func(s string) { fmt.Fprintln(c.Stderr, s) }}
 	if name := c.String("events"); name != "" {
 		if name == "-" && wantJSON {
-			return nil, usage("--events - and -o json both want stdout")
+			return nil, failure.Usagef("--events - and -o json both want stdout")
 		}
 		if err := w.events(c, name, again); err != nil {
 			return nil, err
@@ -40,9 +41,9 @@ func newWatch(c *cli.Context, wantJSON, again bool) (*watch, error) {
 	return w, nil
 }
 
-func (w *watch) events(c *cli.Context, name string, again bool) error {
+func (w *watch) events(c *ui.Call, name string, again bool) error {
 	if name == "-" {
-		w.sinks = append(w.sinks, sink.NewJSONL(machine(c.App.Writer)))
+		w.sinks = append(w.sinks, sink.NewJSONL(ui.ForPrograms(c.Stdout)))
 		return nil
 	}
 	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -51,7 +52,7 @@ func (w *watch) events(c *cli.Context, name string, again bool) error {
 	}
 	f, err := os.OpenFile(name, how, 0o600)
 	if err != nil {
-		return usage("--events: %w", err)
+		return failure.Usagef("--events: %w", err)
 	}
 	lines := sink.NewJSONL(f)
 	w.sinks = append(w.sinks, lines)
@@ -60,10 +61,10 @@ func (w *watch) events(c *cli.Context, name string, again bool) error {
 }
 
 // progress draws a live tree on a terminal and writes plain lines elsewhere.
-func (w *watch) progress(c *cli.Context) {
-	f, ok := terminal(c.App.ErrWriter)
+func (w *watch) progress(c *ui.Call) {
+	f, ok := ui.Terminal(c.Stderr)
 	if !ok || os.Getenv("TERM") == "dumb" {
-		lines := sink.NewLines(c.App.ErrWriter)
+		lines := sink.NewLines(c.Stderr)
 		w.sinks, w.note = append(w.sinks, lines), lines.Note
 		return
 	}
@@ -94,7 +95,7 @@ func (w *watch) progress(c *cli.Context) {
 		tree.Close()
 		return nil
 	})
-	if in, ok := terminal(c.App.Reader); ok {
+	if in, ok := ui.Terminal(c.Stdin); ok {
 		w.people = &person{in: bufio.NewReader(in), out: f, pause: tree.Pause}
 	}
 }

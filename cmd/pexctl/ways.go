@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/builtins/tty"
+	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/fspath"
 )
 
 // hiddenSecret begins what stands in place of a secret.
@@ -48,11 +48,11 @@ func edit(args json.RawMessage) string {
 
 // answering is the flag that gives a question an answer.
 func answering(q engine.Question, answer string) string {
-	return "--answer " + quoted(q.Path+"="+answer)
+	return "--answer " + fspath.Quote(q.Path+"="+answer)
 }
 
 // goOn says how a run that waits goes on, in commands that can be pasted.
-func goOn(c *cli.Context, home string, res *engine.Result) []string {
+func goOn(c *ui.Call, home string, res *engine.Result) []string {
 	if res.Status != engine.Interrupted {
 		return nil
 	}

@@ -19,7 +19,7 @@ const (
 // files of the largest circle}. A number here only ever becomes smaller.
 var tooLarge = map[string][2]int{
 	"builtins/node": {43, 32},
-	"cmd/pexctl":    {157, 127},
+	"cmd/pexctl":    {143, 105},
 	"dsl":           {84, 69},
 	"dsl/guard":     {35, 31},
 	"dsl/lsp":       {36, 25},

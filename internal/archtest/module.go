@@ -176,11 +176,11 @@ func (m *Module) place(f *File, n ast.Node) string {
 }
 
 // shipped are the packages of internal/ that are part of the product.
-var shipped = []string{"internal/folder", "internal/git", "internal/process", "internal/wire"}
+var shipped = []string{"internal/app", "internal/folder", "internal/git", "internal/process", "internal/wire"}
 
 // isSupport says that a package exists for tests: its name ends in "test", or
 // it keeps house.
 func isSupport(folder string) bool {
-	keeps := strings.HasPrefix(folder, "internal/") && !slices.Contains(shipped, folder)
+	keeps := strings.HasPrefix(folder, "internal/") && !slices.ContainsFunc(shipped, func(s string) bool { return covers(s, folder) })
 	return keeps || strings.HasSuffix(folder, "test")
 }

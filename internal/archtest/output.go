@@ -2,8 +2,8 @@ package archtest
 
 import (
 	"go/ast"
-	"path"
 	"slices"
+	"strings"
 )
 
 // commandFolder holds the commands, which write through one outlet that makes
@@ -17,8 +17,7 @@ var ownStreams = []string{"main.go"}
 // exactFiles are the files that may write bytes as they are to stdout, each for a
 // program that reads them.
 var exactFiles = map[string]string{
-	"outlet.go":       "defines it",
-	"run.go":          "the answer of a run",
+		"run.go":          "the answer of a run",
 	"lsp.go":          "the protocol of editors",
 	"eval_out.go":     "reports in formats of programs",
 	"format.go":       "the text of a spec",
@@ -33,14 +32,14 @@ var exactFiles = map[string]string{
 func checkOutput(_ Table, m *Module) []Finding {
 	var out []Finding
 	for _, p := range m.Packages {
-		if p.Folder != commandFolder {
+		if !covers(commandFolder, p.Folder) {
 			continue
 		}
 		for _, f := range p.Files {
 			if f.Test {
 				continue
 			}
-			name := path.Base(f.Path)
+			name := strings.TrimPrefix(f.Path, commandFolder+"/")
 			ast.Inspect(f.AST, func(n ast.Node) bool {
 				if wrong := writesPast(n, name); wrong != "" {
 					out = append(out, Finding{m.place(f, n), wrong})
@@ -62,11 +61,15 @@ func writesPast(n ast.Node, file string) string {
 		}
 		name := from.Name + "." + n.Sel.Name
 		if slices.Contains([]string{"os.Stdout", "os.Stderr", "fmt.Print", "fmt.Printf", "fmt.Println"}, name) {
-			return name + " is not made safe: write to c.App.Writer or c.App.ErrWriter"
+			return name + " is not made safe: write to Call.Stdout or Call.Stderr"
 		}
 	case *ast.CallExpr:
-		if fn, ok := n.Fun.(*ast.Ident); ok && fn.Name == "exact" && exactFiles[file] == "" {
-			return "exact writes text of others as it is: write to the stream itself, or list the file with the reason in internal/archtest/output.go"
+		fn, ok := n.Fun.(*ast.SelectorExpr)
+		if !ok || exactFiles[file] != "" {
+			return ""
+		}
+		if from, ok := fn.X.(*ast.Ident); ok && from.Name == "ui" && fn.Sel.Name == "Verbatim" {
+			return "ui.Verbatim writes text of others as it is: write to the stream itself, or list the file with the reason in internal/archtest/output.go"
 		}
 	}
 	return ""

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"context"
@@ -21,14 +21,14 @@ var suspending = []struct {
 	cause  error
 	code   int
 }{
-	{os.Interrupt, context.Canceled, exitInterrupted},
-	{syscall.SIGTERM, errTerminated, exitTerminated},
-	{syscall.SIGHUP, errHungUp, exitHungUp}, // the terminal was closed, or the connection lost
+	{os.Interrupt, context.Canceled, ExitInterrupted},
+	{syscall.SIGTERM, errTerminated, ExitTerminated},
+	{syscall.SIGHUP, errHungUp, ExitHungUp}, // the terminal was closed, or the connection lost
 }
 
-// onSignal cancels the context at the first signal that suspends, and calls tell;
+// OnSignal cancels the context at the first signal that suspends, and calls tell;
 // the second one ends the process. stop restores the signals.
-func onSignal(parent context.Context, tell func()) (ctx context.Context, stop func()) {
+func OnSignal(parent context.Context, tell func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	for _, s := range suspending {
@@ -47,7 +47,7 @@ func onSignal(parent context.Context, tell func()) (ctx context.Context, stop fu
 		}
 		select {
 		case s := <-signals:
-			os.Exit(signalCode(causeOf(s)))
+			os.Exit(SignalCode(causeOf(s)))
 		case <-done:
 		}
 	}()
@@ -67,19 +67,24 @@ func causeOf(s os.Signal) error {
 	return context.Canceled
 }
 
-// signalCode returns the exit code of a command whose context has this cause:
+// SignalCode returns the exit code of a command whose context has this cause:
 // that of Ctrl-C where it is no other signal's.
-func signalCode(cause error) int {
+func SignalCode(cause error) int {
 	for _, known := range suspending {
 		if errors.Is(cause, known.cause) {
 			return known.code
 		}
 	}
-	return exitInterrupted
+	return ExitInterrupted
 }
 
-// keepPipes makes a write to a closed pipe an error like any other: a run goes
+// KeepPipes makes a write to a closed pipe an error like any other: a run goes
 // on, and is whole in its journal, when who reads its progress has gone.
-func keepPipes() {
+func KeepPipes() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+}
+
+// StoppedBy is the end of a command that a signal stopped.
+func StoppedBy(ctx context.Context, err error) error {
+	return Exit(SignalCode(context.Cause(ctx)), err)
 }

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"strings"
@@ -6,9 +6,9 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// nearest is the one of the names that was probably meant: a beginning of one
+// Nearest is the one of the names that was probably meant: a beginning of one
 // name only, or the one that is spelled nearly so; "" = none is near.
-func nearest(name string, names []string) string {
+func Nearest(name string, names []string) string {
 	var begin []string
 	for _, n := range names {
 		if name != "" && strings.HasPrefix(n, name) {

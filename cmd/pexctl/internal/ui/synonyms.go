@@ -1,6 +1,8 @@
-package main
+package ui
 
-import "github.com/urfave/cli/v2"
+import (
+	"github.com/urfave/cli/v2"
+)
 
 // commandSynonyms are the commands here by the names that similar programs have
 // for them.
@@ -27,10 +29,10 @@ var flagSynonyms = map[string]flagSynonym{
 // flagMeant is what a flag that a command does not have was probably meant to
 // be; "" = nothing is known.
 func flagMeant(cmd *cli.Command, name string, known []string) string {
-	if s, ok := flagSynonyms[name]; ok && flagOf(cmd, s.needs) != nil {
+	if s, ok := flagSynonyms[name]; ok && FlagOf(cmd, s.needs) != nil {
 		return s.here
 	}
-	if near := nearest(name, append(known, "help")); near != "" {
+	if near := Nearest(name, append(known, "help")); near != "" {
 		return "--" + near
 	}
 	return ""

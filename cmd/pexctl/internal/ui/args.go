@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"regexp"
@@ -6,39 +6,41 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// arrange makes arguments into what the flag parser takes, which stops at the
+// Arrange makes arguments into what the flag parser takes, which stops at the
 // first argument: a command's flags are moved before its arguments, as in
 // `run spec.yaml "question" -o json`. What follows "--" stays as it is. What
 // the parser would not know is refused here, with what was probably meant.
-func arrange(app *cli.App, args []string) ([]string, error) {
+func Arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
 	switch name := args[0]; {
 	case name == "help":
-		cmd, err := find(app, args[1:])
+		cmd, err := Find(app, args[1:])
 		return forHelp(cmd), err
 	case name == "--version" || name == "-v":
 		return []string{"version"}, nil
 	case name == "--help" || name == "-h":
 		return []string{"--help"}, nil
 	case strings.HasPrefix(name, "-"):
-		return nil, usage("unknown flag %s; a command comes first: pexctl run spec.yaml", name)
+		return nil, failure.Usagef("unknown flag %s; a command comes first: pexctl run spec.yaml", name)
 	}
-	cmd, err := find(app, args)
+	cmd, err := Find(app, args)
 	if err != nil {
 		return nil, err
 	}
-	flags, rest, err := sorted(cmd.Command, cmd.rest)
+	flags, rest, err := SortFlags(cmd.Command, cmd.Rest)
 	if err != nil {
 		return nil, err
 	}
 	if slices.Equal(flags, []string{"--help"}) {
 		return forHelp(cmd), nil
 	}
-	out := append(cmd.path, flags...)
+	out := append(cmd.Path, flags...)
 	if len(rest) > 0 {
 		out = append(append(out, "--"), rest...)
 	}
@@ -47,15 +49,15 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 
 // forHelp asks for the help of a command, and writes it. The help of all commands,
 // written at each start, took longer than most commands do.
-func forHelp(cmd found) []string {
+func forHelp(cmd Found) []string {
 	if cmd.Command != nil {
-		cmd.CustomHelpTemplate = verbatim(commandHelp(cmd.Command))
+		cmd.CustomHelpTemplate = EscapeTemplate(CommandHelp(cmd.Command))
 	}
-	return append(cmd.path, "--help")
+	return append(cmd.Path, "--help")
 }
 
-// sorted tells a command's flags, with their values, from its arguments.
-func sorted(cmd *cli.Command, args []string) (flags, rest []string, err error) {
+// SortFlags tells a command's flags, with their values, from its arguments.
+func SortFlags(cmd *cli.Command, args []string) (flags, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -67,15 +69,15 @@ func sorted(cmd *cli.Command, args []string) (flags, rest []string, err error) {
 		}
 		flags = append(flags, arg)
 		name, _, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		f := flagOf(cmd, name)
+		f := FlagOf(cmd, name)
 		switch {
 		case name == "help" || name == "h":
 			return []string{"--help"}, nil, nil // whatever else is asked for
 		case f == nil:
-			return nil, nil, unknownFlag(cmd, name)
+			return nil, nil, UnknownFlag(cmd, name)
 		case inline || !takesValue(f):
 		case i+1 == len(args):
-			return nil, nil, usage("%s needs a value (see pexctl %s --help)", arg, cmd.HelpName)
+			return nil, nil, failure.Usagef("%s needs a value (see pexctl %s --help)", arg, cmd.HelpName)
 		default:
 			i++
 			flags = append(flags, args[i])
@@ -84,7 +86,7 @@ func sorted(cmd *cli.Command, args []string) (flags, rest []string, err error) {
 	return flags, rest, nil
 }
 
-func flagOf(cmd *cli.Command, name string) cli.Flag {
+func FlagOf(cmd *cli.Command, name string) cli.Flag {
 	i := slices.IndexFunc(cmd.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 	if i < 0 {
 		return nil
@@ -98,13 +100,13 @@ func takesValue(f cli.Flag) bool {
 	return f != nil && !isBool
 }
 
-func unknownFlag(cmd *cli.Command, name string) error {
+func UnknownFlag(cmd *cli.Command, name string) error {
 	var known []string
 	for _, f := range cmd.Flags {
 		known = append(known, f.Names()[0])
 	}
-	if isGroup(cmd) {
-		return usage("unknown flag --%s; the command comes first: pexctl %s %s", name, cmd.HelpName, strings.Join(names(cmd.Subcommands), "|"))
+	if IsGroup(cmd) {
+		return failure.Usagef("unknown flag --%s; the command comes first: pexctl %s %s", name, cmd.HelpName, strings.Join(Names(cmd.Subcommands), "|"))
 	}
 	meant := ""
 	if s := flagMeant(cmd, name, known); s != "" {
@@ -114,20 +116,20 @@ func unknownFlag(cmd *cli.Command, name string) error {
 	if len(name) == 1 {
 		dashes = "-"
 	}
-	return usage("unknown flag %s%s%s (see pexctl %s --help)", dashes, name, meant, cmd.HelpName)
+	return failure.Usagef("unknown flag %s%s%s (see pexctl %s --help)", dashes, name, meant, cmd.HelpName)
 }
 
 // refusedValue is how the flag parser refuses a value.
 var refusedValue = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): `)
 
-// wrongValue says which value a flag does not take, and what it takes.
-func wrongValue(cmd *cli.Command, err error) error {
+// WrongValue says which value a flag does not take, and what it takes.
+func WrongValue(cmd *cli.Command, err error) error {
 	said := refusedValue.FindStringSubmatch(err.Error())
 	if said == nil || cmd == nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	takes := ""
-	switch flagOf(cmd, said[2]).(type) {
+	switch FlagOf(cmd, said[2]).(type) {
 	case *cli.IntFlag, *cli.Int64Flag:
 		takes = "a whole number"
 	case *cli.Float64Flag:
@@ -137,7 +139,7 @@ func wrongValue(cmd *cli.Command, err error) error {
 	case *cli.BoolFlag:
 		takes = "true or false, or nothing"
 	default:
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
-	return usage("--%s takes %s, and %s is none (see pexctl %s --help)", said[2], takes, said[1], cmd.HelpName)
+	return failure.Usagef("--%s takes %s, and %s is none (see pexctl %s --help)", said[2], takes, said[1], cmd.HelpName)
 }

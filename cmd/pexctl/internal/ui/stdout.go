@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"errors"
@@ -13,26 +13,26 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 )
 
-// outlet is stdout or stderr as commands get it. What they write is text that may
+// Output is stdout or stderr as commands get it. What they write is text that may
 // come from others, so it is made safe on its way, whether it goes to a terminal,
 // a file or the log of a CI runner. Three functions give what is written
 // otherwise: styled, machine and exact.
 //
 // An outlet keeps the first error of writing and drops what follows it, so that
 // commands need not look at each write.
-type outlet struct {
+type Output struct {
 	raw  io.Writer
 	ci   bool
 	text *tty.Writer
 
 	mu   sync.Mutex
 	err  error
-	used bool // something was written
+	Used bool // something was written
 }
 
-func newOutlet(w io.Writer) *outlet {
+func NewOutput(w io.Writer) *Output {
 	ci := underCI()
-	return &outlet{raw: w, ci: ci, text: tty.NewWriter(w, ci)}
+	return &Output{raw: w, ci: ci, text: tty.NewWriter(w, ci)}
 }
 
 // underCI says whether a CI runner reads what is written, by the variables that
@@ -47,21 +47,21 @@ func underCI() bool {
 }
 
 // Write writes safe text. It never fails.
-func (o *outlet) Write(b []byte) (int, error) { return o.by(o.text.Write, b) }
+func (o *Output) Write(b []byte) (int, error) { return o.writeWith(o.text.Write, b) }
 
-func (o *outlet) by(write func([]byte) (int, error), b []byte) (int, error) {
+func (o *Output) writeWith(write func([]byte) (int, error), b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.used = true
+	o.Used = true
 	if o.err == nil {
 		_, o.err = write(b)
 	}
 	return len(b), nil
 }
 
-// failed says why not everything was written. A reader that stopped reading
+// Failed says why not everything was written. A reader that stopped reading
 // (head, a pager) is no failure.
-func (o *outlet) failed() error {
+func (o *Output) Failed() error {
 	if err := o.text.Flush(); o.err == nil {
 		o.err = err
 	}
@@ -71,66 +71,66 @@ func (o *outlet) failed() error {
 	return fmt.Errorf("stdout: %w", o.err)
 }
 
-// port is an outlet with another way of writing.
-type port struct {
-	*outlet
+// restyled is an outlet with another way of writing.
+type restyled struct {
+	*Output
 	write func([]byte) (int, error)
 }
 
 // Write implements io.Writer.
-func (p port) Write(b []byte) (int, error) { return p.by(p.write, b) }
+func (p restyled) Write(b []byte) (int, error) { return p.writeWith(p.write, b) }
 
 // outletOf is the outlet of a stream of a command; nil = it is none.
-func outletOf(stream any) *outlet {
+func outletOf(stream any) *Output {
 	switch s := stream.(type) {
-	case *outlet:
+	case *Output:
 		return s
-	case port:
-		return s.outlet
+	case restyled:
+		return s.Output
 	}
 	return nil
 }
 
-// styled is a stream for text with colors of a Pen. On a terminal colors pass, so
+// Styled is a stream for text with colors of a Pen. On a terminal colors pass, so
 // foreign parts of the text need tty.Safe (see fitFor).
-func styled(stream io.Writer) io.Writer {
+func Styled(stream io.Writer) io.Writer {
 	o := outletOf(stream)
-	if o == nil || !inColor(o) {
+	if o == nil || !UsesColor(o) {
 		return stream
 	}
-	return port{o, o.text.WriteStyled}
+	return restyled{o, o.text.WriteStyled}
 }
 
-// machine is a stream for JSON: each write is a whole value, or lines of them.
+// ForPrograms is a stream for JSON: each write is a whole value, or lines of them.
 // Where people or a CI runner read it, unsafe characters of its texts are escaped,
 // which keeps the values.
-func machine(stream io.Writer) io.Writer {
+func ForPrograms(stream io.Writer) io.Writer {
 	o := outletOf(stream)
 	if o == nil {
 		return stream
 	}
-	_, shown := terminal(o)
+	_, shown := Terminal(o)
 	if !shown && !o.ci {
-		return port{o, o.text.WriteVerbatim}
+		return restyled{o, o.text.WriteVerbatim}
 	}
-	return port{o, func(b []byte) (int, error) { return o.text.WriteVerbatim(tty.JSON(b, o.ci)) }}
+	return restyled{o, func(b []byte) (int, error) { return o.text.WriteVerbatim(tty.JSON(b, o.ci)) }}
 }
 
-// exact is a stream that programs read: the answer of a run, a protocol, a
+// Verbatim is a stream that programs read: the answer of a run, a protocol, a
 // backup, workflow commands of our own. A terminal gets safe text all the same.
-func exact(stream io.Writer) io.Writer {
+func Verbatim(stream io.Writer) io.Writer {
 	o := outletOf(stream)
 	if o == nil {
 		return stream
 	}
-	if _, ok := terminal(o); ok {
+	if _, ok := Terminal(o); ok {
 		return o
 	}
-	return port{o, o.text.WriteVerbatim}
+	return restyled{o, o.text.WriteVerbatim}
 }
 
-// terminal says whether a stream is one.
-func terminal(stream any) (*os.File, bool) {
+// Terminal says whether a stream is one.
+func Terminal(stream any) (*os.File, bool) {
 	if o := outletOf(stream); o != nil {
 		stream = o.raw
 	}
@@ -138,11 +138,11 @@ func terminal(stream any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// capturedApart reports whether a program reads stdout and stderr, each on its own:
+// CapturedApart reports whether a program reads stdout and stderr, each on its own:
 // neither is a terminal, they are not one file, and the caller is not GitHub
 // Actions, which merges them in one log. Such a program finds diagnostics on both
 // streams (ADR 28).
-func capturedApart(stdout, stderr any) bool {
+func CapturedApart(stdout, stderr any) bool {
 	if o := outletOf(stdout); o != nil {
 		stdout = o.raw
 	}
@@ -165,10 +165,10 @@ func capturedApart(stdout, stderr any) bool {
 	return aerr == nil && berr == nil && !os.SameFile(a, b)
 }
 
-// fitFor makes text safe for a stream that lets colors pass; other streams do so
+// Safe makes text safe for a stream that lets colors pass; other streams do so
 // themselves.
-func fitFor(stream any, s string) string {
-	if _, ok := terminal(stream); ok {
+func Safe(stream any, s string) string {
+	if _, ok := Terminal(stream); ok {
 		return tty.Safe(s)
 	}
 	return s

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 // widest is how many columns a line may take where no terminal says so.
 const widest = 160
 
-// columnsOf is the width of the terminal that a stream is.
-func columnsOf(stream any) int {
-	f, ok := terminal(stream)
+// Columns is the width of the terminal that a stream is.
+func Columns(stream any) int {
+	f, ok := Terminal(stream)
 	if !ok {
 		return widest
 	}
@@ -28,17 +28,17 @@ func columnsOf(stream any) int {
 	return columns
 }
 
-// inColor says whether a stream takes colors.
-func inColor(stream any) bool {
-	_, ok := terminal(stream)
+// UsesColor says whether a stream takes colors.
+func UsesColor(stream any) bool {
+	_, ok := Terminal(stream)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// table writes rows, the first of them the heading, in columns that are as wide
+// Table writes rows, the first of them the heading, in columns that are as wide
 // as what they hold; what does not fit into the line is cut off the last, which
 // has so much room.
-func table(w io.Writer, rows [][]string) (room int) {
-	columns := columnsOf(w)
+func Table(w io.Writer, rows [][]string) (room int) {
+	columns := Columns(w)
 	widths := widthsOf(rows, columns)
 	room = columns
 	for _, wide := range widths[:len(widths)-1] {
@@ -68,18 +68,18 @@ func widthsOf(rows [][]string, most int) []int {
 	return widths
 }
 
-// tableOrRecords writes a table where lines have room for it, else each row as a
+// TableOrRecords writes a table where lines have room for it, else each row as a
 // record: its first cell, and below it the others that are not "-" by their
 // headings.
-func tableOrRecords(w io.Writer, rows [][]string) {
-	columns, headings := columnsOf(w), rows[0]
+func TableOrRecords(w io.Writer, rows [][]string) {
+	columns, headings := Columns(w), rows[0]
 	widths := widthsOf(rows, columns+1)
 	wide := 2 * (len(widths) - 1)
 	for _, width := range widths {
 		wide += width
 	}
 	if wide <= columns {
-		table(w, rows)
+		Table(w, rows)
 		return
 	}
 	most := slices.Max(widthsOf([][]string{headings}, columns))

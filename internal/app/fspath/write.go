@@ -1,4 +1,4 @@
-package main
+package fspath
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// writeWhole writes a file in one step: it is there whole, or as it was before.
+// WriteFile writes a file in one step: it is there whole, or as it was before.
 // A link stays one; a file keeps its permissions, a new one gets mode. What
 // write returns comes back as it is.
-func writeWhole(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
+func WriteFile(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -34,7 +34,7 @@ func writeWhole(path string, mode os.FileMode, write func(io.Writer) error) (err
 	return os.Rename(f.Name(), path)
 }
 
-func exists(path string) bool {
+func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil // what is in a folder that cannot be read is not there
 }

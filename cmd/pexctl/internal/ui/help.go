@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// appHelp is what pexctl shows without a command.
-func appHelp(app *cli.App) string {
+// AppHelp is what pexctl shows without a command.
+func AppHelp(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pexctl: %s\n\nUsage: pexctl COMMAND [arguments and flags]\n\n", app.Usage)
-	b.WriteString(examples(
+	b.WriteString(Examples(
 		"pexctl new hello --run                     # see a sample at work: a plan, its steps, an answer; no key needed",
 		"pexctl init my-agent                       # begin one of your own",
 		`pexctl run my-agent "your question"        # ask it something: a folder means its spec.yaml`,
@@ -30,18 +30,18 @@ func appHelp(app *cli.App) string {
 	return b.String()
 }
 
-// commandHelp is what a command shows for --help; the reference has the same.
-func commandHelp(c *cli.Command) string {
+// CommandHelp is what a command shows for --help; the reference has the same.
+func CommandHelp(c *cli.Command) string {
 	var b strings.Builder
 	takes := c.ArgsUsage + " [flags]"
-	if isGroup(c) {
+	if IsGroup(c) {
 		takes = "COMMAND [arguments and flags]"
 	}
 	fmt.Fprintf(&b, "pexctl %s: %s\n\nUsage: pexctl %[1]s %[3]s\n", c.HelpName, c.Usage, strings.TrimSpace(takes))
 	if c.Description != "" {
 		fmt.Fprintf(&b, "\n%s\n", c.Description)
 	}
-	if isGroup(c) {
+	if IsGroup(c) {
 		b.WriteString("\nCommands:\n")
 		commandRows(&b, c.Subcommands)
 		fmt.Fprintf(&b, "\npexctl %s COMMAND --help says more about one.\n", c.HelpName)
@@ -58,7 +58,7 @@ func commandHelp(c *cli.Command) string {
 
 // commandRows lists commands, one a line.
 func commandRows(b *strings.Builder, commands []*cli.Command) {
-	for _, c := range visible(commands) {
+	for _, c := range Visible(commands) {
 		fmt.Fprintf(b, "  %-12s%s\n", c.Name, c.Usage)
 	}
 }
@@ -128,9 +128,9 @@ func flagRow(f cli.Flag, about string) [2]string {
 	return [2]string{name, about}
 }
 
-func examples(lines ...string) string {
+func Examples(lines ...string) string {
 	return "Examples:\n  " + strings.Join(lines, "\n  ")
 }
 
-// verbatim makes a text a template that prints it.
-func verbatim(s string) string { return strings.ReplaceAll(s, "{{", `{{"{{"}}`) }
+// EscapeTemplate makes a text a template that prints it.
+func EscapeTemplate(s string) string { return strings.ReplaceAll(s, "{{", `{{"{{"}}`) }

@@ -1,0 +1,104 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/eval/trial"
+)
+
+// Env is what main gives to every command: the streams of the process and the
+// components that specs can name.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Catalog        engine.Catalog
+	Checks         trial.Checks // the kinds of assertions
+	Version        string       // of pexctl
+}
+
+// Options returns the options of compiling that hold for every spec: the
+// components that it can name.
+func (e *Env) Options() dsl.Options {
+	return dsl.Options{Catalog: e.Catalog, Checks: e.Checks.Blueprints("check")}
+}
+
+// Action makes a function the action of a command.
+func (e *Env) Action(do func(*Call) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		call := NewCall(e, c)
+		if err := call.readPrices(); err != nil {
+			return err
+		}
+		return do(call)
+	}
+}
+
+// Call is one call of a command: its arguments, its flags, and what main gave it.
+type Call struct {
+	context.Context
+	*Env
+	Name    string   // of the command, as in "runs show"
+	Args    []string // without flags
+	Command *cli.Command
+	App     *cli.App          // that it is a command of
+	Fetched map[string]string // the files of addresses that were fetched
+
+	flags  *cli.Context
+	prices *dsl.Prices // nil = none were asked for yet
+}
+
+// NewCall returns the call that the flag parser made of the arguments.
+func NewCall(e *Env, c *cli.Context) *Call {
+	call := &Call{Context: c.Context, Env: e, Command: c.Command, App: c.App, Args: c.Args().Slice(), Fetched: map[string]string{}, flags: c}
+	if c.Command != nil {
+		call.Name = c.Command.HelpName
+	}
+	return call
+}
+
+// Arg returns an argument; "" = there are not so many.
+func (c *Call) Arg(i int) string {
+	if i >= len(c.Args) {
+		return ""
+	}
+	return c.Args[i]
+}
+
+// The values of flags by name, of those that a command does not have the zero
+// value.
+
+// String returns the value of a flag.
+func (c *Call) String(name string) string { return c.flags.String(name) }
+
+// Bool returns the value of a flag.
+func (c *Call) Bool(name string) bool { return c.flags.Bool(name) }
+
+// Int returns the value of a flag.
+func (c *Call) Int(name string) int { return c.flags.Int(name) }
+
+// Int64 returns the value of a flag.
+func (c *Call) Int64(name string) int64 { return c.flags.Int64(name) }
+
+// Float64 returns the value of a flag.
+func (c *Call) Float64(name string) float64 { return c.flags.Float64(name) }
+
+// Duration returns the value of a flag.
+func (c *Call) Duration(name string) time.Duration { return c.flags.Duration(name) }
+
+// StringSlice returns the value of a flag.
+func (c *Call) StringSlice(name string) []string { return c.flags.StringSlice(name) }
+
+// Value returns the value of a flag.
+func (c *Call) Value(name string) any { return c.flags.Value(name) }
+
+// IsSet reports whether the caller set a flag.
+func (c *Call) IsSet(name string) bool { return c.flags.IsSet(name) }
+
+// Set sets a flag.
+func (c *Call) Set(name, value string) error { return c.flags.Set(name, value) }

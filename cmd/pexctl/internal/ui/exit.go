@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/pexctl/pex/dsl/diag"
+)
+
+// The exit codes, the same for every command (docs/reference/exit-codes.md).
+const (
+	ExitOK       = 0
+	ExitNegative = 1 // run failed, test failed, gate failed
+	ExitUsage    = 2 // usage or spec invalid
+	ExitInfra    = 3 // provider, store, tool server
+	ExitLimited  = 4 // stopped by a limit, or inconclusive; of a run: engine.StopReason.ExitCode
+	// 5, waiting for a person, is a run's alone: engine.StopReason.ExitCode gives it.
+	ExitHungUp      = 129 // suspended by SIGHUP
+	ExitInterrupted = 130 // suspended by Ctrl-C
+	ExitTerminated  = 143 // suspended by SIGTERM
+)
+
+// ExitError ends a command with an exit code. A nil err was already printed.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Exit returns an error that ends a command with an exit code. A nil err was
+// already printed.
+func Exit(code int, err error) error { return &ExitError{code, err} }
+
+// Invalid says that diagnostics were shown already, unless there is no error
+// among them.
+func Invalid(found diag.List) error {
+	if found.Failed() {
+		return Exit(ExitUsage, nil)
+	}
+	return nil
+}
+
+// PrintError prints an error and returns the exit code.
+func PrintError(err error, w io.Writer) int {
+	if err == nil {
+		return ExitOK
+	}
+	f := reportOf(err)
+	if f.printed {
+		return f.Exit
+	}
+	fmt.Fprintln(w, "pexctl:", err)
+	if f.Hint != "" {
+		fmt.Fprintln(w, "  hint:", f.Hint)
+	}
+	return f.Exit
+}

@@ -1,0 +1,46 @@
+package ui
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine"
+)
+
+// PricesFlag replaces the prices of well-known models.
+func PricesFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "prices", Usage: "what models cost whose spec does not say it: a `FILE` of kind: Prices, instead of the prices that pexctl knows",
+	}
+}
+
+// readPrices reads the file that --prices names, and shows what is wrong with it.
+func (c *Call) readPrices() error {
+	file := c.String("prices")
+	if file == "" {
+		return nil
+	}
+	p, found := dsl.LoadPrices(file, dsl.Options{Catalog: c.Catalog})
+	if err := ShowDiagnostics(c, found); err != nil {
+		return err
+	}
+	c.prices = dsl.RecordedPrices(nil, p)
+	return nil
+}
+
+// Prices returns the prices that the specs of a command are compiled with: each
+// price that a spec is given is noted in them.
+func (c *Call) Prices() *dsl.Prices {
+	if c.prices == nil {
+		c.prices = dsl.RecordedPrices(nil, dsl.KnownPrices())
+	}
+	return c.prices
+}
+
+// PinPrices makes the command use the prices of the run that it continues, unless
+// --prices names others.
+func (c *Call) PinPrices(recorded map[string]engine.Cost) {
+	if len(recorded) > 0 && !c.IsSet("prices") {
+		c.prices = dsl.RecordedPrices(recorded, c.Prices())
+	}
+}

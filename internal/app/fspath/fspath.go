@@ -1,0 +1,94 @@
+package fspath
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Shown names a file from the working folder, where it lies below it.
+func Shown(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	for _, here := range []string{here, Real(here)} { // the folder may have been entered by a link
+		if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return path
+}
+
+// Within reports whether a path is a folder or below it; both are absolute.
+func Within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Absolute returns an absolute path with its links as they are.
+func Absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// OnDisk is the part of a path that is on disk, with links resolved, and what
+// follows: a folder of another commit may be gone.
+func OnDisk(path string) (dir, rest string) {
+	dir = Real(path)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return real, rest
+		}
+		if filepath.Dir(dir) == dir {
+			return dir, rest
+		}
+		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+// Quote makes a path one word of a shell.
+func Quote(path string) string {
+	if path == "" || strings.ContainsAny(path, " \t\n'\"$&|;<>()*?[]{}!#~`\\") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
+
+// Relative is a path from the working folder where it leads below that, else
+// the path as it is.
+func Relative(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, abs); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+func Same(a, b string) bool {
+	a, err := filepath.Abs(a)
+	if err != nil {
+		return false
+	}
+	b, err = filepath.Abs(b)
+	return err == nil && a == b
+}
+
+func Real(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
