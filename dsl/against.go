@@ -171,5 +171,5 @@ func (c *compiler) toolWord(s *Spec, v *syntax.Node, name string, severity diag.
 	if slices.ContainsFunc(entriesOf(name), served) || slices.ContainsFunc(names, matches) || strings.HasPrefix(name, "*") && len(servers) > 0 {
 		return
 	}
-	c.report.Add(diag.UnknownTool, severity, v.Position, "%s has no tool %s", c.loader.files.name(s.File), syntax.Quote(name)).Advice = diag.Suggest(name, names)
+	c.report.Add(diag.UnknownTool, severity, v.Position, "%s has no tool %s", c.loader.files.Shown(s.File), syntax.Quote(name)).Advice = diag.Suggest(name, names)
 }

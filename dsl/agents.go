@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -29,7 +30,7 @@ func (c *compiler) agentRef(v *syntax.Node, where string, a *component.AgentRef)
 	before := len(c.report.List)
 	s := c.agentOf(v)
 	if s == nil || s.program == nil {
-		if !c.report.FailedSince(before) && s != nil && s.Kind != kindAgent {
+		if !c.report.FailedSince(before) && s != nil && s.Kind != specfs.KindAgent {
 			c.report.Error(diag.WrongKind, v.Position, "%s is of kind: %s, not Agent", syntax.Quote(v.Text), s.Kind)
 		}
 		return
@@ -48,7 +49,7 @@ func (c *compiler) agentRef(v *syntax.Node, where string, a *component.AgentRef)
 // agentOf compiles the spec that a value names: a file, an agent in a file
 // (team.yaml#writer), or one in this file (#writer). nil = reported.
 func (c *compiler) agentOf(v *syntax.Node) *Spec {
-	name, agent := c.loader.files.cutAgent(v)
+	name, agent := c.loader.files.SplitAgent(v)
 	if name == "" && v.Text != "" {
 		return c.compileInner(agent, v.Position)
 	}
@@ -65,19 +66,6 @@ func (c *compiler) agentOf(v *syntax.Node) *Spec {
 		c.loader.read = append(c.loader.read, sub.read...)
 		return s
 	})
-}
-
-// cutAgent parts what a value names from the agent in it; a file that is there
-// with a # in its name, or a folder with its spec.yaml, is meant as a whole.
-func (f *files) cutAgent(v *syntax.Node) (file, agent string) {
-	file, agent = cutAgent(v.Text)
-	if file == "" || agent == "" {
-		return file, agent
-	}
-	if abs, no := f.resolve(v.Position.Source, v.Text); no == nil && (f.has(abs) || f.has(filepath.Join(abs, defaultFile))) {
-		return v.Text, ""
-	}
-	return file, agent
 }
 
 // below is a loader for a spec that another one calls. Overrides are the outer
@@ -119,7 +107,7 @@ func (c *compiler) resolvedAgent(v *syntax.Node, a *component.AgentRef) {
 		return
 	}
 	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
-	key := agentKey{name: file, text: digest(spec.AppendJSON(nil))}
+	key := agentKey{name: file, text: specfs.Digest(spec.AppendJSON(nil))}
 	s := c.loader.build(key, v.Position, func() *Spec {
 		return c.loader.below().finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})
 	})

@@ -46,7 +46,7 @@ func (l *loader) build(key agentKey, at syntax.Position, compile func() *Spec) *
 func (l *loader) calls(src *syntax.Source, at syntax.Position) bool {
 	switch {
 	case slices.Contains(l.chain, src.PathWithAgent()):
-		l.report.Error(diag.Cycle, at, "%s calls itself: %s", l.files.name(src.PathWithAgent()), l.route(append(slices.Clone(l.chain), src.PathWithAgent())))
+		l.report.Error(diag.Cycle, at, "%s calls itself: %s", l.files.Shown(src.PathWithAgent()), l.route(append(slices.Clone(l.chain), src.PathWithAgent())))
 	case len(l.chain) >= maxAgents:
 		l.tooDeep(at)
 	default:

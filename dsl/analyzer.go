@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -25,7 +26,7 @@ type Pass struct {
 	// Tools are the entries of tools, in the order of the spec.
 	Tools  []Tool
 	report *syntax.Report
-	files  *files
+	files  *specfs.Reader
 	trials []*syntax.Node // what Tried looks at, once tried is true
 	tried  bool
 	unread bool // one of them cannot be read

@@ -141,7 +141,7 @@ func (c *compiler) untyped(at syntax.Position, server string, spec func() string
 	}
 	l.untyped[server] = true
 	c.report.Warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
-		Hint = "pexctl tools lock " + l.files.name(spec()) + " pins what it has now"
+		Hint = "pexctl tools lock " + l.files.Shown(spec()) + " pins what it has now"
 }
 
 // tracedArguments checks what an expression says of the arguments of calls in a trace

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -164,7 +165,7 @@ func (c *compiler) parameterValue(s *Spec, e *syntax.Entry, path string) {
 		for i, p := range s.program.Parameters {
 			names[i] = p.Name
 		}
-		c.report.Error(diag.UnknownName, e.Position, "%s has no parameter %s", c.loader.files.name(s.File), syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
+		c.report.Error(diag.UnknownName, e.Position, "%s has no parameter %s", c.loader.files.Shown(s.File), syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
 		return
 	}
 	if c.rounded(e.Value, path+"."+e.Key, diag.WrongType) {
@@ -195,7 +196,7 @@ func (t *tester) golden(c *compiler, v *syntax.Node, k *Case, written string) st
 		dir = filepath.Join(dir, "tests")
 	}
 	name := Slug(k.Name)
-	if _, agent := agentOf(t.spec); agent != "" { // the file's own cases may be called the same
+	if _, agent := specfs.SplitAgent(t.spec); agent != "" { // the file's own cases may be called the same
 		k.GoldenOnce = filepath.Join(dir, name, "golden")
 		name = agent + "." + name
 	}

@@ -60,7 +60,7 @@ func (c *compiler) renderable(s *Spec, v *syntax.Node) {
 	}
 	if _, ok := s.program.Nodes[name].(engine.Prompter); !ok {
 		names := s.prompters()
-		c.report.Error(diag.UnknownNode, v.Position, "%s has no node %s with a prompt", c.loader.files.name(s.File), syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
+		c.report.Error(diag.UnknownNode, v.Position, "%s has no node %s with a prompt", c.loader.files.Shown(s.File), syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	}
 }
 
@@ -141,7 +141,7 @@ func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *runKeys, path st
 	case e != nil && k.Cassette != "":
 		out.Cassette, _ = c.below(e, k.Cassette)
 	case t.own && k.Replies == nil:
-		if path := filepath.Join(t.tests.Dir, "cassette.jsonl"); t.files.has(path) {
+		if path := filepath.Join(t.tests.Dir, "cassette.jsonl"); t.files.Exists(path) {
 			out.Cassette = path
 		}
 	}

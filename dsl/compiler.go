@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -65,7 +66,7 @@ func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 	}
 }
 
-func (c *compiler) library() bool { return c.doc.Kind == kindLibrary }
+func (c *compiler) library() bool { return c.doc.Kind == specfs.KindLibrary }
 
 // compile runs the phases; the program is of use only when no error was
 // reported. A Library has none.
@@ -119,16 +120,16 @@ func (c *compiler) compile() *engine.Program {
 func (c *compiler) kind() bool {
 	e := c.tree.Find("kind")
 	switch {
-	case e == nil || c.doc.Kind == kindAgent || c.doc.Kind == kindLibrary:
+	case e == nil || c.doc.Kind == specfs.KindAgent || c.doc.Kind == specfs.KindLibrary:
 		return true
-	case c.doc.Kind == kindTests || c.doc.Kind == kindSuite || c.doc.Kind == kindPrices:
-		hint := map[string]string{kindTests: "run it by pexctl test", kindSuite: "run it by pexctl eval", kindPrices: "commands that read specs take it as --prices"}
+	case c.doc.Kind == specfs.KindTests || c.doc.Kind == specfs.KindSuite || c.doc.Kind == specfs.KindPrices:
+		hint := map[string]string{specfs.KindTests: "run it by pexctl test", specfs.KindSuite: "run it by pexctl eval", specfs.KindPrices: "commands that read specs take it as --prices"}
 		c.report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no agent", c.doc.Kind).Hint = hint[c.doc.Kind]
 		return false
 	}
 	c.report.Error(diag.WrongKind, e.Value.Position, "there is no kind %s", syntax.Quote(e.Value.Text)).
-		Advice = diag.Suggest(e.Value.Text, kinds)
-	c.doc.Kind = kindAgent
+		Advice = diag.Suggest(e.Value.Text, specfs.Kinds)
+	c.doc.Kind = specfs.KindAgent
 	return true
 }
 
@@ -147,7 +148,7 @@ func (c *compiler) seal() {
 	tree := c.tree.Shallow()
 	tree.Drop("include", "agents", "tests", "evals")
 	c.program.Source = json.RawMessage(tree.AppendJSON(nil))
-	c.program.Digest = digest(c.program.Source)
+	c.program.Digest = specfs.Digest(c.program.Source)
 }
 
 // datetime reads how the start time is written into prompts, if it is.

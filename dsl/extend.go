@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -29,7 +30,7 @@ func (l *loader) extend(tree *syntax.Node, src *syntax.Source, chain []string) b
 		return true
 	}
 	tree.Drop("extends")
-	if syntax.TextOf(tree, "kind") == kindLibrary {
+	if syntax.TextOf(tree, "kind") == specfs.KindLibrary {
 		l.report.Error(diag.UnknownKey, e.Position, "a Library extends nothing").Hint = "include the other one: include: [file]"
 		return true
 	}
@@ -95,7 +96,7 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 	if tree == nil {
 		return nil
 	}
-	if kind := syntax.TextOf(tree, "kind"); kind != kindAgent {
+	if kind := syntax.TextOf(tree, "kind"); kind != specfs.KindAgent {
 		at := tree.Position
 		if e := tree.Find("kind"); e != nil {
 			at = e.Value.Position
@@ -113,15 +114,15 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 // specNamed opens the spec that a value names; a folder means its spec.yaml.
 // nil = reported.
 func (l *loader) specNamed(v *syntax.Node, name string) *syntax.Source {
-	src, no := l.files.read(v.Source, name)
-	if no != nil && no.code == diag.Unreadable && strings.TrimSpace(name) != "" {
-		within, nor := l.files.read(v.Source, filepath.Join(name, defaultFile))
-		if nor == nil || strings.HasSuffix(no.message, errNotFile.Error()) {
+	src, no := l.files.Read(v.Source, name)
+	if no != nil && no.Code == diag.Unreadable && strings.TrimSpace(name) != "" {
+		within, nor := l.files.Read(v.Source, filepath.Join(name, specfs.SpecFile))
+		if nor == nil || strings.HasSuffix(no.Message, specfs.ErrNotFile.Error()) {
 			src, no = within, nor
 		}
 	}
 	if no != nil {
-		if _, miss := l.files.read(v.Source, name+".yaml"); miss == nil && no.Hint == "" {
+		if _, miss := l.files.Read(v.Source, name+".yaml"); miss == nil && no.Hint == "" {
 			no.Advice = diag.DidYouMean(filepath.Base(name), filepath.Base(name)+".yaml", "")
 		}
 		l.refuse(v.Position, no)

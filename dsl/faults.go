@@ -22,7 +22,7 @@ func (c *compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
 	base, known := constant(m.BaseURL)
 	faults := f.Check(m.Config, engine.ModelSettings{
 		Name: m.Name, Model: m.Params.Model, BaseURL: base,
-		Dir: c.dir, Root: c.loader.files.root, Allow: c.loader.options.AllowPaths,
+		Dir: c.dir, Root: c.loader.files.Root, Allow: c.loader.options.AllowPaths,
 	})
 	for _, fault := range faults {
 		if known || fault.At != atBaseURL {

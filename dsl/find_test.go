@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 const testsHead = "apiVersion: pex/v1\nkind: Tests\n"
@@ -33,7 +34,7 @@ func TestKind(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			inFolder(t, map[string]string{c.file: c.text})
-			if got, err := dsl.Kind(c.file); got != c.want || err != nil {
+			if got, err := specfs.Kind(c.file); got != c.want || err != nil {
 				t.Errorf("%q, %v; want %q", got, err, c.want)
 			}
 		})
@@ -43,11 +44,11 @@ func TestKind(t *testing.T) {
 		if err := syscall.Mkfifo("x.yaml", 0o600); err != nil {
 			t.Skip(err)
 		}
-		if kind, err := dsl.Kind("x.yaml"); err == nil {
+		if kind, err := specfs.Kind("x.yaml"); err == nil {
 			t.Error(kind)
 		}
 	})
-	if _, err := dsl.Kind("none.yaml"); !os.IsNotExist(err) {
+	if _, err := specfs.Kind("none.yaml"); !os.IsNotExist(err) {
 		t.Error(err)
 	}
 }
@@ -97,13 +98,13 @@ func TestFindTests(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.spec, func(t *testing.T) {
-			got, err := dsl.FindTests(c.spec, options())
+			got, err := specfs.FindTests(c.spec, options().Root)
 			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 				t.Error(diff, err)
 			}
 		})
 	}
-	if _, err := dsl.FindTests("none.yaml", options()); err == nil {
+	if _, err := specfs.FindTests("none.yaml", options().Root); err == nil {
 		t.Error("a spec that is not there has tests")
 	}
 }
@@ -122,21 +123,21 @@ func TestNoTestsGetLost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inFolder(t, map[string]string{"pex.lock": "", "spec.yaml": agent, c.file: c.text})
-			files, err := dsl.FindTests("spec.yaml", options())
+			files, err := specfs.FindTests("spec.yaml", options().Root)
 			if d := cmp.Diff([]string{c.file}, files); d != "" || err != nil {
 				t.Fatal(d, err)
 			}
 			if _, found := dsl.LoadTests(files[0], options()); !found.Failed() || !strings.Contains(found.String(), c.told) {
 				t.Errorf("told:\n%s", found)
 			}
-			if _, tests, err := dsl.Walk("."); err != nil || !slices.Equal(tests, files) {
+			if _, tests, err := specfs.Walk("."); err != nil || !slices.Equal(tests, files) {
 				t.Errorf("walked: %v, %v", tests, err)
 			}
 		})
 	}
 	t.Run("nothing says which spec", func(t *testing.T) {
 		inFolder(t, map[string]string{"pex.lock": "", "agent.yaml": agent, "tests/a/case.yaml": "render: planner\n"})
-		if files, err := dsl.FindTests("agent.yaml", options()); err != nil || len(files) != 1 {
+		if files, err := specfs.FindTests("agent.yaml", options().Root); err != nil || len(files) != 1 {
 			t.Error(files, err)
 		}
 	})
@@ -145,7 +146,7 @@ func TestNoTestsGetLost(t *testing.T) {
 		if err := os.Symlink("real", "link"); err != nil {
 			t.Skip(err)
 		}
-		if files, err := dsl.FindTests("real", options()); err != nil || len(files) != 1 {
+		if files, err := specfs.FindTests("real", options().Root); err != nil || len(files) != 1 {
 			t.Error(files, err)
 		}
 	})
@@ -155,7 +156,7 @@ func TestNoTestsGetLost(t *testing.T) {
 func TestWhatIsFoundLoads(t *testing.T) {
 	inFolder(t, project)
 	for _, spec := range []string{"spec.yaml", "other.yaml"} {
-		files, err := dsl.FindTests(spec, options())
+		files, err := specfs.FindTests(spec, options().Root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +180,7 @@ func TestWhatIsFoundLoads(t *testing.T) {
 
 func TestWalk(t *testing.T) {
 	inFolder(t, project)
-	specs, tests, err := dsl.Walk(".")
+	specs, tests, err := specfs.Walk(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestWalk(t *testing.T) {
 	if diff := cmp.Diff(want, tests); diff != "" {
 		t.Error(diff)
 	}
-	if _, _, err := dsl.Walk("none"); err == nil {
+	if _, _, err := specfs.Walk("none"); err == nil {
 		t.Error("a folder that is not there was walked")
 	}
 }

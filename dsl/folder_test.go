@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // TestFolderListsWhatToolsSee: hidden files are neither listed nor counted, and
@@ -24,16 +25,16 @@ func TestFolderListsWhatToolsSee(t *testing.T) {
 	if found.Failed() {
 		t.Fatal(found)
 	}
-	a, b := dsl.Listed{Name: "a.txt", Size: 1}, dsl.Listed{Name: "sub/b.txt", Size: 2}
+	a, b := specfs.Listed{Name: "a.txt", Size: 1}, specfs.Listed{Name: "sub/b.txt", Size: 2}
 	for _, test := range []struct {
 		folder string
 		most   int
-		want   []dsl.Listed
+		want   []specfs.Listed
 	}{
-		{"data", 2, []dsl.Listed{a, b}},
-		{"data", 1, []dsl.Listed{a, b}},
-		{"data", 0, []dsl.Listed{a}},
-		{".env.d", 2, []dsl.Listed{{Name: "c.txt", Size: 3}}},
+		{"data", 2, []specfs.Listed{a, b}},
+		{"data", 1, []specfs.Listed{a, b}},
+		{"data", 0, []specfs.Listed{a}},
+		{".env.d", 2, []specfs.Listed{{Name: "c.txt", Size: 3}}},
 		{"none", 2, nil},
 	} {
 		got, err := spec.Folder(filepath.Join(spec.Dir, test.folder), test.most)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 const lib = "apiVersion: pex/v1\nkind: Library\n"
@@ -136,7 +137,7 @@ func TestForeignDigestIsOfEveryByte(t *testing.T) {
 			t.Errorf("%s: changes %t, want %t", name, got != was, changes)
 		}
 	}
-	if none := (&dsl.Foreign{}).Digest(); none != "" {
+	if none := (&specfs.Foreign{}).Digest(); none != "" {
 		t.Errorf("no files have the digest %s", none)
 	}
 }

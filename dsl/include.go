@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -49,7 +50,7 @@ func (m *merger) all(tree *syntax.Node, chain []string) {
 }
 
 func (m *merger) one(n *syntax.Node, chain []string) {
-	src, no := m.files.read(n.Source, n.Text)
+	src, no := m.files.Read(n.Source, n.Text)
 	if no != nil {
 		m.refuse(n.Position, no)
 		return
@@ -80,7 +81,7 @@ func (m *merger) one(n *syntax.Node, chain []string) {
 func (l *loader) route(paths []string) string {
 	names := make([]string, len(paths))
 	for i, p := range paths {
-		names[i] = l.files.name(p)
+		names[i] = l.files.Shown(p)
 	}
 	return strings.Join(names, " -> ")
 }
@@ -96,9 +97,9 @@ func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	switch {
 	case kind != nil && kind.Value.Text == "Library":
 		return true
-	case kind != nil && slices.Contains(kinds, kind.Value.Text):
+	case kind != nil && slices.Contains(specfs.Kinds, kind.Value.Text):
 		d := m.report.Error(diag.WrongKind, named.Position, "%s is of kind: %s, and only a Library can be included", named.Text, kind.Value.Text)
-		if d.Hint = "move what is shared into a file of kind: Library"; kind.Value.Text == kindAgent && named.Source.Kind == syntax.SpecFile {
+		if d.Hint = "move what is shared into a file of kind: Library"; kind.Value.Text == specfs.KindAgent && named.Source.Kind == syntax.SpecFile {
 			d.Hint = "extends: " + named.Text + " builds on it, and a tool {type: agent, ref: " + named.Text + "} calls it; what both share goes into a Library"
 		}
 	case kind != nil:

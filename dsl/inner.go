@@ -9,16 +9,6 @@ import (
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
-// cutAgent parts "spec.yaml#researcher" into the file and the agent in it. A #
-// may stand in a path, too: no agent is called like a folder or a file.
-func cutAgent(name string) (file, agent string) {
-	at := strings.LastIndexByte(name, '#')
-	if at < 0 || strings.Contains(name[at:], "/") || slices.Contains([]string{".yaml", ".yml"}, path.Ext(name[at:])) {
-		return name, ""
-	}
-	return name[:at], name[at+1:]
-}
-
 // ofFile are the keys that a file has and an agent within it has not.
 var ofFile = []string{"apiVersion", "kind", "include", "extends", "agents", "tests", "evals"}
 

@@ -3,6 +3,7 @@ package dsl
 import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/format"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // Format gives a file of any kind its canonical layout, with keys in the order of
@@ -18,13 +19,13 @@ func orderOf(top map[string]string) format.Order {
 		return testsOrder()
 	}
 	switch kind {
-	case kindAgent, kindLibrary:
+	case specfs.KindAgent, specfs.KindLibrary:
 		return specOrder()
-	case kindTests:
+	case specfs.KindTests:
 		return testsOrder()
-	case kindSuite:
+	case specfs.KindSuite:
 		return suiteOrder()
-	case kindPrices:
+	case specfs.KindPrices:
 		return pricesOrder()
 	}
 	return format.Order{First: []string{"apiVersion", "kind", "metadata"}}

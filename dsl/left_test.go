@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // leaving is a context that ends when it was asked for the nth time.
@@ -48,7 +49,7 @@ func TestVetEndsWhenNobodyWaits(t *testing.T) {
 			if ctx.asked > ctx.left {
 				late++
 			}
-			return nil, dsl.ErrOnDisk
+			return nil, specfs.ErrOnDisk
 		}
 		_, found := dsl.Vet(filepath.Join(dir, "spec.yaml"), o)
 		if ctx.asked <= ctx.left {

@@ -1,23 +1,20 @@
 package dsl
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
-
-// defaultFile is what a folder stands for.
-const defaultFile = "spec.yaml"
 
 // loader takes one file through the phases.
 type loader struct {
 	options Options
 	bare    bool // what a spec has for tests is looked at by others
 	report  *syntax.Report
-	files   *files
+	files   *specfs.Reader
 	read    []string        // absolute paths, in order
 	chain   []string        // specs that are being compiled, the outermost first
 	lock    *pins           // nil = not read yet
@@ -41,47 +38,15 @@ func (l *loader) load(path string) *Spec {
 
 // openSpec opens a spec; a folder means its spec.yaml.
 func (l *loader) openSpec(path string) *syntax.Source {
-	return l.openFile(inFolder(path, defaultFile), inFolder(path, defaultFile), ProjectRoot)
-}
-
-// inFolder is the file that a folder stands for: the first of these that it
-// has. Any other path is itself.
-func inFolder(path string, names ...string) string {
-	path, agent := agentOf(path)
-	path = folderFile(path, names...)
-	if agent != "" {
-		path += "#" + agent
-	}
-	return path
-}
-
-// agentOf parts a path from the agent in it that is meant; a file may have a #
-// in its name.
-func agentOf(path string) (file, agent string) {
-	if _, err := os.Lstat(path); err == nil {
-		return path, ""
-	}
-	return cutAgent(path)
-}
-
-func folderFile(path string, names ...string) string {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return path
-	}
-	for _, name := range names {
-		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
-			return filepath.Join(path, name)
-		}
-	}
-	return filepath.Join(path, names[0])
+	return l.openFile(specfs.InFolder(path, specfs.SpecFile), specfs.InFolder(path, specfs.SpecFile), specfs.Root)
 }
 
 // openFile finds the file, the root and how to name both. People call it
 // shown; rootOf is the root for its folder where the options name none.
 func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *syntax.Source {
 	nowhere := syntax.Position{Source: &syntax.Source{Name: shown}}
-	path, agent := agentOf(path)
-	shown, _ = agentOf(shown)
+	path, agent := specfs.SplitAgent(path)
+	shown, _ = specfs.SplitAgent(shown)
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		l.report.Error(diag.Unreadable, nowhere, "%s: %v", shown, err)
@@ -101,14 +66,14 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 			return nil
 		}
 	}
-	l.files = newFiles(root, dir, filepath.Dir(shown), l.options)
+	l.files = specfs.NewReader(root, dir, filepath.Dir(shown), l.options.access())
 	if l.options.left() {
 		return nil
 	}
-	src, no := l.files.open(abs, shown)
+	src, no := l.files.Open(abs, shown)
 	if no != nil {
-		if no.Hint == "" && no.code == diag.Unreadable && filepath.Base(abs) == defaultFile {
-			no.Hint = specsIn(dir, filepath.Dir(shown))
+		if no.Hint == "" && no.Code == diag.Unreadable && filepath.Base(abs) == specfs.SpecFile {
+			no.Hint = specfs.SpecsHint(dir, filepath.Dir(shown))
 		}
 		l.refuse(nowhere, no)
 		return nil
@@ -116,13 +81,13 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 	src.Agent = agent
 	if l.options.Address != "" {
 		src.Name, src.Foreign = l.options.Address, true
-		l.files.foreign.add(l.files.relative(abs), src)
+		l.files.Foreign.Add(l.files.FromRoot(abs), src)
 	}
 	return src
 }
 
-func (l *loader) refuse(at syntax.Position, no *refusal) {
-	l.report.Error(no.code, at, "%s", no.message).Advice = no.Advice
+func (l *loader) refuse(at syntax.Position, no *specfs.Refusal) {
+	l.report.Error(no.Code, at, "%s", no.Message).Advice = no.Advice
 }
 
 // loadSource takes a read spec through parsing, includes, overrides and the
@@ -136,7 +101,7 @@ func (l *loader) loadSource(src *syntax.Source) *Spec {
 		return nil
 	}
 	l.include(tree, src)
-	if syntax.TextOf(tree, "kind") == kindLibrary {
+	if syntax.TextOf(tree, "kind") == specfs.KindLibrary {
 		l.onlyShared(tree)
 	}
 	if src.Agent != "" {
@@ -151,7 +116,7 @@ func (l *loader) loadSource(src *syntax.Source) *Spec {
 
 // finish decodes, checks and lowers a whole tree.
 func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
-	s := &Spec{File: src.Path, Agent: src.Agent, Dir: src.Dir(), Root: l.files.root, Foreign: l.files.foreign, tree: tree, files: l.files, pinOf: l.pinOf}
+	s := &Spec{File: src.Path, Agent: src.Agent, Dir: src.Dir(), Root: l.files.Root, Foreign: l.files.Foreign, tree: tree, files: l.files, pinOf: l.pinOf}
 	l.chain = append(l.chain, src.PathWithAgent())
 	defer func() { l.chain = l.chain[:len(l.chain)-1] }()
 	before := len(l.report.List)
@@ -171,7 +136,7 @@ func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
 		s.program = p
 		l.analyze(c, s)
 	}
-	if len(l.chain) == 1 && !l.bare && s.Kind == kindAgent {
+	if len(l.chain) == 1 && !l.bare && s.Kind == specfs.KindAgent {
 		if l.inlineTests(c, s); l.report.List.Failed() {
 			s.program = nil
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -45,18 +46,18 @@ func (c *compiler) filePath(v *syntax.Node) {
 		abs = filepath.Join(c.dir, filepath.FromSlash(abs))
 	}
 	files := c.loader.files
-	_, outside := files.confine(abs, v.Text)
-	for _, dir := range slices.Concat([]string{files.root}, c.loader.options.AllowPaths) {
+	_, outside := files.Relative(abs, v.Text)
+	for _, dir := range slices.Concat([]string{files.Root}, c.loader.options.AllowPaths) {
 		dir, err := filepath.Abs(dir)
 		if err != nil {
 			continue
 		}
 		open := *files
-		open.root = dir
-		if _, no := open.confine(abs, v.Text); no != nil {
+		open.Root = dir
+		if _, no := open.Relative(abs, v.Text); no != nil {
 			continue
 		}
-		if _, no := open.begin(abs, v.Text, 1); no != nil {
+		if _, no := open.Head(abs, v.Text, 1); no != nil {
 			c.loader.refuse(v.Position, no)
 			return
 		}
@@ -65,6 +66,6 @@ func (c *compiler) filePath(v *syntax.Node) {
 		}
 		return
 	}
-	outside.Hint += allowHint
+	outside.Hint += specfs.AllowHint
 	c.loader.refuse(v.Position, outside)
 }

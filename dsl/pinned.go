@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/pin"
 )
@@ -23,8 +24,8 @@ func (l *loader) pins() *pin.Lock {
 	if l.lock == nil {
 		l.lock = &pins{}
 		var err error
-		if l.lock.read, err = l.options.Pins(l.files.root); err != nil {
-			l.report.Error(diag.Unreadable, syntax.Position{Source: &syntax.Source{Name: l.files.name(filepath.Join(l.files.root, pin.FileName))}}, "%v", err)
+		if l.lock.read, err = l.options.Pins(l.files.Root); err != nil {
+			l.report.Error(diag.Unreadable, syntax.Position{Source: &syntax.Source{Name: l.files.Shown(filepath.Join(l.files.Root, pin.FileName))}}, "%v", err)
 		}
 	}
 	return l.lock.read
@@ -35,7 +36,7 @@ type pins struct{ read *pin.Lock }
 
 // pinOf is what is pinned of a server of the spec in a file; nil = nothing.
 func (l *loader) pinOf(file, entry string) *pin.Entry {
-	rel, err := filepath.Rel(l.files.root, file)
+	rel, err := filepath.Rel(l.files.Root, file)
 	if err != nil {
 		return nil
 	}
@@ -53,13 +54,13 @@ func (c *compiler) checkPins() {
 			continue
 		}
 		c.report.Warn(diag.Unpinned, e.Position, "nothing is pinned of the server %s: a run takes whatever tools it has then", e.Key).
-			Hint = "pexctl tools lock " + c.loader.files.name(c.locked()) + " pins what it has now"
+			Hint = "pexctl tools lock " + c.loader.files.Shown(c.locked()) + " pins what it has now"
 	}
 }
 
 // file is the spec that is compiled; agents within a file have its pins.
 func (c *compiler) file() string {
-	file, _ := agentOf(c.loader.chain[len(c.loader.chain)-1])
+	file, _ := specfs.SplitAgent(c.loader.chain[len(c.loader.chain)-1])
 	return file
 }
 
@@ -67,7 +68,7 @@ func (c *compiler) file() string {
 // no lock of its own here.
 func (c *compiler) locked() string {
 	if c.tree.Source.Foreign {
-		file, _ := agentOf(c.loader.chain[0])
+		file, _ := specfs.SplitAgent(c.loader.chain[0])
 		return file
 	}
 	return c.file()

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -74,7 +75,7 @@ func LoadPrices(file string, o Options) (*Prices, diag.List) {
 }
 
 func (l *loader) loadPrices(file string) (*Prices, *syntax.Node) {
-	src := l.openFile(file, file, rootOfTests)
+	src := l.openFile(file, file, specfs.TestRoot)
 	if src == nil {
 		return nil, nil
 	}
@@ -82,8 +83,8 @@ func (l *loader) loadPrices(file string) (*Prices, *syntax.Node) {
 	if tree == nil {
 		return nil, nil
 	}
-	if syntax.TextOf(tree, "kind") != kindPrices {
-		l.wrongKind(tree, kindPrices)
+	if syntax.TextOf(tree, "kind") != specfs.KindPrices {
+		l.wrongKind(tree, specfs.KindPrices)
 		return nil, tree
 	}
 	return l.prices(src, tree), tree

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -47,7 +48,7 @@ func (p *Programs) Compile(path string, set []string) (*engine.Program, *Spec, d
 
 // load is Compile for a file that people call by another path.
 func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
-	path = inFolder(path, defaultFile)
+	path = specfs.InFolder(path, specfs.SpecFile)
 	key := path
 	if abs, err := filepath.Abs(path); err == nil {
 		key = abs
@@ -63,7 +64,7 @@ func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
 	c.once.Do(func() {
 		l := newLoader(p.options)
 		l.options.Set, l.bare = set, true
-		if src := l.openFile(path, shown, ProjectRoot); src != nil {
+		if src := l.openFile(path, shown, specfs.Root); src != nil {
 			c.spec = l.loadSource(src)
 		}
 		c.found = l.report.List.Sort()

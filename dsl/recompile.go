@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -15,12 +16,12 @@ import (
 // make another program.
 func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, diag.List) {
 	l := newLoader(o)
-	whole := &syntax.Source{Name: "the run's program", Text: src, Kind: syntax.Resolved, Path: filepath.Join(dir, defaultFile)}
+	whole := &syntax.Source{Name: "the run's program", Text: src, Kind: syntax.Resolved, Path: filepath.Join(dir, specfs.SpecFile)}
 	root := o.Root
 	if root == "" {
-		root = ProjectRoot(dir)
+		root = specfs.Root(dir)
 	}
-	l.files = newFiles(root, dir, dir, o)
+	l.files = specfs.NewReader(root, dir, dir, o.access())
 	tree, err := syntax.ParseJSON(whole)
 	if err != nil || tree.Kind != syntax.Map {
 		l.report.Error(diag.Syntax, syntax.Position{Source: whole}, "it cannot be read again: %v", err)

@@ -127,7 +127,7 @@ func (c *compiler) inlineText(v *syntax.Node, name string) bool {
 
 // open reads a file that a value names, or reports why not. It must be UTF-8.
 func (c *compiler) open(v *syntax.Node, name string) *syntax.Source {
-	src, no := c.loader.files.read(v.Source, name)
+	src, no := c.loader.files.Read(v.Source, name)
 	if no != nil {
 		c.loader.refuse(v.Position, no)
 		return nil

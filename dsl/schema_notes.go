@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -85,11 +86,11 @@ func oneOfTypes(v *syntax.Node, infos []component.Info) {
 // kindDocs says of each of the kinds what it is.
 func kindDocs() []string {
 	docs := map[string]string{
-		kindAgent: "An agent: what pexctl run runs.", kindLibrary: "Shared llms, tools and prompts, for include.",
-		kindTests: "Cases for pexctl test.", kindSuite: "An evaluation for pexctl eval.", kindPrices: "Prices of models, for --prices.",
+		specfs.KindAgent: "An agent: what pexctl run runs.", specfs.KindLibrary: "Shared llms, tools and prompts, for include.",
+		specfs.KindTests: "Cases for pexctl test.", specfs.KindSuite: "An evaluation for pexctl eval.", specfs.KindPrices: "Prices of models, for --prices.",
 	}
-	out := make([]string, len(kinds))
-	for i, k := range kinds {
+	out := make([]string, len(specfs.Kinds))
+	for i, k := range specfs.Kinds {
 		out[i] = docs[k]
 	}
 	return out

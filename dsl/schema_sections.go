@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -34,7 +35,7 @@ func (s *schemer) sections(properties *syntax.Node) {
 	compaction.Set("minProperties", syntax.Position{}, number("1"))
 	compaction.Set("description", syntax.Position{}, memory.Get("compaction").Get("description"))
 	memory.Set("compaction", syntax.Position{}, compaction)
-	section("kind", object("enum", texts(kinds...), "enumDescriptions", texts(kindDocs()...)))
+	section("kind", object("enum", texts(specfs.Kinds...), "enumDescriptions", texts(kindDocs()...)))
 	section("tests", object("type", texts("array", "null"), "items", refTo("case")))
 	section("evals", object("type", texts("array", "null"), "items", typed("string")))
 }

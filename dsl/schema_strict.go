@@ -3,6 +3,7 @@ package dsl
 import (
 	"slices"
 
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -66,7 +67,7 @@ func (s *schemer) agentFile(body *syntax.Node) *syntax.Node {
 			library.Set(e.Key, syntax.Position{}, flag(false))
 		}
 	}
-	isLibrary := object("properties", object("kind", object("const", word(kindLibrary))), "required", texts("kind"))
+	isLibrary := object("properties", object("kind", object("const", word(specfs.KindLibrary))), "required", texts("kind"))
 	rules := array(choose(isLibrary, object("properties", library), object("required", texts("metadata"))))
 	if properties.Get("extends") != nil {
 		s.extending(properties)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -25,8 +26,8 @@ func (s *schemer) byKind(agent *syntax.Node) *syntax.Node {
 	}
 	oneCase := object("anyOf", array(object("required", texts("render")), object("required", texts("run"))))
 	headless := object("not", object("required", texts("kind")), "anyOf", oneCase.Get("anyOf"))
-	return choose(is(kindSuite), refTo("suite"), choose(is(kindPrices), refTo("prices"),
-		choose(is(kindTests), choose(oneCase, refTo("case_file"), refTo("tests")),
+	return choose(is(specfs.KindSuite), refTo("suite"), choose(is(specfs.KindPrices), refTo("prices"),
+		choose(is(specfs.KindTests), choose(oneCase, refTo("case_file"), refTo("tests")),
 			choose(headless, refTo("case_file"), refTo("agent")))))
 }
 

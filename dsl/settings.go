@@ -53,7 +53,7 @@ func (c *compiler) settings(v *syntax.Node, path string) (out []setting) {
 // own mistakes where they are, those of an override where it is written. nil =
 // it does not compile, which is reported.
 func (l *loader) under(at syntax.Position, path string, set []setting) *Spec {
-	s, found := l.programs().load(path, l.files.name(path), textsOf(set))
+	s, found := l.programs().load(path, l.files.Shown(path), textsOf(set))
 	for _, d := range found {
 		if d.Severity != diag.Error {
 			continue
@@ -68,7 +68,7 @@ func (l *loader) under(at syntax.Position, path string, set []setting) *Spec {
 	case s == nil || found.Failed():
 		return nil
 	case s.program == nil:
-		l.report.Error(diag.WrongKind, at, "%s is of kind: %s, not Agent", l.files.name(s.File), s.Kind)
+		l.report.Error(diag.WrongKind, at, "%s is of kind: %s, not Agent", l.files.Shown(s.File), s.Kind)
 		return nil
 	}
 	return s

@@ -3,10 +3,13 @@ package dsl
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -49,7 +52,7 @@ type Options struct {
 	// List gives the files below a folder, by its absolute path, as Read gives
 	// their texts: at most so many, and one more where there are more. With an
 	// error of ErrOnDisk the disk is asked; nil = always.
-	List func(dir string, most int) ([]Listed, error)
+	List func(dir string, most int) ([]specfs.Listed, error)
 	// Context ends work that nobody waits for any more: what is found then is not
 	// all, and says nothing. nil = it is always waited for.
 	Context context.Context
@@ -58,6 +61,11 @@ type Options struct {
 	Programs *Programs
 
 	vetting bool // by Vet: a key with required:"vet" is an error
+}
+
+// access is what may be read besides the files below the root.
+func (o *Options) access() specfs.Access {
+	return specfs.Access{AllowPaths: o.AllowPaths, Read: o.Read, List: o.List}
 }
 
 // left says that nobody waits for what is found.
@@ -75,10 +83,10 @@ type Spec struct {
 	// Files lists what was read, absolute, the spec first: what to watch.
 	Files []string
 	// Foreign is what of it comes from outside Root; it is never nil.
-	Foreign *Foreign
+	Foreign *specfs.Foreign
 
 	tree     *syntax.Node
-	files    *files
+	files    *specfs.Reader
 	pinOf    func(file, entry string) *pin.Entry
 	defaults []Origin
 	program  *engine.Program
@@ -106,18 +114,11 @@ func (s *Spec) fragment() string {
 // Read gives a file below Root, by its absolute path, as Load saw it: where
 // Options.Read has it, that. Of a larger file the first most bytes are given.
 func (s *Spec) Read(path string, most int64) ([]byte, error) {
-	rel, no := s.files.confine(path, path)
+	rel, no := s.files.Relative(path, path)
 	if no != nil {
-		return nil, errors.New(no.message)
+		return nil, errors.New(no.Message)
 	}
-	return s.files.first(rel, most)
-}
-
-// FileOf is a path without the agent that it means: of team.yaml#writer,
-// team.yaml.
-func FileOf(path string) string {
-	file, _ := agentOf(path)
-	return file
+	return s.files.ReadRelative(rel, most)
 }
 
 // Load reads a spec (a folder means its spec.yaml) and reports all that is
@@ -160,4 +161,22 @@ func Compile(path string, o Options) (*engine.Program, *Spec, diag.List) {
 		found = more
 	}
 	return p, s, found
+}
+
+// Folder lists the regular files below a folder under Root, by its absolute
+// path, as Load saw it: where Options.List has it, that. They are sorted by name.
+// Links, and what tools never see (.git, .pex, .env), are left out. Of more than
+// most files it gives most+1. A folder that there is not has none.
+func (s *Spec) Folder(dir string, most int) ([]specfs.Listed, error) {
+	rel, no := s.files.Relative(dir, dir)
+	if no != nil {
+		return nil, errors.New(no.Message)
+	}
+	out, err := s.files.List(rel, most)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out = slices.DeleteFunc(out, func(l specfs.Listed) bool { return slices.ContainsFunc(strings.Split(l.Name, "/"), specfs.IsHidden) })
+	slices.SortFunc(out, func(a, b specfs.Listed) int { return strings.Compare(a.Name, b.Name) })
+	return slices.Compact(out), err
 }

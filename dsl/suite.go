@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -21,8 +22,8 @@ func LoadSuite(path string, o Options) (*Suite, diag.List) {
 }
 
 func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []Origin) {
-	path = inFolder(path, suiteFile)
-	src := l.openFile(path, path, rootOfTests)
+	path = specfs.InFolder(path, specfs.SuiteFile)
+	src := l.openFile(path, path, specfs.TestRoot)
 	if src == nil {
 		return nil, nil, nil
 	}
@@ -36,13 +37,13 @@ func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []Origin) {
 	inFull(tree)
 	l.override(tree)
 	inFull(tree)
-	if syntax.TextOf(tree, "kind") != kindSuite {
-		l.wrongKind(tree, kindSuite)
+	if syntax.TextOf(tree, "kind") != specfs.KindSuite {
+		l.wrongKind(tree, specfs.KindSuite)
 		return nil, tree, nil
 	}
 	b := &suiter{
 		loader: l, tree: tree, keys: defaultSuite(),
-		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: l.files.root, Position: positionOf(tree.Position)},
+		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: l.files.Root, Position: positionOf(tree.Position)},
 	}
 	b.compile()
 	b.suite.Files = l.read
@@ -239,7 +240,7 @@ func (b *suiter) limits() {
 			continue
 		}
 		for _, name := range s.Unpriced() {
-			b.report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.files.name(s.File)).
+			b.report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.files.Shown(s.File)).
 				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name) + ", or name a file of prices by --prices"
 		}
 	}

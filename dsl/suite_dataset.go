@@ -61,7 +61,7 @@ func (b *suiter) file(v, at *syntax.Node, written string) {
 		}
 	}
 	const head = 64 << 10
-	text, no := b.files.begin(abs, written, head)
+	text, no := b.files.Head(abs, written, head)
 	if no != nil {
 		b.refuse(at.Position, no)
 		return
@@ -168,7 +168,7 @@ func (b *suiter) inputs(v *syntax.Node, written bool) {
 		for _, p := range s.program.Parameters {
 			missing := written && section.Find(p.Name) == nil || !written && b.c.columns.lack(p.Name)
 			if missing && p.Required && p.Default == nil {
-				b.report.Error(diag.MissingKey, v.Position, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.files.name(s.File)+ofVariant(b.suite.Variants[i].Name)).
+				b.report.Error(diag.MissingKey, v.Position, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.files.Shown(s.File)+ofVariant(b.suite.Variants[i].Name)).
 					Hint = "write parameters: {" + p.Name + `: "${case.column}"}`
 			}
 		}

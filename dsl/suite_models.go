@@ -1,11 +1,10 @@
 package dsl
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -96,7 +95,7 @@ var notOfGrading = []string{"api_key_env", "timeout", "retry", "rate_limit", "co
 func (b *suiter) seal() {
 	whole := b.tree.Shallow()
 	whole.Drop(notOfTrials...)
-	b.suite.Digest = digest(whole.AppendJSON(nil))
+	b.suite.Digest = specfs.Digest(whole.AppendJSON(nil))
 	grading := object("checks", b.tree.Get("checks"))
 	if j := b.suite.Judge; j != nil {
 		grading.Set("judge", syntax.Position{}, b.identity(&j.Model))
@@ -105,7 +104,7 @@ func (b *suiter) seal() {
 	if e := b.suite.Embed; e != nil {
 		grading.Set("embed", syntax.Position{}, b.identity(e))
 	}
-	b.suite.GradingDigest = digest(grading.AppendJSON(nil))
+	b.suite.GradingDigest = specfs.Digest(grading.AppendJSON(nil))
 }
 
 // identity is what an llm says depends on.
@@ -116,10 +115,4 @@ func (b *suiter) identity(m *engine.ModelSpec) *syntax.Node {
 		v.Set("system_prompt", syntax.Position{}, word(m.SystemPrompt.Text))
 	}
 	return v
-}
-
-// digest names a content.
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

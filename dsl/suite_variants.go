@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -93,7 +94,7 @@ func (b *suiter) spec(variants *syntax.Node) (string, syntax.Position) {
 		}
 		return b.first.specFile(v, b.keys.Spec), v.Position
 	}
-	path := nearestSpec(b.files, []string{b.suite.Dir, filepath.Dir(b.suite.Dir)})
+	path := specfs.NearestSpec(b.files, []string{b.suite.Dir, filepath.Dir(b.suite.Dir)})
 	if path != "" {
 		return path, b.tree.Position
 	}
@@ -103,7 +104,7 @@ func (b *suiter) spec(variants *syntax.Node) (string, syntax.Position) {
 		}
 	}
 	if len(variants.Entries) == 0 {
-		b.report.Error(diag.MissingKey, b.tree.Position, "nothing says which spec is evaluated: there is no %s near", defaultFile).Hint = "write spec: path"
+		b.report.Error(diag.MissingKey, b.tree.Position, "nothing says which spec is evaluated: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
 	}
 	return "", b.tree.Position
 }

@@ -1,11 +1,11 @@
 package dsl
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -23,8 +23,8 @@ func LoadTests(path string, o Options) (*Tests, diag.List) {
 }
 
 func (l *loader) loadTests(path string) (*Tests, *syntax.Node) {
-	path = inFolder(path, caseFile, defaultFile)
-	src := l.openFile(path, path, rootOfTests)
+	path = specfs.InFolder(path, specfs.CaseFile, specfs.SpecFile)
+	src := l.openFile(path, path, specfs.TestRoot)
 	if src == nil {
 		return nil, nil
 	}
@@ -34,16 +34,16 @@ func (l *loader) loadTests(path string) (*Tests, *syntax.Node) {
 	}
 	t := newTester(l, src, tree)
 	switch kind := syntax.TextOf(tree, "kind"); {
-	case kind == kindAgent:
+	case kind == specfs.KindAgent:
 		t.ofSpec(tree)
-	case (kind == "" || kind == kindTests) && filepath.Base(src.Path) == caseFile && tree.Find("tests") == nil:
+	case (kind == "" || kind == specfs.KindTests) && filepath.Base(src.Path) == specfs.CaseFile && tree.Find("tests") == nil:
 		t.ofFolder(tree)
-	case kind == kindTests:
+	case kind == specfs.KindTests:
 		t.ofFile(tree)
-	case kind == "" && isCase(src.Path) && filepath.Base(src.Path) != caseFile:
-		l.report.Error(diag.WrongKind, tree.Position, "a case in a folder of its own stands in %s", caseFile).Hint = "rename " + src.Name
+	case kind == "" && specfs.IsCase(src.Path) && filepath.Base(src.Path) != specfs.CaseFile:
+		l.report.Error(diag.WrongKind, tree.Position, "a case in a folder of its own stands in %s", specfs.CaseFile).Hint = "rename " + src.Name
 	default:
-		l.wrongKind(tree, kindTests)
+		l.wrongKind(tree, specfs.KindTests)
 	}
 	t.tests.Files = l.read
 	return t.tests, tree
@@ -55,7 +55,7 @@ func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
 	tree := syntax.Parse(src, l.report)
 	if tree != nil && tree.Kind != syntax.Map {
 		d := l.report.Error(diag.WrongType, tree.Position, "%s is a mapping, not %s", what, tree.Describe())
-		if d.Hint = "begin with apiVersion: " + apiVersion; isCase(src.Path) {
+		if d.Hint = "begin with apiVersion: " + apiVersion; specfs.IsCase(src.Path) {
 			d.Hint = "write render: planner, or run: {}"
 		}
 		return nil
@@ -72,41 +72,24 @@ func (l *loader) wrongKind(tree *syntax.Node, want string) {
 	}
 	d := l.report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no %s", e.Value.Text, want)
 	switch e.Value.Text {
-	case kindAgent:
-		if want == kindPrices {
+	case specfs.KindAgent:
+		if want == specfs.KindPrices {
 			d.Hint = "give it as the spec; --prices names a file of kind: Prices"
 			return
 		}
 		d.Hint = "a suite names it by spec: " + tree.Position.Source.Name + "; pexctl run runs it"
-	case kindLibrary:
+	case specfs.KindLibrary:
 		d.Hint = "agents include it: include: [" + tree.Position.Source.Name + "]"
-	case kindTests:
+	case specfs.KindTests:
 		d.Hint = "run it by pexctl test"
-	case kindSuite:
+	case specfs.KindSuite:
 		d.Hint = "run it by pexctl eval"
-	case kindPrices:
+	case specfs.KindPrices:
 		d.Hint = "commands that read specs take it as --prices"
 	default:
 		d.Message = "there is no kind " + syntax.Quote(e.Value.Text)
-		d.Advice = diag.Suggest(e.Value.Text, kinds)
+		d.Advice = diag.Suggest(e.Value.Text, specfs.Kinds)
 	}
-}
-
-// rootOfTests is the project root of a file that tests or evaluates a spec.
-// Where nothing marks one it is the folder of the spec: the nearest with a
-// spec.yaml, at most two levels up.
-func rootOfTests(dir string) string {
-	if root := ProjectRoot(dir); root != dir || marked(dir) {
-		return root
-	}
-	at := dir
-	for range 3 {
-		if _, err := os.Stat(filepath.Join(at, defaultFile)); err == nil {
-			return at
-		}
-		at = filepath.Dir(at)
-	}
-	return dir
 }
 
 // tester reads the cases of one file.
@@ -128,7 +111,7 @@ type tester struct {
 
 func newTester(l *loader, src *syntax.Source, tree *syntax.Node) *tester {
 	return &tester{
-		loader: l, tests: &Tests{File: src.Path, Dir: src.Dir(), Root: l.files.root}, at: tree.Position, tree: tree,
+		loader: l, tests: &Tests{File: src.Path, Dir: src.Dir(), Root: l.files.Root}, at: tree.Position, tree: tree,
 		names: map[string]syntax.Position{}, slugs: map[string]string{}, compilers: map[*Spec]*compiler{},
 	}
 }
@@ -207,25 +190,15 @@ func (t *tester) find(c *compiler, tree *syntax.Node, written string) {
 		}
 		return
 	}
-	t.spec = nearestSpec(t.files, foldersOfSpec(t.tests.Dir, t.tests.Root, t.own))
+	t.spec = specfs.NearestSpec(t.files, specfs.SpecFolders(t.tests.Dir, t.tests.Root, t.own))
 	if t.spec == "" {
-		t.report.Error(diag.MissingKey, tree.Position, "nothing says which spec is tested: there is no %s near", defaultFile).Hint = "write spec: path"
+		t.report.Error(diag.MissingKey, tree.Position, "nothing says which spec is tested: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
 	}
-}
-
-// nearestSpec is the spec.yaml of the first folder below the root that has one.
-func nearestSpec(f *files, dirs []string) string {
-	for _, dir := range dirs {
-		if path := filepath.Join(dir, defaultFile); f.has(path) {
-			return path
-		}
-	}
-	return ""
 }
 
 // specFile is the absolute path of a spec that a value names; "" = reported.
 func (c *compiler) specFile(v *syntax.Node, written string) string {
-	return c.fileAt(v, written, defaultFile)
+	return c.fileAt(v, written, specfs.SpecFile)
 }
 
 // fileAt is the absolute path of a file that a value names and that is there;
@@ -235,8 +208,8 @@ func (c *compiler) fileAt(v *syntax.Node, written, inside string) string {
 	if !ok {
 		return ""
 	}
-	abs = inFolder(abs, inside)
-	if _, no := c.loader.files.begin(FileOf(abs), FileOf(written), 1); no != nil {
+	abs = specfs.InFolder(abs, inside)
+	if _, no := c.loader.files.Head(specfs.FileOf(abs), specfs.FileOf(written), 1); no != nil {
 		c.loader.refuse(v.Position, no)
 		return ""
 	}
@@ -246,9 +219,9 @@ func (c *compiler) fileAt(v *syntax.Node, written, inside string) string {
 // below is the absolute path that a value names. It need not exist, but must
 // not leave the root.
 func (c *compiler) below(v *syntax.Node, written string) (string, bool) {
-	abs, no := c.loader.files.resolve(v.Source, written)
+	abs, no := c.loader.files.Resolve(v.Source, written)
 	if no == nil {
-		_, no = c.loader.files.confine(abs, written)
+		_, no = c.loader.files.Relative(abs, written)
 	}
 	if no != nil {
 		c.loader.refuse(v.Position, no)
@@ -285,6 +258,6 @@ func (t *tester) evals(v *syntax.Node) {
 			c.wrongType(it, "evals["+strconv.Itoa(i)+"]", "a file of kind: Suite")
 			continue
 		}
-		c.fileAt(it, it.Text, suiteFile)
+		c.fileAt(it, it.Text, specfs.SuiteFile)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/golden"
@@ -28,7 +29,7 @@ func TestTestsAndSuitesAreRead(t *testing.T) {
 		path := directive(a, "load")
 		var loaded any
 		var found diag.List
-		if kind, _ := dsl.Kind(path); kind == "Suite" || filepath.Base(path) == "." {
+		if kind, _ := specfs.Kind(path); kind == "Suite" || filepath.Base(path) == "." {
 			loaded, found = dsl.LoadSuite(path, o)
 		} else {
 			loaded, found = dsl.LoadTests(path, o)

@@ -147,7 +147,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory,
 // build makes a tool as a run would.
 func (c *compiler) build(f toolFactory, t *engine.ToolSpec) (engine.Tool, error) {
 	return f.Build(t.Config, engine.ToolSettings{
-		Name: t.Name, Description: t.Description, Dir: c.dir, Root: c.loader.files.root,
+		Name: t.Name, Description: t.Description, Dir: c.dir, Root: c.loader.files.Root,
 		Allow: c.loader.options.AllowPaths, Env: func(string) string { return "" },
 	})
 }

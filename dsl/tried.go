@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -32,36 +33,21 @@ func (p *Pass) findTrials() {
 			}
 		}
 	}
-	o := Options{Root: p.files.root}
-	tests, _ := FindTests(p.Spec.File, o) // a folder that cannot be read has none
-	for _, path := range append(tests, suitesBeside(p.Spec.File, o)...) {
-		paths = append(paths, absolute(path))
+	tests, _ := specfs.FindTests(p.Spec.File, p.files.Root) // a folder that cannot be read has none
+	for _, path := range append(tests, specfs.SuitesBeside(p.Spec.File, p.files.Root)...) {
+		paths = append(paths, specfs.Absolute(path))
 	}
 	for _, path := range paths {
 		if path == p.Spec.File {
 			continue
 		}
 		wrong := &syntax.Report{}
-		src, no := p.files.open(path, path)
+		src, no := p.files.Open(path, path)
 		if no == nil {
 			p.trials = append(p.trials, syntax.Parse(src, wrong))
 		}
 		p.unread = p.unread || no != nil || wrong.FailedSince(0)
 	}
-}
-
-// suitesBeside are the suites in the folder of a spec, and in evals/ and tests/
-// there, that are of it.
-func suitesBeside(spec string, o Options) (out []string) {
-	dir := filepath.Dir(spec)
-	all, _ := listed(dir, filepath.Join(dir, "evals"), filepath.Join(dir, "tests"))
-	for _, path := range all {
-		h, err := readHeader(path)
-		if err == nil && h.Kind == kindSuite && isOf(path, spec, o) {
-			out = append(out, path)
-		}
-	}
-	return out
 }
 
 // holds says whether a text is a value, stands anywhere in it, or is a word of

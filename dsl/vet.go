@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -19,23 +20,23 @@ import (
 // Where Options.Analyzers is not nil it also warns about comments of the file
 // that ignore nothing: only then everything was asked that could report.
 func Vet(path string, o Options) ([]Origin, diag.List) {
-	path = inFolder(path, defaultFile, caseFile, suiteFile)
+	path = specfs.InFolder(path, specfs.SpecFile, specfs.CaseFile, specfs.SuiteFile)
 	if o.Programs == nil {
 		o.Programs = NewPrograms(o)
 	}
 	o.vetting = true
 	v := &vetter{options: o}
 	var values []Origin
-	switch o.kindOf(path) {
-	case kindTests:
+	switch specfs.KindWith(path, o.Read) {
+	case specfs.KindTests:
 		values = v.tests(path)
-	case kindSuite:
+	case specfs.KindSuite:
 		l := v.loader(o)
 		s, tree, defaults := l.loadSuite(path)
 		if values = origins(tree, defaults); s != nil {
 			v.file = s.File
 		}
-	case kindPrices:
+	case specfs.KindPrices:
 		l := v.loader(o)
 		_, tree := l.loadPrices(path)
 		if values = origins(tree, nil); tree != nil {
@@ -73,10 +74,10 @@ func (v *vetter) spec(path string) []Origin {
 	if s == nil {
 		return nil
 	}
-	if s.Kind == kindAgent && s.Agent == "" { // who includes a Library says what is doubtful in it
+	if s.Kind == specfs.KindAgent && s.Agent == "" { // who includes a Library says what is doubtful in it
 		v.file = s.File
 	}
-	if s.tree.Get("tests") != nil && s.Kind == kindAgent {
+	if s.tree.Get("tests") != nil && s.Kind == specfs.KindAgent {
 		v.loader(v.options).loadTests(path)
 	}
 	for _, suite := range s.suites() {

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
 	samples "github.com/pexctl/pex/specs"
@@ -149,11 +150,11 @@ func toolNames(before []string) (out []string) {
 // file of one here, or a folder with one; nil = there is none that compiles.
 func completed(words []string) (*engine.Program, *dsl.Spec) {
 	for _, w := range words {
-		path := dsl.FileOf(w)
+		path := specfs.FileOf(w)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			path = filepath.Join(path, "spec.yaml")
 		}
-		if kind, err := dsl.Kind(path); err != nil || kind != "Agent" {
+		if kind, err := specfs.Kind(path); err != nil || kind != "Agent" {
 			continue
 		}
 		p, spec, found := dsl.Compile(w, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Environ: os.Environ()})

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	samples "github.com/pexctl/pex/specs"
@@ -24,7 +24,7 @@ func noSpecGiven(command string) error {
 	found, _ := filepath.Glob("*.y*ml")
 	below, _ := filepath.Glob("*/spec.yaml")
 	for _, path := range append(found, below...) {
-		if kind, _ := dsl.Kind(path); kind == "Agent" {
+		if kind, _ := specfs.Kind(path); kind == "Agent" {
 			return failure.Usagef("%s %s (a folder means its spec.yaml)", begin, fspath.Quote(strings.TrimSuffix(filepath.ToSlash(path), "/spec.yaml")))
 		}
 	}
@@ -34,7 +34,7 @@ func noSpecGiven(command string) error {
 // pointed adds the way out where the argument names no file, as people begin:
 // with a sample's name, or with the question.
 func pointed(c *ui.Call, found diag.List, name string) diag.List {
-	if _, err := os.Stat(dsl.FileOf(name)); !os.IsNotExist(err) {
+	if _, err := os.Stat(specfs.FileOf(name)); !os.IsNotExist(err) {
 		return found
 	}
 	i := slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.Unreadable && d.File == name && d.Hint == "" })

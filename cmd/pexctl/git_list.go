@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/internal/git"
 )
@@ -23,10 +23,10 @@ const mostFetched = 64 << 20
 var errLink = errors.New("it is a link")
 
 // list implements dsl.Options.List: the files that the commit has below a folder.
-func (g *gitTree) list(dir string, most int) ([]dsl.Listed, error) {
+func (g *gitTree) list(dir string, most int) ([]specfs.Listed, error) {
 	rel, inside := g.place(dir)
 	if !inside {
-		return nil, dsl.ErrOnDisk
+		return nil, specfs.ErrOnDisk
 	}
 	if sub, err := g.submodule(rel); sub != nil || err != nil {
 		if err != nil {
@@ -42,7 +42,7 @@ func (g *gitTree) list(dir string, most int) ([]dsl.Listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git ls-tree: %w", err)
 	}
-	var files []dsl.Listed
+	var files []specfs.Listed
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		head, name, _ := strings.Cut(entry, "\t")
 		f := strings.Fields(head) // mode, kind, id, size
@@ -56,7 +56,7 @@ func (g *gitTree) list(dir string, most int) ([]dsl.Listed, error) {
 		if err != nil {
 			return nil, fmt.Errorf("git ls-tree: %w", err)
 		}
-		if files = append(files, dsl.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: size}); len(files) > most {
+		if files = append(files, specfs.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: size}); len(files) > most {
 			return files, nil
 		}
 	}
@@ -64,7 +64,7 @@ func (g *gitTree) list(dir string, most int) ([]dsl.Listed, error) {
 }
 
 // fetch reads files below a folder in one go, so that nobody asks git for each.
-func (g *gitTree) fetch(rel string, files []dsl.Listed) error {
+func (g *gitTree) fetch(rel string, files []specfs.Listed) error {
 	var asked strings.Builder
 	var names []string
 	total := int64(0)
@@ -104,13 +104,13 @@ func (g *gitTree) fetch(rel string, files []dsl.Listed) error {
 
 // listOnDisk implements dsl.Options.List for a spec on disk that is held against
 // a commit: what git ignores can be in none, and is left out.
-func (g *gitTree) listOnDisk(dir string, most int) ([]dsl.Listed, error) {
+func (g *gitTree) listOnDisk(dir string, most int) ([]specfs.Listed, error) {
 	if g == nil {
-		return nil, dsl.ErrOnDisk
+		return nil, specfs.ErrOnDisk
 	}
 	rel, inside := g.place(dir)
 	if !inside {
-		return nil, dsl.ErrOnDisk
+		return nil, specfs.ErrOnDisk
 	}
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return nil, errLink
@@ -127,13 +127,13 @@ func (g *gitTree) listOnDisk(dir string, most int) ([]dsl.Listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git ls-files: %w", err)
 	}
-	var files []dsl.Listed
+	var files []specfs.Listed
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		info, err := os.Lstat(filepath.Join(g.repo.Top(), filepath.FromSlash(name)))
 		if name == "" || err != nil || !info.Mode().IsRegular() {
 			continue // it is gone, or a link
 		}
-		if files = append(files, dsl.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: info.Size()}); len(files) > most {
+		if files = append(files, specfs.Listed{Name: strings.TrimPrefix(strings.TrimPrefix(name, rel), "/"), Size: info.Size()}); len(files) > most {
 			break
 		}
 	}

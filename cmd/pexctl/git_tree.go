@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -197,7 +197,7 @@ func (g *gitTree) read(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !inside:
-		return nil, dsl.ErrOnDisk
+		return nil, specfs.ErrOnDisk
 	case o.kind != "blob":
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 	}
@@ -208,7 +208,7 @@ func (g *gitTree) read(path string) ([]byte, error) {
 func (g *gitTree) pins(root string) (*pin.Lock, error) {
 	b, err := g.read(filepath.Join(root, pin.FileName))
 	switch {
-	case errors.Is(err, dsl.ErrOnDisk):
+	case errors.Is(err, specfs.ErrOnDisk):
 		return pin.Read(root)
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/builtins/remote"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -50,7 +51,7 @@ func homeHere(c *ui.Call) (string, error) {
 	if err != nil {
 		return "", failure.Usagef("%w", err)
 	}
-	return filepath.Join(dsl.ProjectRoot(here), homeName), nil
+	return filepath.Join(specfs.Root(here), homeName), nil
 }
 
 // homeOfSpec is the home of the project of a spec, as run finds it; word is the
@@ -59,7 +60,7 @@ func homeOfSpec(c *ui.Call, word string) (string, error) {
 	if word == "" || remote.Is(word) {
 		return homeHere(c)
 	}
-	dir := dsl.FileOf(word)
+	dir := specfs.FileOf(word)
 	info, err := os.Stat(dir)
 	if err != nil {
 		return "", failure.NotFoundf("the argument is a spec or its folder", "there is no %s", word)
@@ -76,7 +77,7 @@ func homeOfSpec(c *ui.Call, word string) (string, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return "", failure.Usagef("%w", err)
 	}
-	return filepath.Join(dsl.ProjectRoot(dir), homeName), nil
+	return filepath.Join(specfs.Root(dir), homeName), nil
 }
 
 // newRunID is an id that sorts by time: r-20260102-150405-1a2b3c.

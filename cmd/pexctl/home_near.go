@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -89,7 +89,7 @@ func othersNear(c *ui.Call, part string) []string {
 	if err != nil {
 		return nil
 	}
-	own := filepath.Join(dsl.ProjectRoot(here), homeName)
+	own := filepath.Join(specfs.Root(here), homeName)
 	return slices.DeleteFunc(homesNear(here, part), func(h string) bool { return fspath.Same(h, own) })
 }
 

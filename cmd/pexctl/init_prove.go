@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/starter"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
@@ -49,7 +50,7 @@ func prove(ctx context.Context, dir string) error {
 		return failure.Infra(err)
 	}
 	units.trees[dir] = &goldenTree{tree, dir}
-	paths, err := dsl.FindTests(filepath.Join(dir, "spec.yaml"), options)
+	paths, err := specfs.FindTests(filepath.Join(dir, "spec.yaml"), options.Root)
 	if err != nil {
 		return failure.Infra(err)
 	}

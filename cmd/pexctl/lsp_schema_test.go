@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // languageSchema is the schema that pexctl schema prints.
@@ -58,7 +59,7 @@ func TestSchemaTakesEveryFileOfTheRepository(t *testing.T) {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
-			kind, _ := dsl.Kind(path)
+			kind, _ := specfs.Kind(path)
 			_, found := dsl.Vet(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")})
 			text, err := os.ReadFile(path)
 			if kind != "" && !found.Failed() && fits(t, s, path, string(text)) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -82,7 +83,7 @@ func (f *placing) add(p *engine.Program, spec *dsl.Spec, s hostSettings, agent s
 		}
 	}
 	for _, inner := range p.Agents {
-		file := path.Join(path.Dir(dsl.FileOf(agent)), inner.File)
+		file := path.Join(path.Dir(specfs.FileOf(agent)), inner.File)
 		if within := specOf(spec, inner); within != nil && !f.seen[file] {
 			f.seen[file] = true
 			f.add(inner, within, s.within(inner, f.parameters(inner)), file)
@@ -120,7 +121,7 @@ func (u *use) join(m *placedModel) {
 
 // specOf is the spec of a program within another; nil = it is not known.
 func specOf(outer *dsl.Spec, p *engine.Program) *dsl.Spec {
-	bare := dsl.FileOf(p.File)
+	bare := specfs.FileOf(p.File)
 	file, agent := filepath.Join(filepath.Dir(outer.File), filepath.FromSlash(bare)), strings.TrimPrefix(p.File[len(bare):], "#")
 	for _, s := range outer.Agents() {
 		if s.File == file && s.Agent == agent {

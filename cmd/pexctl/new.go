@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	samples "github.com/pexctl/pex/specs"
@@ -70,7 +71,7 @@ func copySample(c *ui.Call) error {
 		dir = sample.Name
 	}
 	live := nextCommand{"OPENAI_API_KEY=... pexctl run " + fspath.Quote(dir) + " --set planner.llm=live", "with a real model; README.md says more"}
-	root := dsl.ProjectRoot(dir)
+	root := specfs.Root(dir)
 	if slices.ContainsFunc(files, func(f starter.File) bool { return f.Path == "pex.lock" }) {
 		root = dir // it is the mark of one
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/textdiff"
@@ -50,7 +50,7 @@ func readLock(root string) (*pin.Lock, error) {
 // lockKey is how a lock names the file of a spec, that of an agent outside of the
 // project too; "" = there is no way to it from the root.
 func lockKey(root, spec string) string {
-	rel, err := filepath.Rel(root, dsl.FileOf(spec))
+	rel, err := filepath.Rel(root, specfs.FileOf(spec))
 	if err != nil {
 		return ""
 	}

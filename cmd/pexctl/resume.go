@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -182,7 +183,7 @@ func (s *session) sameSpec(p *past) error {
 	if s.c.Bool("keep-spec") || origin.Spec == "" {
 		return nil
 	}
-	if _, err := os.Stat(dsl.FileOf(origin.Spec)); err != nil {
+	if _, err := os.Stat(specfs.FileOf(origin.Spec)); err != nil {
 		fmt.Fprintf(s.c.Stderr, "pexctl: %s is gone: the run goes on with the spec as it was\n", origin.Spec)
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/journal"
 )
 
@@ -17,7 +17,7 @@ func runsHere() []string {
 		if err != nil {
 			return nil
 		}
-		dir = filepath.Join(dsl.ProjectRoot(here), homeName)
+		dir = filepath.Join(specfs.Root(here), homeName)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
 		return nil // OpenHome would make it

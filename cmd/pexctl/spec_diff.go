@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/diff"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -168,7 +169,7 @@ func twoSpecs(c *ui.Call) (old, now *diffSide, err error) {
 // deleted says that a side is on disk no more. Of the path that a commit has it
 // is a difference; of any other it is a slip.
 func (s *diffSide) deleted() bool {
-	file := dsl.FileOf(s.path)
+	file := specfs.FileOf(s.path)
 	if s.ref != "" || strings.Contains(file, "://") {
 		return false
 	}
@@ -205,7 +206,7 @@ func (s *diffSide) locate(c *ui.Call, paths ...string) error {
 	if s.path == "" {
 		return failure.Usagef("which spec? pexctl diff %s spec.yaml, or %[1]s:spec.yaml", s.word)
 	}
-	file := dsl.FileOf(s.path)
+	file := specfs.FileOf(s.path)
 	if strings.Contains(file, "://") {
 		return failure.Usagef("%s: git has no %s; name the file by git:%s:PATH", s.word, file, s.ref)
 	}
@@ -225,8 +226,8 @@ func (s *diffSide) locate(c *ui.Call, paths ...string) error {
 		return failure.Usagef("%s: %s is not in the repository at %s", s.word, file, s.tree.repo.Top())
 	}
 	s.missing = o.kind != "blob"
-	if elsewhere := s.tree.linkedAway(fspath.Absolute(dsl.FileOf(s.path))); elsewhere != "" {
-		return failure.Usagef("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, dsl.FileOf(s.path), elsewhere)
+	if elsewhere := s.tree.linkedAway(fspath.Absolute(specfs.FileOf(s.path))); elsewhere != "" {
+		return failure.Usagef("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, specfs.FileOf(s.path), elsewhere)
 	}
 	return nil
 }
@@ -261,7 +262,7 @@ func (s *diffSide) load(c *ui.Call) (diag.List, error) {
 	o := optionsFor(c, s.path)
 	if o.List = s.beside.listOnDisk; s.tree != nil {
 		o.Read, o.List, o.Pins = s.tree.read, s.tree.list, s.tree.pins
-	} else if _, err := os.Stat(dsl.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
+	} else if _, err := os.Stat(specfs.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.Usagef("there is no %s", path)
 	}
 	spec, found := dsl.Load(path, o)

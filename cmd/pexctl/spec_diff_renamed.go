@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -59,7 +59,7 @@ func renamed(c *ui.Call, old, now *diffSide) (*specRename, error) {
 	if found == nil || err != nil {
 		return nil, err
 	}
-	lacks.move(path, strings.TrimPrefix(has.path, dsl.FileOf(has.path)))
+	lacks.move(path, strings.TrimPrefix(has.path, specfs.FileOf(has.path)))
 	if found.From, found.To = fromHere(path), fromHere(has.spec.File); lacks == now {
 		found.From, found.To = found.To, found.From
 	}

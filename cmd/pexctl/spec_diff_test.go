@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/golden"
 )
 
@@ -74,7 +75,7 @@ func specsOfTheHouse(t *testing.T) []string {
 			if err != nil || e.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
-			if kind, _ := dsl.Kind(path); kind != "Agent" {
+			if kind, _ := specfs.Kind(path); kind != "Agent" {
 				return nil
 			}
 			if _, found := dsl.Load(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")}); !found.Failed() {

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -164,7 +165,7 @@ func testFiles(paths []string, o dsl.Options) (files, whole []string, err error)
 			return nil, nil, err
 		}
 		for _, spec := range specs {
-			of, err := dsl.FindTests(spec, o)
+			of, err := specfs.FindTests(spec, o.Root)
 			if err != nil {
 				return nil, nil, failure.Usagef("%w", err)
 			}
@@ -196,7 +197,7 @@ func without(c *ui.Call, specs []string, o dsl.Options) error {
 func pathTests(path string) (specs, tests []string, err error) {
 	if dir, ok := strings.CutSuffix(path, "..."); ok && (dir == "" || strings.HasSuffix(dir, "/")) {
 		dir = filepath.Clean(dir)
-		specs, tests, err = dsl.Walk(dir)
+		specs, tests, err = specfs.Walk(dir)
 		if err != nil {
 			return nil, nil, failure.Usagef("%s: %w", path, err)
 		}
@@ -208,7 +209,7 @@ func pathTests(path string) (specs, tests []string, err error) {
 		}
 		path = filepath.Join(path, "spec.yaml")
 	}
-	kind, err := dsl.Kind(path)
+	kind, err := specfs.Kind(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil, failure.Usagef("there is no %s (a folder means its spec.yaml or case.yaml; DIR/... means everything below)", path)

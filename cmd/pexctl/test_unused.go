@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -44,7 +44,7 @@ func (p *testPlan) known() (map[string][]string, error) {
 		if !slices.Contains(p.whole, fspath.Real(u.File)) || slices.Contains(out[u.Root], u.Dir) {
 			continue
 		}
-		all, err := dsl.TestsBeside(u.File)
+		all, err := specfs.TestsBeside(u.File)
 		if err != nil {
 			return nil, failure.Infra(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
@@ -87,7 +87,7 @@ func (k *kept) read(b []byte) error {
 }
 
 // keepTrust notes in a home that files are trusted as they are.
-func keepTrust(home string, f *dsl.Foreign) error {
+func keepTrust(home string, f *specfs.Foreign) error {
 	k, err := readTrust(home)
 	if err != nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 )
 
 // reached is what the tools and llms that are defined elsewhere start and connect
 // to, a line for each; none = nothing.
-func reached(f *dsl.Foreign) []string {
+func reached(f *specfs.Foreign) []string {
 	var out []string
 	for _, part := range f.Parts {
 		var does, keys []string

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/providers/genai"
@@ -27,49 +27,49 @@ func TestEveryToolSaysWhatItReaches(t *testing.T) {
 }
 
 func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
-	tool := func(path, typ string, config any, source string) dsl.ForeignPart {
-		return dsl.ForeignPart{File: "lib.yaml", Path: path, Tool: &engine.ToolSpec{Type: typ, Config: config}, Source: json.RawMessage(source)}
+	tool := func(path, typ string, config any, source string) specfs.ForeignPart {
+		return specfs.ForeignPart{File: "lib.yaml", Path: path, Tool: &engine.ToolSpec{Type: typ, Config: config}, Source: json.RawMessage(source)}
 	}
-	llm := func(m engine.ModelSpec, source string) dsl.ForeignPart {
-		return dsl.ForeignPart{File: "lib.yaml", Path: "llms.x", Model: &m, Source: json.RawMessage(source)}
+	llm := func(m engine.ModelSpec, source string) specfs.ForeignPart {
+		return specfs.ForeignPart{File: "lib.yaml", Path: "llms.x", Model: &m, Source: json.RawMessage(source)}
 	}
 	cases := []struct {
 		name  string
-		parts []dsl.ForeignPart
+		parts []specfs.ForeignPart
 		want  []string
 	}{
 		{"nothing", nil, nil},
-		{"what says that it reaches nothing", []dsl.ForeignPart{tool("tools.x", "still", still{}, `{"a": "${env.TOKEN}"}`)}, nil},
-		{"what does not say it", []dsl.ForeignPart{tool("tools.x", "odd", &struct{}{}, `{}`)}, []string{"tools.x (lib.yaml): starts or connects to what the type odd needs"}},
+		{"what says that it reaches nothing", []specfs.ForeignPart{tool("tools.x", "still", still{}, `{"a": "${env.TOKEN}"}`)}, nil},
+		{"what does not say it", []specfs.ForeignPart{tool("tools.x", "odd", &struct{}{}, `{}`)}, []string{"tools.x (lib.yaml): starts or connects to what the type odd needs"}},
 		{
 			"variables, in either spelling and by their names",
-			[]dsl.ForeignPart{tool("tools.x", "odd", nil, `{"b": "$<env.B>", "a": ["${env.A:-x}"], "token_env": "C"}`)},
+			[]specfs.ForeignPart{tool("tools.x", "odd", nil, `{"b": "$<env.B>", "a": ["${env.A:-x}"], "token_env": "C"}`)},
 			[]string{"tools.x (lib.yaml): starts or connects to what the type odd needs", "tools.x (lib.yaml): uses the environment's A, B, C"},
 		},
 		{
 			"the same twice",
-			[]dsl.ForeignPart{tool("tools.x", "odd", nil, `{}`), tool("tools.x", "odd", nil, `{}`)},
+			[]specfs.ForeignPart{tool("tools.x", "odd", nil, `{}`), tool("tools.x", "odd", nil, `{}`)},
 			[]string{"tools.x (lib.yaml): starts or connects to what the type odd needs"},
 		},
-		{"a script", []dsl.ForeignPart{llm(engine.ModelSpec{Provider: "scripted", Config: &scripted.Config{}}, `{}`)}, nil},
+		{"a script", []specfs.ForeignPart{llm(engine.ModelSpec{Provider: "scripted", Config: &scripted.Config{}}, `{}`)}, nil},
 		{
 			"a model whose key nobody names",
-			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: engine.Params{Model: "g"}, Config: &genai.Config{}}, `{}`)},
+			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "googleai", Params: engine.Params{Model: "g"}, Config: &genai.Config{}}, `{}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to g of googleai", "llms.x (lib.yaml): uses the environment's GEMINI_API_KEY, GOOGLE_API_KEY"},
 		},
 		{
 			"a model at an address of its options",
-			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "http", APIKeyEnv: "K", Config: &http.Config{URL: component.Template{Text: "https://elsewhere.example.com/${args.model}"}}}, `{"options": {"url": "https://elsewhere.example.com/${args.model}"}}`)},
+			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "http", APIKeyEnv: "K", Config: &http.Config{URL: component.Template{Text: "https://elsewhere.example.com/${args.model}"}}}, `{"options": {"url": "https://elsewhere.example.com/${args.model}"}}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to http", "llms.x (lib.yaml): connects to https://elsewhere.example.com/${args.model}"},
 		},
 		{
 			"a model of a backend",
-			[]dsl.ForeignPart{llm(engine.ModelSpec{Provider: "langchain", Params: engine.Params{Model: "h"}, Config: &langchain.Config{Backend: "huggingface"}}, `{}`)},
+			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "langchain", Params: engine.Params{Model: "h"}, Config: &langchain.Config{Backend: "huggingface"}}, `{}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to h of langchain", "llms.x (lib.yaml): uses the environment's HF_TOKEN"},
 		},
 		{
 			"a model with a key, somewhere else",
-			[]dsl.ForeignPart{llm(engine.ModelSpec{
+			[]specfs.ForeignPart{llm(engine.ModelSpec{
 				Provider: "openai", APIKeyEnv: "KEY", Params: engine.Params{Model: "g"}, BaseURL: component.Template{Text: "https://${env.HOST}/v1"},
 			}, `{"api_key_env": "KEY", "base_url": "https://${env.HOST}/v1"}`)},
 			[]string{"llms.x (lib.yaml): sends prompts to g of openai at https://${env.HOST}/v1", "llms.x (lib.yaml): uses the environment's HOST, KEY"},
@@ -77,7 +77,7 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, reached(&dsl.Foreign{Parts: c.parts})); diff != "" {
+			if diff := cmp.Diff(c.want, reached(&specfs.Foreign{Parts: c.parts})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -91,18 +91,18 @@ func (still) Reaches() []string { return nil }
 
 func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
-	files := &dsl.Foreign{Files: []dsl.ForeignFile{{Path: "../lib.yaml", Digest: "sha256:1"}}}
+	files := &specfs.Foreign{Files: []specfs.ForeignFile{{Path: "../lib.yaml", Digest: "sha256:1"}}}
 	for range 2 { // the second is added to the first
 		if err := keepTrust(home, files); err != nil {
 			t.Fatal(err)
 		}
-		files = &dsl.Foreign{Files: append(files.Files, dsl.ForeignFile{Path: "../more.yaml", Digest: "sha256:2"})}
+		files = &specfs.Foreign{Files: append(files.Files, specfs.ForeignFile{Path: "../more.yaml", Digest: "sha256:2"})}
 	}
 	k, err := readTrust(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, both := &dsl.Foreign{Files: files.Files[:1]}, &dsl.Foreign{Files: files.Files[:2]}
+	one, both := &specfs.Foreign{Files: files.Files[:1]}, &specfs.Foreign{Files: files.Files[:2]}
 	if !k.has(one.Digest()) || !k.has(both.Digest()) || k.has(files.Digest()) {
 		t.Errorf("%+v is not what was trusted", k)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/worstcase"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -103,9 +104,9 @@ func (w *worstCases) analyzers(all []dsl.Analyzer, file, shown string) []dsl.Ana
 	if !w.on() {
 		return all
 	}
-	bare := dsl.FileOf(file)
+	bare := specfs.FileOf(file)
 	root, agent := specFile(bare), strings.TrimPrefix(strings.TrimPrefix(file, bare), "#")
-	if kind, _ := dsl.Kind(root); kind == "Agent" { // what cannot be read is reported by who loads it
+	if kind, _ := specfs.Kind(root); kind == "Agent" { // what cannot be read is reported by who loads it
 		w.specs++
 	}
 	return append(slices.Clip(all), dsl.Analyzer{

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -43,7 +43,7 @@ func filesOf(path string) ([]string, error) {
 	if !ok || dir != "" && !strings.HasSuffix(dir, "/") {
 		return []string{path}, nil
 	}
-	files, err := dsl.Files(filepath.Clean(dir))
+	files, err := specfs.Files(filepath.Clean(dir))
 	switch {
 	case err != nil:
 		return nil, failure.Usagef("%s: %w", path, err)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // meantSo are the warnings about files that are right as they are, and why.
@@ -43,7 +43,7 @@ func TestNoFalseAlarm(t *testing.T) {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
-			if kind, err := dsl.Kind(path); err != nil || kind == "" {
+			if kind, err := specfs.Kind(path); err != nil || kind == "" {
 				return err
 			}
 			vetted++

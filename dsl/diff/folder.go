@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // mostFiles is how many files of a folder are compared, and mostWithin how many
@@ -52,7 +53,7 @@ func (c *comparison) folder(at, name string, v, tool dsl.Value) {
 }
 
 // within lists a folder, by its path from the spec's; why it is not compared, or "".
-func (s *side) within(name string, exclude []string) (out []dsl.Listed, why string) {
+func (s *side) within(name string, exclude []string) (out []specfs.Listed, why string) {
 	dir := filepath.Join(s.spec.Dir, filepath.FromSlash(name))
 	if filepath.IsAbs(name) {
 		return nil, "it lies outside of the project"
@@ -64,7 +65,7 @@ func (s *side) within(name string, exclude []string) (out []dsl.Listed, why stri
 	case len(out) > mostFiles:
 		return nil, fmt.Sprintf("it holds more than %d files", mostFiles)
 	}
-	return slices.DeleteFunc(out, func(l dsl.Listed) bool {
+	return slices.DeleteFunc(out, func(l specfs.Listed) bool {
 		return slices.Contains(s.spec.Files, filepath.Join(dir, filepath.FromSlash(l.Name))) || excluded(l.Name, exclude)
 	}), ""
 }
@@ -80,7 +81,7 @@ func excluded(name string, patterns []string) bool {
 }
 
 // differing are the files of two lists, both sorted, that are not the same.
-func (c *comparison) differing(dir string, was, is []dsl.Listed) (out []File, why string) {
+func (c *comparison) differing(dir string, was, is []specfs.Listed) (out []File, why string) {
 	left := int64(mostWithin)
 	for len(was)+len(is) > 0 {
 		switch {

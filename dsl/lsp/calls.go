@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // passes are the pairs of keys by which a spec calls an agent: what it is, and
@@ -94,7 +94,7 @@ func (s *server) nameAt(b *buffer, at int) (home *buffer, u, here *use) {
 func (s *server) gather(ctx context.Context, path, word string) []string {
 	root := s.options.Spec.Root
 	if root == "" {
-		root = dsl.ProjectRoot(filepath.Dir(path))
+		root = specfs.Root(filepath.Dir(path))
 	}
 	return filesBelow(ctx, root, func(d fs.DirEntry, path string) bool {
 		if info, err := d.Info(); err != nil || info.Size() > maxFile {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // Bounds of a search: the files that are looked at, and the specs that are
@@ -28,7 +28,7 @@ func (s *server) discover(ctx context.Context, path string) {
 	}()
 	root := s.options.Spec.Root
 	if root == "" {
-		root = dsl.ProjectRoot(filepath.Dir(path))
+		root = specfs.Root(filepath.Dir(path))
 	}
 	name := filepath.Base(path)
 	specs := filesBelow(ctx, root, func(d fs.DirEntry, path string) bool { return mayRead(d, path, name) })

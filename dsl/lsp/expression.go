@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // expression is a text that is an expression, and a place in it.
@@ -160,7 +161,7 @@ func (s *server) callees(family []*buffer, n *node) []guard.Callee {
 		if b := s.paths[path]; b != nil {
 			return []byte(b.text.s), nil
 		}
-		return nil, dsl.ErrOnDisk
+		return nil, specfs.ErrOnDisk
 	}
 	if spec, _ := dsl.Load(path, o); spec != nil && len(spec.Callees()) > 0 {
 		s.tools[path] = spec.Callees()

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // saved is a file that is not open, as it was read last.
@@ -131,7 +131,7 @@ func (s *server) near(b *buffer, name string) string {
 	dir := filepath.Dir(b.path)
 	root := s.options.Spec.Root
 	if root == "" {
-		root = dsl.ProjectRoot(dir)
+		root = specfs.Root(dir)
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if rel, err := filepath.Rel(filepath.Dir(real(filepath.Join(root, "x"))), path); err != nil || strings.HasPrefix(rel, "..") {

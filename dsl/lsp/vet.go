@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // vetted is a file that is vetted as a whole, and what came of it.
@@ -129,7 +130,7 @@ func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) 
 		if b := open[path]; b != nil {
 			return []byte(b.text.s), nil
 		}
-		return nil, dsl.ErrOnDisk
+		return nil, specfs.ErrOnDisk
 	}
 	if b := open[path]; b != nil && b.lost {
 		r.found = diag.List{{File: path, Code: diag.TooLarge, Severity: diag.Error, Message: "the file is larger than 1048576 bytes", Advice: diag.Advice{Hint: "put long texts into files of their own"}}}

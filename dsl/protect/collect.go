@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // closed is what was found for one spec.
@@ -23,14 +24,14 @@ func (c *closed) spec(path string, o dsl.Options) {
 	o.Analyzers = nil
 	s, _ := dsl.Load(path, o)
 	if s == nil {
-		c.add(dsl.FileOf(path), errCompiled)
-		c.beside(filepath.Dir(dsl.FileOf(path)), o)
+		c.add(specfs.FileOf(path), errCompiled)
+		c.beside(filepath.Dir(specfs.FileOf(path)), o)
 		return
 	}
 	dirs := []string{s.Dir}
 	for _, file := range s.Files {
 		c.add(file, errCompiled)
-		if kind, err := dsl.Kind(file); err == nil && kind == "Agent" && !slices.Contains(dirs, filepath.Dir(file)) {
+		if kind, err := specfs.Kind(file); err == nil && kind == "Agent" && !slices.Contains(dirs, filepath.Dir(file)) {
 			dirs = append(dirs, filepath.Dir(file))
 		}
 	}
@@ -67,7 +68,7 @@ func (c *closed) beside(dir string, o dsl.Options) {
 
 // suite closes a suite and what it reads; of another file nothing.
 func (c *closed) suite(path string, o dsl.Options) {
-	if kind, err := dsl.Kind(path); err != nil || kind != "Suite" {
+	if kind, err := specfs.Kind(path); err != nil || kind != "Suite" {
 		return
 	}
 	c.add(path, errSuite)

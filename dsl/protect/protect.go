@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // Why a file is closed, as the model reads it.
@@ -51,7 +52,7 @@ func (f *Files) Check(path string, content []byte) error {
 			return errTests
 		}
 	}
-	if dsl.Executable(path, content) || dsl.Executable(path, nil) {
+	if specfs.Executable(path, content) || specfs.Executable(path, nil) {
 		return errSpec
 	}
 	if now, err := os.Stat(path); err == nil && slices.ContainsFunc(c.known, func(known fs.FileInfo) bool { return os.SameFile(now, known) }) {

@@ -1,4 +1,4 @@
-package dsl
+package specfs
 
 import (
 	"bytes"
@@ -17,19 +17,20 @@ import (
 
 // The kinds of files.
 const (
-	kindAgent   = "Agent"
-	kindLibrary = "Library"
-	kindTests   = "Tests"
-	kindSuite   = "Suite"
-	kindPrices  = "Prices"
+	KindAgent   = "Agent"
+	KindLibrary = "Library"
+	KindTests   = "Tests"
+	KindSuite   = "Suite"
+	KindPrices  = "Prices"
 )
 
-var kinds = []string{kindAgent, kindLibrary, kindTests, kindSuite, kindPrices}
+// Kinds are all kinds of files.
+var Kinds = []string{KindAgent, KindLibrary, KindTests, KindSuite, KindPrices}
 
 // The files that folders stand for.
 const (
-	caseFile  = "case.yaml"
-	suiteFile = "suite.yaml"
+	CaseFile  = "case.yaml"
+	SuiteFile = "suite.yaml"
 )
 
 // Kind is the kind of a file, Agent, Library, Tests, Suite or Prices, by a look at its
@@ -63,15 +64,15 @@ func readHeader(path string) (header, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return header{}, errors.Join(err, fmt.Errorf("%s: %w", path, errNotFile))
+		return header{}, errors.Join(err, fmt.Errorf("%s: %w", path, ErrNotFile))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, syntax.MaxFile))
 	if err != nil {
 		return header{}, err
 	}
 	h := headerOf(text)
-	if h.Kind == "" && filepath.Base(path) == caseFile {
-		h.Kind = kindTests
+	if h.Kind == "" && filepath.Base(path) == CaseFile {
+		h.Kind = KindTests
 	}
 	return h, nil
 }
@@ -109,7 +110,7 @@ func Executable(path string, content []byte) bool {
 	if !isYAML(strings.ToLower(filepath.Base(path))) {
 		return false
 	}
-	if isCase(strings.ToLower(path)) {
+	if IsCase(strings.ToLower(path)) {
 		return true
 	}
 	var h header
@@ -118,5 +119,24 @@ func Executable(path string, content []byte) bool {
 	} else if read, err := readHeader(path); err == nil {
 		h = read
 	}
-	return slices.Contains(kinds, h.Kind) || h.ours() || h.Kind != "" && h.Tests
+	return slices.Contains(Kinds, h.Kind) || h.ours() || h.Kind != "" && h.Tests
+}
+
+// KindWith is Kind for a file that may not be as it is on disk.
+func KindWith(path string, read func(path string) ([]byte, error)) string {
+	if read != nil {
+		abs := Absolute(path)
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+			abs = filepath.Join(dir, filepath.Base(abs))
+		}
+		if text, err := read(abs); !errors.Is(err, ErrOnDisk) {
+			kind := headerOf(text).Kind
+			if kind == "" && filepath.Base(path) == CaseFile {
+				kind = KindTests
+			}
+			return kind
+		}
+	}
+	kind, _ := Kind(path) // what cannot be read is reported by who loads it
+	return kind
 }

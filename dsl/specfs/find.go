@@ -1,4 +1,4 @@
-package dsl
+package specfs
 
 import (
 	"errors"
@@ -14,9 +14,10 @@ import (
 // beside it and in tests/ beside it; and each tests/<case>/case.yaml. Those that
 // name another spec are left out. One that cannot be told what it is of, or is
 // of a kind that there is not, is of every spec: loading it says what is wrong.
-// Paths are as the spec's is written.
-func FindTests(spec string, o Options) ([]string, error) {
-	spec = inFolder(spec, defaultFile)
+// Paths are as the spec's is written. root is the folder that no file leaves; "" =
+// as for loading the tests.
+func FindTests(spec, root string) ([]string, error) {
+	spec = InFolder(spec, SpecFile)
 	if _, err := readHeader(spec); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func FindTests(spec string, o Options) ([]string, error) {
 	}
 	var out []string
 	for _, path := range all {
-		if path == spec || isOf(path, spec, o) {
+		if path == spec || isOf(path, spec, root) {
 			out = append(out, path)
 		}
 	}
@@ -35,7 +36,7 @@ func FindTests(spec string, o Options) ([]string, error) {
 
 // TestsBeside is FindTests for every spec in the folder of one.
 func TestsBeside(spec string) ([]string, error) {
-	dir := filepath.Dir(inFolder(spec, defaultFile))
+	dir := filepath.Dir(InFolder(spec, SpecFile))
 	files, err := listed(dir, filepath.Join(dir, "tests"))
 	if err != nil {
 		return nil, err
@@ -57,19 +58,20 @@ func TestsBeside(spec string) ([]string, error) {
 
 // caseFiles are the names of a case that has a folder of its own; of the second
 // loading it says that it is wrong.
-var caseFiles = []string{caseFile, "case.yml"}
+var caseFiles = []string{CaseFile, "case.yml"}
 
-func isCase(path string) bool { return slices.Contains(caseFiles, filepath.Base(path)) }
+// IsCase reports whether a path is that of a case in a folder of its own.
+func IsCase(path string) bool { return slices.Contains(caseFiles, filepath.Base(path)) }
 
 // holdsTests says, by a look at its top, whether a file holds tests, or means to.
 func holdsTests(path string, h header, err error) bool {
 	switch {
-	case errors.Is(err, errNotFile), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, ErrNotFile), errors.Is(err, fs.ErrNotExist):
 		return false
-	case err != nil, h.Kind == kindTests, isCase(path):
+	case err != nil, h.Kind == KindTests, IsCase(path):
 		return true
-	case slices.Contains(kinds, h.Kind):
-		return h.Kind == kindAgent && h.Tests
+	case slices.Contains(Kinds, h.Kind):
+		return h.Kind == KindAgent && h.Tests
 	}
 	return h.Kind != "" && h.Tests // a kind that there is not
 }
@@ -101,7 +103,8 @@ func globbed(dir string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(dir)
 }
 
-func absolute(path string) string {
+// Absolute is the absolute form of a path, or the path itself if there is none.
+func Absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}
@@ -109,24 +112,24 @@ func absolute(path string) string {
 }
 
 // isOf says whether a file of tests is of a spec, as far as can be told.
-func isOf(path, spec string, o Options) bool {
+func isOf(path, spec, root string) bool {
 	h, err := readHeader(path)
 	switch {
 	case err != nil:
 		return true
-	case h.Kind == kindAgent:
+	case h.Kind == KindAgent:
 		return false
 	}
-	dir := filepath.Dir(absolute(path))
+	dir := filepath.Dir(Absolute(path))
 	var of string
 	if h.Spec != "" {
-		of = inFolder(filepath.Join(dir, filepath.FromSlash(h.Spec)), defaultFile)
+		of = InFolder(filepath.Join(dir, filepath.FromSlash(h.Spec)), SpecFile)
 	} else {
-		f := &files{root: rootOfTests(dir)}
-		if o.Root != "" {
-			f.root = absolute(o.Root)
+		f := &Reader{Root: TestRoot(dir)}
+		if root != "" {
+			f.Root = Absolute(root)
 		}
-		of = nearestSpec(f, foldersOfSpec(dir, f.root, isCase(path) && !h.Tests))
+		of = NearestSpec(f, SpecFolders(dir, f.Root, IsCase(path) && !h.Tests))
 	}
 	a, err := os.Stat(of)
 	if err != nil {
@@ -136,9 +139,9 @@ func isOf(path, spec string, o Options) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// foldersOfSpec are the folders in which the spec of tests is looked for: of a
+// SpecFolders are the folders in which the spec of tests is looked for: of a
 // case those above it, of other files their own and the one above.
-func foldersOfSpec(dir, root string, own bool) []string {
+func SpecFolders(dir, root string, own bool) []string {
 	if !own {
 		return []string{dir, filepath.Dir(dir)}
 	}
@@ -157,7 +160,7 @@ func foldersOfSpec(dir, root string, own bool) []string {
 func Walk(dir string) (specs, tests []string, err error) {
 	err = walk(dir, func(path string, h header, err error) {
 		switch {
-		case h.Kind == kindAgent:
+		case h.Kind == KindAgent:
 			specs = append(specs, path)
 		case holdsTests(path, h, err):
 			tests = append(tests, path)
@@ -174,7 +177,7 @@ func Walk(dir string) (specs, tests []string, err error) {
 func Files(dir string) ([]string, error) {
 	var out []string
 	err := walk(dir, func(path string, h header, err error) {
-		if err == nil && (slices.Contains(kinds, h.Kind) || h.ours()) || holdsTests(path, h, err) {
+		if err == nil && (slices.Contains(Kinds, h.Kind) || h.ours()) || holdsTests(path, h, err) {
 			out = append(out, path)
 		}
 	})
@@ -199,4 +202,45 @@ func walk(dir string, visit func(path string, h header, err error)) error {
 		visit(path, h, err)
 		return nil
 	})
+}
+
+// TestRoot is the project root of a file that tests or evaluates a spec.
+// Where nothing marks one it is the folder of the spec: the nearest with a
+// spec.yaml, at most two levels up.
+func TestRoot(dir string) string {
+	if root := Root(dir); root != dir || IsRoot(dir) {
+		return root
+	}
+	at := dir
+	for range 3 {
+		if _, err := os.Stat(filepath.Join(at, SpecFile)); err == nil {
+			return at
+		}
+		at = filepath.Dir(at)
+	}
+	return dir
+}
+
+// NearestSpec is the spec.yaml of the first folder below the root that has one.
+func NearestSpec(f *Reader, dirs []string) string {
+	for _, dir := range dirs {
+		if path := filepath.Join(dir, SpecFile); f.Exists(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// SuitesBeside are the suites in the folder of a spec, and in evals/ and tests/
+// there, that are of it.
+func SuitesBeside(spec, root string) (out []string) {
+	dir := filepath.Dir(spec)
+	all, _ := listed(dir, filepath.Join(dir, "evals"), filepath.Join(dir, "tests"))
+	for _, path := range all {
+		h, err := readHeader(path)
+		if err == nil && h.Kind == KindSuite && isOf(path, spec, root) {
+			out = append(out, path)
+		}
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package dsl
+package specfs
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 // mostNeighbours is how many files a hint names.
 const mostNeighbours = 5
 
-// specsIn is the way out where a folder has no spec.yaml: what of ours lies in
+// SpecsHint is the way out where a folder has no spec.yaml: what of ours lies in
 // it, agents first, and in the folders right in it. Shown is how people call it.
-func specsIn(dir, shown string) string {
+func SpecsHint(dir, shown string) string {
 	shown = filepath.ToSlash(shown)
-	agents, others := neighbours(dir, "*.y*ml")
-	below, _ := neighbours(dir, "*/"+defaultFile)
+	agents, others := filesOfKinds(dir, "*.y*ml")
+	below, _ := filesOfKinds(dir, "*/"+SpecFile)
 	all := append(agents, append(others, below...)...)
 	if len(all) == 0 {
 		return "a folder means its spec.yaml; pexctl init " + shown + " makes one"
@@ -34,9 +34,9 @@ func specsIn(dir, shown string) string {
 	return hint
 }
 
-// neighbours are the files of a pattern in a folder that are of a kind of ours,
+// filesOfKinds are the files of a pattern in a folder that are of a kind of ours,
 // sorted; those that are no agents say what they are.
-func neighbours(dir, pattern string) (agents, others []string) {
+func filesOfKinds(dir, pattern string) (agents, others []string) {
 	found, _ := filepath.Glob(filepath.Join(globbed(dir), pattern)) // the pattern is ours
 	for _, file := range found {
 		name, err := filepath.Rel(dir, file)
@@ -44,9 +44,9 @@ func neighbours(dir, pattern string) (agents, others []string) {
 			continue
 		}
 		switch kind, _ := Kind(file); {
-		case kind == kindAgent:
+		case kind == KindAgent:
 			agents = append(agents, filepath.ToSlash(name))
-		case slices.Contains(kinds, kind):
+		case slices.Contains(Kinds, kind):
 			others = append(others, fmt.Sprintf("%s (%s)", filepath.ToSlash(name), kind))
 		}
 	}

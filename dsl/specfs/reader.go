@@ -1,0 +1,275 @@
+package specfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
+)
+
+// Reader reads below one root and nowhere else, but for folders that were opened
+// besides.
+type Reader struct {
+	Root    string // absolute
+	shown   string // how people wrote the folder of the spec
+	spec    string // that folder, absolute
+	opened  []string
+	Foreign *Foreign // what was read from outside of the root
+	access  Access
+}
+
+// Access says what may be read besides the files below a root, and how.
+type Access struct {
+	// AllowPaths are folders outside of the root that may be read, too.
+	AllowPaths []string
+	// Read gives files that are not as they are on disk, by their absolute paths.
+	// With an error of ErrOnDisk the disk is asked; nil = always.
+	Read func(path string) ([]byte, error)
+	// List gives the files below a folder, by its absolute path, as Read gives
+	// their texts: at most so many, and one more where there are more. With an
+	// error of ErrOnDisk the disk is asked; nil = always.
+	List func(dir string, most int) ([]Listed, error)
+}
+
+// NewReader makes a Reader for a root. spec is the folder of the spec, absolute, and
+// shown how the user wrote it.
+func NewReader(root, spec, shown string, a Access) *Reader {
+	return &Reader{Root: root, spec: spec, shown: shown, opened: real(a.AllowPaths), Foreign: &Foreign{}, access: a}
+}
+
+// ErrOnDisk is what an Options.Read answers of a file that is as it is on disk.
+var ErrOnDisk = errors.New("the file is as on disk")
+
+// rootMarks make a folder the root of a project.
+var rootMarks = []string{".git", "pex.lock"}
+
+// Root is the nearest ancestor of a folder that has a mark, else the
+// folder itself.
+func Root(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if IsRoot(at) {
+			return at
+		}
+		if filepath.Dir(at) == at {
+			return dir
+		}
+	}
+}
+
+// IsRoot says that a folder is the root of a project.
+func IsRoot(dir string) bool {
+	return slices.ContainsFunc(rootMarks, func(mark string) bool {
+		_, err := os.Lstat(filepath.Join(dir, mark))
+		return err == nil
+	})
+}
+
+// Shown is how a path is shown: as people wrote the spec's.
+func (f *Reader) Shown(abs string) string {
+	rel, err := filepath.Rel(f.spec, abs)
+	if err != nil {
+		return abs
+	}
+	return filepath.ToSlash(filepath.Join(f.shown, rel))
+}
+
+// Refusal is a file that is not read, and why.
+type Refusal struct {
+	Code    diag.Code
+	Message string
+	diag.Advice
+}
+
+// Read opens a file that a source names and returns it as a source. What lies
+// outside of the root, or was led to from there, is foreign.
+func (f *Reader) Read(from *syntax.Source, name string) (*syntax.Source, *Refusal) {
+	abs, no := f.Resolve(from, name)
+	if no != nil {
+		return nil, no
+	}
+	in, outside := f.around(abs)
+	if in == nil {
+		_, no := f.Relative(abs, name)
+		no.Hint += AllowHint
+		return nil, no
+	}
+	src, no := in.Open(abs, name)
+	if no != nil {
+		return nil, no
+	}
+	if src.Foreign = outside || from.Foreign; src.Foreign {
+		f.Foreign.Add(f.FromRoot(abs), src)
+	}
+	return src, nil
+}
+
+// Resolve is the absolute path that a source names; it may be outside the root.
+func (f *Reader) Resolve(from *syntax.Source, name string) (string, *Refusal) {
+	if strings.ContainsRune(name, 0) || strings.TrimSpace(name) == "" {
+		return "", &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("%q is no path", name)}
+	}
+	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return "", &Refusal{diag.OutsideRoot, fmt.Sprintf("%s is absolute", name), diag.Advice{Hint: "paths are relative to the file that names them"}}
+	}
+	if strings.HasSuffix(name, "/") {
+		return "", &Refusal{Code: diag.Unreadable, Message: name + " is no regular file"}
+	}
+	dir := f.spec // of a flag or a variable: it stands in the spec
+	if from.Path != "" {
+		dir = from.Dir()
+	}
+	return filepath.Join(dir, filepath.FromSlash(name)), nil
+}
+
+// Open reads a file by its absolute path.
+func (f *Reader) Open(abs, written string) (*syntax.Source, *Refusal) {
+	rel, no := f.Relative(abs, written)
+	if no != nil {
+		return nil, no
+	}
+	b, err := f.ReadRelative(rel, syntax.MaxFile+1)
+	switch {
+	case err != nil:
+		return nil, f.unreadable(err, rel, written)
+	case len(b) > syntax.MaxFile:
+		return nil, &Refusal{Code: diag.TooLarge, Message: fmt.Sprintf("%s is larger than %d bytes", written, syntax.MaxFile)}
+	}
+	return &syntax.Source{Name: f.Shown(abs), Path: abs, Text: b}, nil
+}
+
+// unreadable says why a file was not read.
+func (f *Reader) unreadable(err error, rel, written string) *Refusal {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Refusal{diag.Unreadable, written + " does not exist", f.suggest(rel)}
+	case errors.Is(err, ErrNotFile):
+		return &Refusal{Code: diag.Unreadable, Message: written + " is no regular file"}
+	case strings.Contains(err.Error(), "escapes"):
+		return &Refusal{diag.OutsideRoot, written + " leads out of the project by a link", diag.Advice{Hint: "files are read below " + f.rootName() + "; --root names another root"}}
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	return &Refusal{Code: diag.Unreadable, Message: fmt.Sprintf("%s cannot be read: %v", written, err)}
+}
+
+// Relative is a path as seen from the root, which it must not leave.
+func (f *Reader) Relative(abs, written string) (rel string, no *Refusal) {
+	rel, err := filepath.Rel(f.Root, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", &Refusal{diag.OutsideRoot, written + " leads out of the project", diag.Advice{Hint: "files are read below " + f.rootName() + "; --root names another root"}}
+	}
+	return rel, nil
+}
+
+// Head reads the first bytes of a file that may be of any size.
+func (f *Reader) Head(abs, written string, most int64) ([]byte, *Refusal) {
+	rel, no := f.Relative(abs, written)
+	if no != nil {
+		return nil, no
+	}
+	b, err := f.ReadRelative(rel, most)
+	if err != nil {
+		return nil, f.unreadable(err, rel, written)
+	}
+	return b, nil
+}
+
+// Exists says whether there is a file at a path below the root.
+func (f *Reader) Exists(abs string) bool {
+	rel, no := f.Relative(abs, abs)
+	if no != nil {
+		return false
+	}
+	_, err := f.ReadRelative(rel, 1)
+	return err == nil
+}
+
+func (f *Reader) rootName() string {
+	if f.Root == f.spec {
+		return "the spec's folder (no folder above it has .git or pex.lock)"
+	}
+	return f.Shown(f.Root)
+}
+
+// ErrNotFile is the error of a path that is no regular file.
+var ErrNotFile = errors.New("no regular file")
+
+// ReadRelative reads at most so many bytes of a file. A pipe is never waited for: it
+// is not opened, and if it takes a file's place in between, it is opened
+// without blocking.
+func (f *Reader) ReadRelative(rel string, most int64) ([]byte, error) {
+	if f.access.Read != nil {
+		b, err := f.access.Read(filepath.Join(f.Root, rel))
+		if !errors.Is(err, ErrOnDisk) {
+			return b[:min(int64(len(b)), most)], err
+		}
+	}
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrNotFile
+	}
+	file, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, ErrNotFile)
+	}
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// suggest is a hint: a file of nearly that name beside it.
+func (f *Reader) suggest(rel string) diag.Advice {
+	const most = 500
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return diag.Advice{}
+	}
+	defer root.Close()
+	dir, err := root.Open(filepath.Dir(rel))
+	if err != nil {
+		return diag.Advice{}
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(most)
+	if near := nearestFile(filepath.Base(rel), names); near != "" && near != filepath.Base(rel) {
+		return diag.DidYouMean(filepath.Base(rel), near, "")
+	}
+	return diag.Advice{}
+}
+
+// nearestFile returns the file that a misspelt name most likely stands for; "" =
+// none is near. An extension that both have makes no name nearer.
+func nearestFile(name string, files []string) string {
+	ext := strings.TrimPrefix(filepath.Ext(name), ".")
+	var stems, others []string
+	for _, f := range files {
+		if stem, ok := strings.CutSuffix(f, ext); ok {
+			stems = append(stems, stem) // with the dot
+		} else {
+			others = append(others, f)
+		}
+	}
+	if near := diag.Nearest(strings.TrimSuffix(name, ext), stems); near != "" {
+		return near + ext
+	}
+	return diag.Nearest(name, others)
+}
