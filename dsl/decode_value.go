@@ -128,13 +128,14 @@ func (c *compiler) text(v *syntax.Node, path string, tag reflect.StructTag, to r
 	}
 }
 
-// gone is the way out for a word that is no more: gone:"word: what to do".
+// gone is what replaces a word that was removed: gone:"word: hint|word: hint".
 func gone(tag reflect.StructTag, word string) string {
-	hint, found := strings.CutPrefix(tag.Get("gone"), word+": ")
-	if !found {
-		return ""
+	for entry := range strings.SplitSeq(tag.Get("gone"), "|") {
+		if hint, found := strings.CutPrefix(entry, word+": "); found {
+			return hint
+		}
 	}
-	return hint
+	return ""
 }
 
 func has(words, word string) bool {

@@ -64,8 +64,8 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 		},
 		{
 			"a model of a backend",
-			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "langchain", Params: engine.Params{Model: "h"}, Config: &langchain.Config{Backend: "huggingface"}}, `{}`)},
-			[]string{"llms.x (lib.yaml): sends prompts to h of langchain", "llms.x (lib.yaml): uses the environment's HF_TOKEN"},
+			[]specfs.ForeignPart{llm(engine.ModelSpec{Provider: "langchain", Params: engine.Params{Model: "h"}, Config: &langchain.Config{Backend: "ernie"}}, `{}`)},
+			[]string{"llms.x (lib.yaml): sends prompts to h of langchain", "llms.x (lib.yaml): uses the environment's ERNIE_ACCESS_TOKEN"},
 		},
 		{
 			"a model with a key, somewhere else",

@@ -15,7 +15,6 @@ import (
 	"github.com/pexctl/pex/providers/bedrock"
 	"github.com/pexctl/pex/providers/genai"
 	provider "github.com/pexctl/pex/providers/http"
-	"github.com/pexctl/pex/providers/langchain"
 	"github.com/pexctl/pex/providers/openai"
 )
 
@@ -69,21 +68,11 @@ func TestE2EExchangesWithAMockOfEachVendor(t *testing.T) {
 		{"http deepseek", "", deepseek, of(provider.HTTP, interfaceOf("bedrock/converse/deepseek_r1"))},
 		{"http gemini", "/v1beta", gemini, of(provider.HTTP, interfaceOf("gemini/v1beta/generatecontent"))},
 		{"http cohere", "/v2/chat", "command-a-03-2025", cohere(t)},
-		{"langchain huggingface", "", "openai/gpt-oss-20b", huggingface()},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			enginetest.LiveExchanges(t, v.subject, enginetest.Live{BaseURL: base + v.path, Model: v.model, Thinking: v.model})
 		})
 	}
-}
-
-// huggingface is the backend of langchain's whose router speaks OpenAI's
-// protocol. It has no tool calls.
-func huggingface() enginetest.Subject {
-	p := of(langchain.LangChain, func(config any, _ string) { config.(*langchain.Config).Backend = "huggingface" })
-	const noCalls = "provider langchain has no tool calls"
-	p.Skip = map[string]string{"tools": noCalls, "streamed_tools": noCalls}
-	return p
 }
 
 // cohere is Cohere's own API by a template, as the language compiles it.
@@ -127,15 +116,11 @@ func TestE2EExchangesWithOllama(t *testing.T) {
 		{"openai", "/v1", of(openai.OpenAI, nil)},
 		{"ollama", "", of(openai.Ollama, nil)},
 		{"anthropic", "", of(anthropic.Anthropic, nil)},
-		{"langchain huggingface", "", huggingface()},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			v.subject.Skip = map[string]string{"tools": noTools, "streamed_tools": noTools, "wrong_key": noKeys}
-			switch v.name {
-			case "anthropic":
+			if v.name == "anthropic" {
 				v.subject.Skip["schema"] = "Ollama's Messages API holds no model to a schema, and random weights hold to none by words"
-			case "langchain huggingface":
-				v.subject.Skip["schema"] = "a schema is asked for by words, and random weights hold to none"
 			}
 			enginetest.LiveExchanges(t, v.subject, enginetest.Live{BaseURL: base + v.path, Model: "tiny", Thinking: "tiny", Noise: true})
 		})

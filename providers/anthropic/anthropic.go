@@ -133,7 +133,7 @@ func (m *model) stream(ctx context.Context, a *ask, started time.Time, to func(e
 	}
 	events := ssestream.NewDecoder(resp)
 	defer func() { _ = events.Close() }() // its errors are those of Err
-	g := gather{ask: a, deltas: to, started: started}
+	g := gather{Stream: call.Stream{Deltas: to, Started: started}, ask: a}
 	for !g.done && events.Next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err

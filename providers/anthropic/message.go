@@ -148,7 +148,7 @@ func plain(calls []engine.ToolCall, text string) []sdk.ContentBlockParamUnion {
 }
 
 func callBlock(c engine.ToolCall) sdk.ContentBlockParamUnion {
-	return sdk.NewToolUseBlock(id(c.ID), call.Arguments(c.Args), c.Name)
+	return sdk.NewToolUseBlock(id(c.ID), call.Object(c.Args), c.Name)
 }
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

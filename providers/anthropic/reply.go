@@ -11,9 +11,6 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// maxCalls is how many tool calls of one reply are believed.
-const maxCalls = 128
-
 // The types of the blocks of a reply that count. Others are passed over.
 const (
 	typeText     = "text"
@@ -86,24 +83,16 @@ func (d *draft) reply(a *ask) (*engine.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(out.Calls) > maxCalls {
-		return nil, call.Bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
-	}
-	a.request.Identify(out.Calls)
 	if out.Stop, err = d.stopped(len(out.Calls) > 0); err != nil {
 		return nil, err
 	}
 	if out.Stop == engine.Refusal && out.Text == "" {
-		out.Text = strings.ToValidUTF8(d.why, "\uFFFD")
+		out.Text = d.why
 	}
 	if err := remember(out.Calls, pieces, a.prefix); err != nil {
 		return nil, call.Bad("the model's thinking cannot be kept: %s", err)
 	}
-	if out.Usage = d.usage.tokens(); out.Usage.Total() == 0 {
-		out.Estimated = true
-		out.Usage.Input = a.request.Estimate()
-		out.Usage.Output = out.Estimate()
-	}
+	out.Usage = d.usage.tokens()
 	return out, nil
 }
 
@@ -121,17 +110,13 @@ func (d *draft) read(a *ask, out *engine.Reply) (pieces []piece, err error) {
 		case typeRedacted:
 			pieces = append(pieces, piece{Type: typeRedacted, Data: b.data})
 		case typeCall:
-			if b.name == "" {
-				return nil, call.Bad("a tool call has no name, only arguments %.100s", b.text)
-			}
 			if a.forced != "" && b.name == a.forced { // the tool is a way of replying
-				out.Text, out.Calls = strings.ToValidUTF8(b.text, "\uFFFD"), nil
+				out.Text, out.Calls = b.text, nil
 				return nil, nil
 			}
-			if b.text == "" || b.text == "null" {
-				b.text = "{}"
+			if out.Calls, err = call.AddCall(out.Calls, engine.ToolCall{ID: b.id, Name: b.name, Args: json.RawMessage(b.text)}); err != nil {
+				return nil, err
 			}
-			out.Calls = append(out.Calls, engine.ToolCall{ID: b.id, Name: b.name, Args: json.RawMessage(b.text)})
 			pieces = append(pieces, piece{Type: typeCall})
 		}
 	}
@@ -171,11 +156,8 @@ func counted(u sdk.Usage) usage {
 // tokens translates usage; nonsense counts as missing. The API counts what it read
 // from its cache, and what it wrote there, beside the input.
 func (u usage) tokens() engine.Tokens {
-	const most = 1 << 40
-	for _, n := range []int64{u.input, u.read, u.written, u.output, u.thought} {
-		if n < 0 || n > most {
-			return engine.Tokens{}
-		}
+	if !call.Plausible(u.input, u.read, u.written, u.output, u.thought) {
+		return engine.Tokens{}
 	}
 	return engine.Tokens{
 		Input: int(u.input + u.read + u.written), Output: int(u.output), Cached: int(u.read), CacheWrite: int(u.written),

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
@@ -15,17 +14,13 @@ import (
 
 // gather puts a reply together from the events of a stream.
 type gather struct {
+	call.Stream
 	ask     *ask
-	deltas  func(engine.Delta)
-	started time.Time
-
 	seen    bool // an event came
 	done    bool // the last one came
 	draft   draft
-	heard   call.Heard
 	open    []*partial
 	byIndex map[int64]*partial
-	first   time.Duration
 }
 
 // partial is a block of which more may come.
@@ -83,10 +78,10 @@ func (g *gather) begin(e sdk.MessageStreamEventUnion) error {
 			p.text.WriteString(args)
 			g.argue(p, args)
 		}
-		g.timed()
+		g.Arrived()
 	}
-	if len(g.open) == maxCalls*4 {
-		return call.Bad("more than %d blocks in one reply", maxCalls*4)
+	if len(g.open) == call.MaxCalls*4 {
+		return call.Bad("more than %d blocks in one reply", call.MaxCalls*4)
 	}
 	g.open = append(g.open, p)
 	if g.byIndex == nil {
@@ -103,7 +98,7 @@ func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 		return call.Bad("a piece came of block %d, which was not begun", e.Index)
 	}
 	d := e.Delta
-	if err := g.heard.More(len(d.Text) + len(d.Thinking) + len(d.Signature) + len(d.PartialJSON)); err != nil {
+	if err := g.Grow(len(d.Text) + len(d.Thinking) + len(d.Signature) + len(d.PartialJSON)); err != nil {
 		return err
 	}
 	switch d.Type {
@@ -121,7 +116,7 @@ func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 	case "input_json_delta":
 		p.text.WriteString(d.PartialJSON)
 		g.argue(p, d.PartialJSON)
-		g.timed()
+		g.Arrived()
 	}
 	return nil
 }
@@ -129,8 +124,7 @@ func (g *gather) delta(e sdk.MessageStreamEventUnion) error {
 // argue shows the arguments of the call that stands for a reply.
 func (g *gather) argue(p *partial, args string) {
 	if g.ask.forced != "" && p.name == g.ask.forced && args != "" {
-		g.timed()
-		g.deltas(engine.Delta{Text: args})
+		g.Show(engine.Delta{Text: args})
 	}
 }
 
@@ -139,16 +133,7 @@ func (g *gather) tell(d engine.Delta) {
 	if g.ask.forced != "" {
 		d.Text = ""
 	}
-	if d != (engine.Delta{}) {
-		g.timed()
-		g.deltas(d)
-	}
-}
-
-func (g *gather) timed() {
-	if g.first == 0 {
-		g.first = max(time.Since(g.started), 1)
-	}
+	g.Show(d)
 }
 
 // ended takes the reason of the end, and the usage, which counts up.
@@ -183,10 +168,5 @@ func (g *gather) reply() (*engine.Reply, error) {
 		p.block.text, p.block.signature = p.text.String(), p.signature.String()
 		g.draft.blocks = append(g.draft.blocks, p.block)
 	}
-	out, err := g.draft.reply(g.ask)
-	if err != nil {
-		return nil, err
-	}
-	out.FirstToken = g.first
-	return out, nil
+	return g.Ended(g.draft.reply(g.ask))
 }

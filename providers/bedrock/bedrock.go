@@ -108,7 +108,7 @@ func (m *model) stream(ctx context.Context, client *bedrockruntime.Client, w *wr
 	if kind := contentType(out.ResultMetadata); kind != "" && !strings.HasPrefix(kind, eventStream) {
 		return nil, call.Bad("the server sent %s where an event stream was asked for", kind)
 	}
-	g := gather{draft: draft{asked: w, id: requestID(out.ResultMetadata), model: w.id}, deltas: to, started: started}
+	g := gather{draft: draft{asked: w, id: requestID(out.ResultMetadata), model: w.id}, Stream: call.Stream{Deltas: to, Started: started}}
 	for event := range events.Events() {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -70,7 +70,7 @@ func (w *writer) assistant(m engine.Message, text string) []types.ContentBlock {
 			out = append(out, words(text)...)
 		}
 		id, name := w.callID(c.ID), c.Name
-		out = append(out, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: &id, Name: &name, Input: raw(call.Arguments(c.Args))}})
+		out = append(out, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: &id, Name: &name, Input: raw(call.Object(c.Args))}})
 	}
 	if len(m.Calls) == 0 {
 		w.unthought = false // nothing was called

@@ -10,9 +10,6 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// maxCalls is how many tool calls of one reply are believed.
-const maxCalls = 128
-
 // draft is a reply as the server gave it.
 type draft struct {
 	asked     *writer
@@ -26,37 +23,22 @@ type draft struct {
 }
 
 // call adds a tool call, which keeps the thoughts that led to it.
-func (d *draft) call(id, name string, args json.RawMessage) error {
-	switch {
-	case name == "" && id == "" && len(args) == 0:
-		return nil
-	case name == "":
-		return call.Bad("a tool call has no name, only arguments %.100s", args)
-	case len(d.calls) == maxCalls:
-		return call.Bad("more than %d tool calls in one reply", maxCalls)
-	case len(args) == 0:
-		args = json.RawMessage("{}")
+func (d *draft) call(id, name string, args json.RawMessage) (err error) {
+	n := len(d.calls)
+	d.calls, err = call.AddCall(d.calls, engine.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
+	if len(d.calls) > n {
+		d.thoughts = nil
 	}
-	d.calls = append(d.calls, engine.ToolCall{ID: id, Name: name, Args: args, Opaque: keep(d.asked.id, d.thoughts)})
-	d.thoughts = nil
-	return nil
+	return err
 }
 
 // reply makes the engine's reply of a draft.
 func (d *draft) reply() (*engine.Reply, error) {
-	req := d.asked.req
 	out := &engine.Reply{ID: d.id, Model: d.model, Text: d.text.String(), Calls: d.calls, Usage: tokens(d.usage)}
 	d.answered(out)
-	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
-	req.Identify(out.Calls)
 	var err error
 	if out.Stop, err = stopKind(d.stop, len(out.Calls) > 0); err != nil {
 		return nil, err
-	}
-	if out.Usage.Total() == 0 {
-		out.Estimated = true
-		out.Usage.Input = req.Estimate()
-		out.Usage.Output = out.Estimate()
 	}
 	return out, nil
 }
@@ -113,10 +95,8 @@ func tokens(u *types.TokenUsage) engine.Tokens {
 	}
 	in, out, total := number(u.InputTokens), number(u.OutputTokens), number(u.TotalTokens)
 	read, written := number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
-	for _, n := range []int{in, out, read, written} {
-		if n < 0 {
-			return engine.Tokens{}
-		}
+	if !call.Plausible(in, out, read, written) {
+		return engine.Tokens{}
 	}
 	if within := total == in+out && read+written <= in; !within {
 		in += read + written

@@ -3,7 +3,6 @@ package bedrock
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
@@ -13,11 +12,8 @@ import (
 
 // gather puts a reply together from the events of a stream.
 type gather struct {
-	draft   draft
-	deltas  func(engine.Delta)
-	started time.Time
-	first   time.Duration
-	heard   call.Heard
+	call.Stream
+	draft draft
 
 	parts   []*part
 	current map[int32]*part
@@ -86,14 +82,14 @@ func (g *gather) start(e types.ContentBlockStartEvent) error {
 		return err
 	}
 	p.id, p.name = deref(use.Value.ToolUseId), deref(use.Value.Name)
-	g.arrived()
+	g.Arrived()
 	return nil
 }
 
 func (g *gather) begin(i int32, kind partKind) (*part, error) {
 	p := &part{kind: kind}
-	if len(g.parts) == 4*maxCalls {
-		return nil, call.Bad("more than %d blocks in one reply", 4*maxCalls)
+	if len(g.parts) == 4*call.MaxCalls {
+		return nil, call.Bad("more than %d blocks in one reply", 4*call.MaxCalls)
 	}
 	if g.current == nil {
 		g.current = map[int32]*part{}
@@ -126,13 +122,13 @@ func (g *gather) delta(e types.ContentBlockDeltaEvent) error {
 func (g *gather) words(i *int32, s string) error {
 	p, err := g.at(i, textPart)
 	if err == nil {
-		err = g.heard.More(len(s))
+		err = g.Grow(len(s))
 	}
 	if err != nil {
 		return err
 	}
 	p.text.WriteString(s)
-	g.tell(engine.Delta{Text: s})
+	g.Show(engine.Delta{Text: s})
 	return nil
 }
 
@@ -140,15 +136,15 @@ func (g *gather) words(i *int32, s string) error {
 func (g *gather) args(i *int32, s string) error {
 	p, err := g.at(i, callPart)
 	if err == nil {
-		err = g.heard.More(len(s))
+		err = g.Grow(len(s))
 	}
 	if err != nil {
 		return err
 	}
 	p.text.WriteString(s)
-	g.arrived()
+	g.Arrived()
 	if p.name != "" && p.name == g.draft.asked.answer {
-		g.tell(engine.Delta{Text: s})
+		g.Show(engine.Delta{Text: s})
 	}
 	return nil
 }
@@ -161,29 +157,16 @@ func (g *gather) thought(i *int32, d types.ReasoningContentBlockDelta) error {
 	switch d := d.(type) {
 	case *types.ReasoningContentBlockDeltaMemberText:
 		p.text.WriteString(d.Value)
-		g.tell(engine.Delta{Reasoning: d.Value})
-		return g.heard.More(len(d.Value))
+		g.Show(engine.Delta{Reasoning: d.Value})
+		return g.Grow(len(d.Value))
 	case *types.ReasoningContentBlockDeltaMemberSignature:
 		p.signature.WriteString(d.Value)
-		return g.heard.More(len(d.Value))
+		return g.Grow(len(d.Value))
 	case *types.ReasoningContentBlockDeltaMemberRedactedContent:
 		p.redacted = append(p.redacted, d.Value...)
-		return g.heard.More(len(d.Value))
+		return g.Grow(len(d.Value))
 	}
 	return nil
-}
-
-func (g *gather) tell(d engine.Delta) {
-	if d != (engine.Delta{}) {
-		g.arrived()
-		g.deltas(d)
-	}
-}
-
-func (g *gather) arrived() {
-	if g.first == 0 {
-		g.first = max(time.Since(g.started), 1)
-	}
 }
 
 // reply is what came, once the stream has ended. A stream that ends without
@@ -197,12 +180,7 @@ func (g *gather) reply() (*engine.Reply, error) {
 			return nil, err
 		}
 	}
-	out, err := g.draft.reply()
-	if err != nil {
-		return nil, err
-	}
-	out.FirstToken = g.first
-	return out, nil
+	return g.Ended(g.draft.reply())
 }
 
 func (g *gather) put(p *part) error {

@@ -41,6 +41,7 @@ func (c *Caller) Reply(ctx context.Context, req *engine.Request, attempt func(co
 			if out, err = attempt(ctx); err != nil {
 				return 0, err
 			}
+			Finish(req, out)
 			return out.Reported(), nil
 		},
 	})

@@ -5,23 +5,15 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/providers/call"
 )
 
-// Bounds of what is believed of a reply.
-const (
-	maxCalls = 128
-	maxName  = 1024
-)
-
 // gather puts a reply together from its pieces; a whole body is one piece.
 type gather struct {
+	call.Stream
 	request *engine.Request
-	deltas  func(engine.Delta) // nil = nobody wants them
-	started time.Time
 
 	seen    bool // a piece came
 	id      string
@@ -30,10 +22,8 @@ type gather struct {
 	finish  string
 	why     string // what the API says of the finish
 	blocked string // the prompt was
-	heard   call.Heard
 	text    strings.Builder
 	tools   []engine.ToolCall
-	first   time.Duration
 }
 
 // stream reads an event stream to its end.
@@ -105,37 +95,22 @@ func (g *gather) parts(parts []part) error {
 		}
 	}
 	g.text.WriteString(out.Text)
-	if g.deltas == nil {
+	if g.Deltas == nil {
 		return nil
 	}
-	if err := g.heard.More(len(out.Text)); err != nil {
+	if err := g.Grow(len(out.Text)); err != nil {
 		return err
 	}
-	if g.first == 0 && (out != engine.Delta{} || len(g.tools) > 0) {
-		g.first = max(time.Since(g.started), 1)
+	if len(g.tools) > 0 {
+		g.Arrived()
 	}
-	if out != (engine.Delta{}) {
-		g.deltas(out)
-	}
+	g.Show(out)
 	return nil
 }
 
-func (g *gather) call(p part) error {
+func (g *gather) call(p part) (err error) {
 	f := p.FunctionCall
-	switch {
-	case f.Name == "" && len(f.Args) == 0:
-		return nil
-	case f.Name == "":
-		return call.Bad("a tool call has no name, only arguments %.100s", f.Args)
-	case len(f.Name) > maxName:
-		return call.Bad("the name of a tool call is longer than %d bytes", maxName)
-	case len(g.tools) == maxCalls:
-		return call.Bad("more than %d tool calls in one reply", maxCalls)
-	}
 	c := engine.ToolCall{ID: f.ID, Name: f.Name, Args: f.Args}
-	if len(c.Args) == 0 || string(c.Args) == "null" {
-		c.Args = json.RawMessage("{}")
-	}
 	if p.ThoughtSignature != "" {
 		o, err := json.Marshal(opaque{p.ThoughtSignature})
 		if err != nil {
@@ -143,8 +118,8 @@ func (g *gather) call(p part) error {
 		}
 		c.Opaque = o
 	}
-	g.tools = append(g.tools, c)
-	return nil
+	g.tools, err = call.AddCall(g.tools, c)
+	return err
 }
 
 // said says that something came that may be a reply.

@@ -100,7 +100,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 	if err != nil {
 		return nil, &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
 	}
-	g := gather{request: req, deltas: stream, started: time.Now()}
+	g := gather{Stream: call.Stream{Deltas: stream, Started: time.Now()}, request: req}
 	return m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) { return m.attempt(ctx, body, g) })
 }
 
@@ -112,13 +112,13 @@ func (m *model) noKey() error {
 // attempt makes one request, for a whole reply where nobody wants deltas. What
 // g gathers is the attempt's own.
 func (m *model) attempt(ctx context.Context, body []byte, g gather) (*engine.Reply, error) {
-	resp, err := m.post(ctx, cmp.Or(g.request.Params.Model, m.name), g.deltas != nil, body)
+	resp, err := m.post(ctx, cmp.Or(g.request.Params.Model, m.name), g.Deltas != nil, body)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 	kind := resp.Header.Get("Content-Type")
-	if g.deltas == nil || strings.HasPrefix(kind, "application/json") {
+	if g.Deltas == nil || strings.HasPrefix(kind, "application/json") {
 		return g.whole(resp.Body)
 	}
 	if err := g.stream(ctx, resp.Body); err != nil {

@@ -3,7 +3,6 @@ package genai
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/providers/call"
@@ -22,19 +21,14 @@ func (g *gather) reply() (*engine.Reply, error) {
 		return nil, err
 	}
 	out := &engine.Reply{
-		ID: g.id, Model: g.model, Text: strings.ToValidUTF8(g.text.String(), "\uFFFD"), Calls: g.tools,
-		Stop: stop, Usage: g.usage, FirstToken: g.first,
+		ID: g.id, Model: g.model, Text: g.text.String(), Calls: g.tools,
+		Stop: stop, Usage: g.usage,
 	}
-	g.request.Identify(out.Calls)
-	if out.Usage.Total() == 0 {
-		out.Estimated = true
-		out.Usage.Input = g.request.Estimate()
-		out.Usage.Output = out.Estimate()
-	}
+	call.Finish(g.request, out)
 	if (stop == engine.ContentFiltered || stop == engine.Guardrail) && out.Text == "" {
 		out.Text = g.withheld()
 	}
-	return out, nil
+	return g.Ended(out, nil)
 }
 
 // stop translates the reason why the model stopped. Only STOP ends a reply
@@ -83,7 +77,7 @@ func (g *gather) ending() string {
 
 // unfinished is the error of a reply that has no end.
 func (g *gather) unfinished() error {
-	if g.deltas == nil {
+	if g.Deltas == nil {
 		return call.Bad("the server's answer has neither a candidate nor a reason why")
 	}
 	return &engine.ModelError{Kind: engine.Truncated, Message: "the stream ended before the reply did: no finishReason came"}
@@ -108,11 +102,8 @@ func tokens(raw json.RawMessage) engine.Tokens {
 	if json.Unmarshal(raw, &c) != nil {
 		return engine.Tokens{}
 	}
-	const most = 1 << 40
-	for _, n := range []int64{c.PromptTokenCount, c.ToolUsePromptTokenCount, c.CachedContentTokenCount, c.CandidatesTokenCount, c.ThoughtsTokenCount} {
-		if n < 0 || n > most {
-			return engine.Tokens{}
-		}
+	if !call.Plausible(c.PromptTokenCount, c.ToolUsePromptTokenCount, c.CachedContentTokenCount, c.CandidatesTokenCount, c.ThoughtsTokenCount) {
+		return engine.Tokens{}
 	}
 	return engine.Tokens{
 		Input: int(c.PromptTokenCount + c.ToolUsePromptTokenCount), Output: int(c.CandidatesTokenCount + c.ThoughtsTokenCount),

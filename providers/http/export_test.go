@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/providers/call"
 )
 
 // BodyOf is the body that a model would send for a request.
@@ -27,5 +28,9 @@ func Read(m engine.Model, req *engine.Request, answer []byte) (*engine.Reply, er
 	if err != nil {
 		return nil, err
 	}
-	return got.reply(req)
+	out, err := got.reply()
+	if err == nil {
+		call.Finish(req, out)
+	}
+	return out, err
 }

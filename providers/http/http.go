@@ -73,7 +73,7 @@ func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(e
 		if got, err = m.attempt(ctx, req, where, body); err != nil {
 			return nil, err
 		}
-		return got.reply(req)
+		return got.reply()
 	})
 	if err != nil {
 		return nil, err

@@ -1,15 +1,9 @@
 package http
 
 import (
-	"encoding/json"
-	"strings"
-
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/providers/call"
 )
-
-// maxCalls is how many tool calls of one reply are believed.
-const maxCalls = 128
 
 // draft is a reply as an endpoint wrote it.
 type draft struct {
@@ -28,31 +22,19 @@ func (d *draft) unsaid() bool {
 }
 
 // reply makes the engine's reply of a draft.
-func (d *draft) reply(req *engine.Request) (*engine.Reply, error) {
-	out := &engine.Reply{ID: d.id, Model: d.model, Text: strings.ToValidUTF8(d.text, "\uFFFD"), Usage: believed(d.usage)}
+func (d *draft) reply() (out *engine.Reply, err error) {
+	out = &engine.Reply{ID: d.id, Model: d.model, Text: d.text}
+	if u := d.usage; call.Plausible(u.Input, u.Output, u.Cached, u.CacheWrite, u.Reasoning) {
+		out.Usage = u
+	}
 	for _, c := range d.calls {
-		switch {
-		case c.Name == "" && len(c.Args) == 0:
-			continue // some servers send empty ghosts
-		case c.Name == "":
-			return nil, call.Bad("a tool call has no name, only arguments %.100s", c.Args)
-		case len(c.Args) == 0 || string(c.Args) == "null":
-			c.Args = json.RawMessage("{}")
+		if out.Calls, err = call.AddCall(out.Calls, c); err != nil {
+			return nil, err
 		}
-		out.Calls = append(out.Calls, c)
 	}
-	if len(out.Calls) > maxCalls {
-		return nil, call.Bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
-	}
-	req.Identify(out.Calls)
 	out.Stop = d.stopped(len(out.Calls) > 0)
 	if out.Stop == engine.Refusal && out.Text == "" {
-		out.Text = strings.ToValidUTF8(d.refusal, "\uFFFD")
-	}
-	if out.Usage.Total() == 0 {
-		out.Estimated = true
-		out.Usage.Input = req.Estimate()
-		out.Usage.Output = out.Estimate()
+		out.Text = d.refusal
 	}
 	return out, nil
 }
@@ -69,15 +51,4 @@ func (d *draft) stopped(calls bool) engine.StopKind {
 		return engine.ToolUse
 	}
 	return engine.EndTurn
-}
-
-// believed are counts; nonsense counts as missing.
-func believed(t engine.Tokens) engine.Tokens {
-	const most = 1 << 40
-	for _, n := range []int{t.Input, t.Output, t.Cached, t.CacheWrite, t.Reasoning} {
-		if n < 0 || n > most {
-			return engine.Tokens{}
-		}
-	}
-	return t
 }

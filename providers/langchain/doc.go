@@ -1,26 +1,22 @@
 // Package langchain is the provider of the models that only langchaingo has a
-// client for: one file a backend, listed in backend.go.
+// client for: Baidu Qianfan's API V1.
 //
-//	engine.Request --turns--> llms.MessageContent --langchaingo--> request
-//	request --door: our address, the parameters it left out--> wire.Client --> server
-//	answer  --door: id, usage, stop reason, errors it drops--> langchaingo --> text
-//	text + what the door read --> engine.Reply; whatever fails --> *engine.ModelError
+//	engine.Request --prompt--> langchaingo --request--> exchange.RoundTrip
+//	exchange: our address, key and parameters --> wire.Client --> server
+//	answer --exchange: id, usage, stop reason, errors it drops--> langchaingo --> text
+//	text + what the exchange read --> engine.Reply; failures --> *engine.ModelError
 //
-// langchaingo's clients (v0.1.14) lose most of what a call is about: all but
-// the first message, temperature 0, seed, limits, usage, stop reasons, the
-// status of errors, the end of a stream. They take keys and addresses from the
-// environment, and a client of their own for HTTP. So each of their requests
-// goes through a door of ours, which sends it to one address, with one key,
-// puts in what is missing, and reads what they would drop. What comes back is
-// checked there: an answer that is an error, or no answer, never reaches them;
-// a stream is read by the door alone.
+// langchaingo's client (v0.1.14) sends the first message alone, a temperature
+// of 0 that nobody asked for, no limit and no stop, asks ERNIE-Bot for every
+// model whose name it does not know, and ends the process at a stream that it
+// cannot read. It drops usage, stop reasons and the status of errors, and takes
+// keys and addresses from the environment. So its requests go through a
+// transport of ours, which sends each to one address, with one key, puts in
+// what is missing, and reads what the client would drop. An answer that is an
+// error never reaches the client.
 //
-// No backend calls tools, and none takes images. Three of langchaingo's clients
-// are not here: local runs a program with the prompt among its arguments, and
-// adds each prompt to those of the next call; watsonx has an HTTP client that
-// cannot be replaced and takes no context, so that nothing could end a call;
-// cohere speaks /v1/generate alone, which Cohere removed on 2025-09-15: provider
-// openai with base_url https://api.cohere.ai/compatibility/v1 asks its models.
+// There are no tool calls, images or streams. Vendors with an OpenAI-compatible
+// endpoint are asked by provider openai.
 //
 // It must not know specs, runs, or any other provider.
 package langchain

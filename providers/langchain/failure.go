@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"net/url"
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/wire"
@@ -21,57 +20,45 @@ func (m *model) typed(err error) *engine.ModelError {
 	if sent.Status == 0 {
 		return e
 	}
-	e.Message = explained(sent)
-	e.Kind = cmp.Or(saying(e), e.Kind)
-	if e.Kind == engine.NotFound {
-		asked := url.URL{Scheme: m.base.Scheme, Host: m.base.Host, Path: m.base.Path}
-		e.Message += " (asked " + asked.String() + " for model " + m.place.model + ")"
-	}
-	return e
-}
-
-// saying is the kind of a refusal whose words say more than its status, "" of
-// any other: of keys and rates the status says enough.
-func saying(e *engine.ModelError) engine.ErrorKind {
+	var a answer
+	_ = json.Unmarshal(sent.Body, &a) // of another shape: as the transport reads it
+	e.Message = cmp.Or(a.Message, sent.Message)
 	kind := words.Kind(e.Message)
-	switch e.Kind {
+	switch e.Kind { // of keys and rates the status says enough
 	case engine.BadRequest, engine.NotFound, engine.ContextTooLong:
-		return kind
+		e.Kind = cmp.Or(kind, e.Kind)
 	case engine.ServerError, engine.Overloaded:
 		if kind == engine.ContextTooLong {
-			return kind
+			e.Kind = kind
 		}
 	default:
 	}
-	return ""
-}
-
-// explained is the sentence of a refusal. Cloudflare has a list of them, Baidu
-// a field of its own.
-func explained(sent *wire.Error) string {
-	var shape struct {
-		Errors []struct{ Message string }
-		Said   string `json:"error_msg"`
+	if e.Kind == engine.NotFound {
+		asked := *m.base
+		asked.User, asked.RawQuery, asked.Fragment = nil, "", ""
+		e.Message += " (asked " + asked.String() + " for model " + m.name + ")"
 	}
-	_ = json.Unmarshal(sent.Body, &shape) // of another shape: as the transport reads it
-	switch {
-	case len(shape.Errors) > 0 && shape.Errors[0].Message != "":
-		return shape.Errors[0].Message
-	case shape.Said != "":
-		return shape.Said
-	}
-	return sent.Message
-}
-
-// reported types an error that came with status 200 in place of a reply.
-func reported(answer []byte) *engine.ModelError {
-	e := &engine.ModelError{Kind: engine.ServerError, Message: wire.Explain(answer)}
-	e.Kind = cmp.Or(words.Kind(e.Message), e.Kind)
 	return e
 }
 
-// given says that a field of an answer is there, and holds something.
-func given(field json.RawMessage) bool { return len(field) > 0 && string(field) != "null" }
+// kindOf is the class of an error by its number: refusals come with status 200.
+func kindOf(code int, message string) engine.ErrorKind {
+	switch code {
+	case 1, 336000:
+		return engine.ServerError
+	case 2, 336100:
+		return engine.Overloaded
+	case 4, 18, 336501, 336502:
+		return engine.RateLimited
+	case 6, 13, 14, 15, 17, 19, 100, 110, 111, 336004, 336005: // keys, permissions, and quotas that a wait does not fill
+		return engine.AuthError
+	case 3:
+		return engine.NotFound
+	case 336007, 336103:
+		return engine.ContextTooLong
+	}
+	return cmp.Or(words.Kind(message), engine.BadRequest)
+}
 
 // words are what servers say of errors that says more than the status does.
 var words = call.Words{

@@ -2,26 +2,29 @@ package langchain
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms/ernie"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/wire"
 	"github.com/pexctl/pex/providers/call"
 )
 
-// model is one llm of one backend.
+// model is one llm at one server.
 type model struct {
-	backend *backend
-	config  Config
-	base    *url.URL
-	place   place
-	key     string
-	header  http.Header
-	calls   call.Caller
+	config Config
+	base   *url.URL
+	name   string
+	key    string
+	header http.Header
+	calls  call.Caller
 }
 
 var _ engine.Model = (*model)(nil)
@@ -37,23 +40,92 @@ func New(c *Config, s engine.ModelSettings, change func(*wire.Settings)) (engine
 	if err := c.Check(s).Err(); err != nil {
 		return nil, err
 	}
-	b := find(c.Backend)
-	u, _ := b.address(s.BaseURL)
-	account := s.FromEnv(map[string]component.Template{"": c.AccountID})[""]
-	m := &model{
-		backend: b, config: *c, base: u, key: s.APIKey, header: http.Header{},
-		place: place{model: s.Model, account: account, inference: c.InferenceProvider},
-	}
+	base, _ := address(s.BaseURL)
+	m := &model{config: *c, base: base, name: s.Model, key: s.APIKey, header: http.Header{}}
 	headers := s.FromEnv(c.Headers)
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		if headers[name] != "" {
-			m.header.Set(name, headers[name])
+	for name, value := range headers {
+		if value != "" {
+			m.header.Set(name, value)
 		}
 	}
-	w, err := call.Connect(s, u.JoinPath(account).String(), wire.SecretHeaders(headers), change)
+	w, err := call.Connect(s, base.String(), wire.SecretHeaders(headers), change)
 	if err != nil {
 		return nil, err
 	}
-	m.calls = call.Caller{Wire: w, Model: cmp.Or(s.Model, "of "+b.name), Type: m.typed}
+	m.calls = call.Caller{Wire: w, Model: cmp.Or(s.Model, "of ernie"), Type: m.typed}
 	return m, nil
+}
+
+// Generate implements engine.Model. A stream is one delta at the end.
+func (m *model) Generate(ctx context.Context, req *engine.Request, stream func(engine.Delta)) (*engine.Reply, error) {
+	name := cmp.Or(req.Params.Model, m.name)
+	if err := m.ready(req, name); err != nil {
+		return nil, err
+	}
+	asked := req
+	if req.Schema != nil && m.config.StructuredOutput != "none" {
+		asked = call.AskForJSON(req)
+	}
+	out, err := m.calls.Reply(ctx, req, func(ctx context.Context) (*engine.Reply, error) {
+		x := &exchange{model: m, req: asked, to: m.base.JoinPath(path(name))}
+		return x.ask(ctx)
+	})
+	if err == nil && stream != nil && out.Text != "" {
+		stream(engine.Delta{Text: out.Text})
+	}
+	return out, err
+}
+
+// ready says why a request cannot be sent.
+func (m *model) ready(req *engine.Request, name string) error {
+	_, said := call.Parted(req.Messages)
+	switch {
+	case len(req.Tools) > 0:
+		return badRequest(errors.New("the model is to call tools, and provider langchain has no tool calls: use executor.mode: react_text, or a provider that has them (openai and ollama, by base_url also for servers that speak OpenAI's protocol, anthropic, bedrock, googleai, mistral)"))
+	case m.key == "" && len(m.header) == 0:
+		return &engine.ModelError{Kind: engine.AuthError, Message: "no API key for ernie: set " + keyVariable + ", or name another variable with api_key_env"}
+	case req.Schema != nil && !json.Valid(req.Schema.Schema):
+		return badRequest(errors.New("reply schema " + req.Schema.Name + " is no JSON"))
+	case len(said) == 0:
+		return badRequest(errors.New("the model is asked nothing: there is no message but the system prompt"))
+	case name == "":
+		return badRequest(errors.New("the llm has no model: write the last part of its address, such as completions_pro"))
+	}
+	return nil
+}
+
+func badRequest(err error) error {
+	return &engine.ModelError{Kind: engine.BadRequest, Message: err.Error(), Err: err}
+}
+
+// path is where a model is asked, below the base, by its own name or the one
+// that langchaingo has for it.
+func path(name string) string {
+	known := map[string]string{
+		ernie.ModelNameERNIEBot: "completions", ernie.ModelNameERNIEBotTurbo: "eb-instant", ernie.ModelNameERNIEBotPro: "completions_pro",
+		ernie.ModelNameBloomz7B: "bloomz_7b1", ernie.ModelNameLlama2_7BChat: "llama_2_7b", ernie.ModelNameLlama2_13BChat: "llama_2_13b", ernie.ModelNameLlama2_70BChat: "llama_2_70b",
+	}
+	if path, ok := known[name]; ok {
+		return "/" + path
+	}
+	return "/" + url.PathEscape(name)
+}
+
+// body is a request's, without the parameters that are not set.
+func (m *model) body(req *engine.Request) ([]byte, error) {
+	p, body := req.Params, map[string]any{}
+	set := func(name string, value any, wanted bool) {
+		if wanted {
+			body[name] = value
+		}
+	}
+	system, rest := call.Parted(req.Messages)
+	body["messages"] = turns(rest)
+	set("system", strings.Join(system, "\n\n"), len(system) > 0)
+	set("temperature", p.Temperature, p.Temperature != nil)
+	set("top_p", p.TopP, p.TopP != nil)
+	set("max_output_tokens", p.MaxOutputTokens, p.MaxOutputTokens > 0)
+	set("stop", p.Stop, len(p.Stop) > 0)
+	maps.Copy(body, m.config.ExtraBody)
+	return json.Marshal(body)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/providers/call/calltest"
 	"github.com/pexctl/pex/providers/langchain"
@@ -26,9 +25,7 @@ type protocol struct {
 // of is the config of a backend.
 func of(backend string) langchain.Config {
 	c := *langchain.LangChain.Config().(*langchain.Config)
-	if c.Backend = backend; backend == "cloudflare" {
-		c.AccountID = component.Template{Text: "acc"}
-	}
+	c.Backend = backend
 	return c
 }
 

@@ -151,7 +151,7 @@ func (m *model) whole(ctx context.Context, req *engine.Request, params sdk.ChatC
 	if _, err := m.chat.New(ctx, params, option.WithResponseBodyInto(&body), key(req)); err != nil {
 		return nil, err
 	}
-	return m.answer(req, body)
+	return answer(body)
 }
 
 // stream asks for the reply in pieces.
@@ -160,9 +160,9 @@ func (m *model) stream(ctx context.Context, req *engine.Request, params sdk.Chat
 	events := m.chat.NewStreaming(ctx, params, option.WithResponseInto(&resp), key(req))
 	defer func() { _ = events.Close() }() // its errors are those of Err
 	if strings.HasPrefix(contentType(resp), "application/json") {
-		return m.unstreamed(req, resp.Body, to)
+		return unstreamed(resp.Body, to)
 	}
-	g := gather{request: req, deltas: to, started: started}
+	g := gather{Stream: call.Stream{Deltas: to, Started: started}}
 	for events.Next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -191,12 +191,12 @@ func contentType(resp *http.Response) string {
 }
 
 // unstreamed reads the answer of a server that does not stream though asked to.
-func (m *model) unstreamed(req *engine.Request, from io.Reader, to func(engine.Delta)) (*engine.Reply, error) {
+func unstreamed(from io.Reader, to func(engine.Delta)) (*engine.Reply, error) {
 	body, err := io.ReadAll(from)
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.answer(req, body)
+	out, err := answer(body)
 	if err == nil && out.Text != "" {
 		to(engine.Delta{Text: out.Text})
 	}

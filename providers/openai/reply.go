@@ -12,11 +12,8 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// maxCalls is how many tool calls of one reply are believed.
-const maxCalls = 128
-
 // answer reads a whole body.
-func (m *model) answer(req *engine.Request, body []byte) (*engine.Reply, error) {
+func answer(body []byte) (*engine.Reply, error) {
 	var c sdk.ChatCompletion
 	if err := json.Unmarshal(body, &c); err != nil {
 		return nil, call.Bad("the server's answer is no JSON: %s", call.Said(body))
@@ -39,7 +36,7 @@ func (m *model) answer(req *engine.Request, body []byte) (*engine.Reply, error) 
 	if c.JSON.Usage.Valid() {
 		r.usage = tokens(c.Usage)
 	}
-	return r.reply(req)
+	return r.reply()
 }
 
 // draft is a reply as the server wrote it.
@@ -53,35 +50,18 @@ type draft struct {
 }
 
 // reply makes the engine's reply of a draft.
-func (d draft) reply(req *engine.Request) (*engine.Reply, error) {
-	out := &engine.Reply{ID: d.id, Model: d.model, Text: strings.ToValidUTF8(d.text, "\uFFFD"), Usage: d.usage}
+func (d draft) reply() (out *engine.Reply, err error) {
+	out = &engine.Reply{ID: d.id, Model: d.model, Text: d.text, Usage: d.usage}
 	for _, c := range d.calls {
-		switch {
-		case c.Name == "" && len(c.Args) == 0:
-			continue // some servers send empty ghosts
-		case c.Name == "":
-			return nil, call.Bad("a tool call has no name, only arguments %.100s", c.Args)
-		case len(c.Args) == 0:
-			c.Args = json.RawMessage("{}")
+		if out.Calls, err = call.AddCall(out.Calls, c); err != nil {
+			return nil, err
 		}
-		out.Calls = append(out.Calls, c)
 	}
-	if len(out.Calls) > maxCalls {
-		return nil, call.Bad("%d tool calls in one reply, more than %d", len(out.Calls), maxCalls)
-	}
-	req.Identify(out.Calls)
-	stop, err := d.stop(len(out.Calls) > 0)
-	if err != nil {
+	if out.Stop, err = d.stop(len(out.Calls) > 0); err != nil {
 		return nil, err
 	}
-	out.Stop = stop
-	if refusal := strings.ToValidUTF8(d.refusal, "\uFFFD"); refusal != "" && refusal != out.Text {
-		out.Text = strings.TrimPrefix(out.Text+"\n\n"+refusal, "\n\n")
-	}
-	if out.Usage.Total() == 0 {
-		out.Estimated = true
-		out.Usage.Input = req.Estimate()
-		out.Usage.Output = out.Estimate()
+	if d.refusal != "" && d.refusal != out.Text {
+		out.Text = strings.TrimPrefix(out.Text+"\n\n"+d.refusal, "\n\n")
 	}
 	return out, nil
 }
@@ -161,11 +141,8 @@ func tokens(u sdk.CompletionUsage) engine.Tokens {
 	if reasoning > 0 && u.TotalTokens == u.PromptTokens+output+reasoning {
 		output += reasoning
 	}
-	const most = 1 << 40
-	for _, n := range []int64{u.PromptTokens, output, cached, reasoning} {
-		if n < 0 || n > most {
-			return engine.Tokens{}
-		}
+	if !call.Plausible(u.PromptTokens, output, cached, reasoning) {
+		return engine.Tokens{}
 	}
 	return engine.Tokens{Input: int(u.PromptTokens), Output: int(output), Cached: int(cached), Reasoning: int(reasoning)}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
-	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 
@@ -12,23 +11,15 @@ import (
 	"github.com/pexctl/pex/providers/call"
 )
 
-// maxName is the longest name of a tool that is believed.
-const maxName = 1024
-
 // gather puts a reply together from the chunks of a stream.
 type gather struct {
-	request *engine.Request
-	deltas  func(engine.Delta)
-	started time.Time
-
+	call.Stream
 	seen    bool // a chunk came
 	draft   draft
 	text    strings.Builder
 	refusal strings.Builder
-	heard   call.Heard
 	calls   []*partial
 	byIndex map[int64]*partial
-	first   time.Duration
 }
 
 // partial is a tool call of which more may come.
@@ -69,7 +60,7 @@ func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
 	if err != nil {
 		return err
 	}
-	if err := g.heard.More(len(text) + len(d.Refusal)); err != nil {
+	if err := g.Grow(len(text) + len(d.Refusal)); err != nil {
 		return err
 	}
 	g.text.WriteString(text)
@@ -80,12 +71,10 @@ func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
 		}
 	}
 	out := engine.Delta{Text: text, Reasoning: cmp.Or(thinking, reasoning(d))}
-	if g.first == 0 && (out != engine.Delta{} || len(d.ToolCalls) > 0) {
-		g.first = max(time.Since(g.started), 1)
+	if len(d.ToolCalls) > 0 {
+		g.Arrived()
 	}
-	if out != (engine.Delta{}) {
-		g.deltas(out)
-	}
+	g.Show(out)
 	return nil
 }
 
@@ -93,8 +82,8 @@ func (g *gather) delta(d sdk.ChatCompletionChunkChoiceDelta) error {
 func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
 	p := g.find(d)
 	if p == nil {
-		if len(g.calls) == maxCalls {
-			return call.Bad("more than %d tool calls in one reply", maxCalls)
+		if len(g.calls) == call.MaxCalls {
+			return call.Bad("more than %d tool calls in one reply", call.MaxCalls)
 		}
 		p = &partial{}
 		g.calls = append(g.calls, p)
@@ -112,11 +101,11 @@ func (g *gather) call(d sdk.ChatCompletionChunkChoiceDeltaToolCall) error {
 	if d.Function.Name != p.name {
 		p.name += d.Function.Name
 	}
-	if len(p.name) > maxName {
-		return call.Bad("the name of a tool call is longer than %d bytes", maxName)
+	if len(p.name) > call.MaxName {
+		return call.Bad("the name of a tool call is longer than %d bytes", call.MaxName)
 	}
 	p.args.WriteString(d.Function.Arguments)
-	return g.heard.More(len(d.Function.Arguments))
+	return g.Grow(len(d.Function.Arguments))
 }
 
 // find gives the call that a piece continues, nil for a new one. The index
@@ -160,12 +149,7 @@ func (g *gather) reply() (*engine.Reply, error) {
 	for _, p := range g.calls {
 		g.draft.calls = append(g.draft.calls, engine.ToolCall{ID: p.id, Name: p.name, Args: json.RawMessage(p.args.String())})
 	}
-	out, err := g.draft.reply(g.request)
-	if err != nil {
-		return nil, err
-	}
-	out.FirstToken = g.first
-	return out, nil
+	return g.Ended(g.draft.reply())
 }
 
 // reasoning reads the fields in which servers stream a model's thinking.

@@ -13,12 +13,12 @@ import (
 )
 
 func TestAStreamThatSaysTooMuchEnds(t *testing.T) {
-	var h call.Heard
-	if err := h.More(call.MaxReply); err != nil {
+	var s call.Stream
+	if err := s.Grow(call.MaxReply); err != nil {
 		t.Errorf("all that may be said: %v", err)
 	}
 	var e *engine.ModelError
-	if err := h.More(1); !errors.As(err, &e) || e.Kind != engine.BadReply {
+	if err := s.Grow(1); !errors.As(err, &e) || e.Kind != engine.BadReply {
 		t.Errorf("error %v", err)
 	}
 }
