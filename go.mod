@@ -107,7 +107,6 @@ require (
 	github.com/blevesearch/bleve/v2 v2.5.7
 	github.com/creachadair/jrpc2 v1.3.6
 	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/tmc/langchaingo v0.1.14
 	go.starlark.net v0.0.0-20260908191801-89a6a09411d5
 	golang.org/x/oauth2 v0.35.0

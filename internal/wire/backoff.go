@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // MaxRetryAfter is the longest wait that is read from a server's answer; a longer one is cut to it.
@@ -34,10 +36,7 @@ func (r Retry) Delay(n int, after time.Duration, random func() float64) time.Dur
 	if d <= 0 {
 		d = defaultInitialDelay
 	}
-	for i := 1; i < n && d < most; i++ {
-		d *= 2
-	}
-	d = min(d, most)
+	d = retry.Backoff(n, d, most)
 	if r.Jitter {
 		d = time.Duration(float64(d) * random())
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sony/gobreaker/v2"
+	"github.com/pexctl/pex/engine/breaker"
 )
 
 // When a breaker opens, and for how long.
@@ -29,16 +29,12 @@ var ErrOpen = errors.New("breaker open")
 // to 30 s. A nil Breaker lets everything pass. Safe for concurrent use.
 type Breaker struct {
 	mu      sync.Mutex
-	circuit *gobreaker.TwoStepCircuitBreaker[struct{}]
-	state   gobreaker.State
-	until   time.Time     // while open: when one attempt may pass
-	probing bool          // it has passed and not ended
-	changed chan struct{} // closed when it has
+	circuit breaker.Breaker
+	turns   int           // how often it opened and closed: an attempt counts for the state that it passed
+	changed chan struct{} // closed when an attempt that tried the server has ended
 	lost    int           // such attempts that failed, ever
-	pause   time.Duration // how long it stays open this time; 0 = it is closed
-	asked   bool          // that long because the server asked for it
-	row     int           // failures in a row
-	last    fault         // the newest of them
+	asked   bool          // it stays open so long because the server asked for it
+	last    fault         // the newest failure
 }
 
 // fault is a failure as a breaker notes it.
@@ -50,18 +46,7 @@ type fault struct {
 
 // NewBreaker makes a closed breaker.
 func NewBreaker() *Breaker {
-	b := &Breaker{changed: make(chan struct{})}
-	b.circuit = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
-		Timeout: 1, // how long it stays open is told by until: servers have a say in it
-		ReadyToTrip: func(n gobreaker.Counts) bool {
-			b.row = int(n.ConsecutiveFailures)
-			return b.row >= breakAfter
-		},
-		IsSuccessful:  func(err error) bool { return err == nil },
-		IsExcluded:    func(err error) bool { return errors.Is(err, errAside) },
-		OnStateChange: b.turned,
-	})
-	return b
+	return &Breaker{circuit: breaker.Breaker{Trip: breakAfter, Pause: breakFirst, Most: breakMost}, changed: make(chan struct{})}
 }
 
 var breakers struct {
@@ -89,43 +74,30 @@ var (
 	errFailed = errors.New("it does not work")
 )
 
-// turned is told of each change by the circuit, while mu is held.
-func (b *Breaker) turned(_ string, from, to gobreaker.State) {
-	b.state = to
-	switch to {
-	case gobreaker.StateClosed:
-		b.pause = 0
-		return
-	case gobreaker.StateHalfOpen:
-		return
-	case gobreaker.StateOpen:
-		b.pause = min(max(2*b.pause, breakFirst), breakMost)
-	}
-	after := min(b.last.after, breakAsked)
-	b.asked = after >= b.pause
-	b.until = time.Now().Add(max(b.pause, after))
-	if from == gobreaker.StateHalfOpen {
-		b.lost++
-		b.row++
+// failed counts a failure; mu is held.
+func (b *Breaker) failed(what fault) {
+	b.last = what
+	now, after := time.Now(), min(what.after, breakAsked)
+	if b.circuit.Fail(now, after); b.circuit.Open() {
+		b.turns++
+		b.asked = after >= b.circuit.Left(now)
 	}
 }
-
-// closed is a breaker at which nobody need wait.
-func (b *Breaker) closed() bool { return b.state == gobreaker.StateClosed }
 
 // held says what keeps an attempt from passing, nil = nothing. Whoever has
 // waited until a time need not look at the clock again.
 func (b *Breaker) held(waited time.Time) *hold {
-	switch left := time.Until(b.until); {
-	case b.closed():
+	c := &b.circuit
+	switch left := time.Until(c.Until); {
+	case !c.Open():
 		return nil
-	case b.probing:
+	case c.Trying:
 		return &hold{changed: b.changed, lost: b.lost, err: b.refusal("one call is trying it now", 0)}
-	case b.state == gobreaker.StateHalfOpen, left <= 0, waited.Equal(b.until):
+	case left <= 0, waited.Equal(c.Until):
 		return nil
 	default:
 		when := "the next one is let through in " + roundUp(left).String()
-		return &hold{until: b.until, long: left > breakWait && !b.asked, asked: b.asked, lost: b.lost, err: b.refusal(when, left)}
+		return &hold{until: c.Until, long: left > breakWait && !b.asked, asked: b.asked, lost: b.lost, err: b.refusal(when, left)}
 	}
 }
 
@@ -150,7 +122,7 @@ func (h *hold) elsewhere() error {
 func (b *Breaker) refusal(when string, left time.Duration) *Error {
 	return &Error{
 		Kind: b.last.kind, RetryAfter: left, Unsent: true, Err: ErrOpen,
-		Message: fmt.Sprintf("not asked: its server has failed %d times in a row, and %s; the last failure: %s", b.row, when, b.last.text),
+		Message: fmt.Sprintf("not asked: its server has failed %d times in a row, and %s; the last failure: %s", b.circuit.Failures, when, b.last.text),
 	}
 }
 
@@ -173,30 +145,31 @@ func (b *Breaker) pass(waited time.Time) (ticket, *hold) {
 	if h := b.held(waited); h != nil {
 		return ticket{}, h
 	}
-	done, err := b.circuit.Allow()
-	if err != nil { // the clock of the circuit has not moved since it opened
-		return ticket{}, &hold{until: b.until, lost: b.lost, err: b.refusal("one is let through at once", 0)}
+	if !b.circuit.Open() {
+		turn := b.turns
+		return ticket{func(says error, what fault) { b.ended(turn, says, what) }, func() {}}, nil
 	}
-	if b.closed() {
-		return ticket{func(says error, what fault) { b.ended(done, says, what) }, func() {}}, nil
-	}
-	b.probing = true
-	return b.trial(done), nil
+	b.circuit.Trying = true
+	return b.trial(), nil
 }
 
 // trial is the ticket of the one attempt that tries the server. What it says
 // first counts.
-func (b *Breaker) trial(done func(error)) ticket {
+func (b *Breaker) trial() ticket {
 	var once sync.Once
 	end := func(says error, what fault) {
 		once.Do(func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			if errors.Is(says, errFailed) {
-				b.last = what
+			switch {
+			case says == nil:
+				b.circuit.Succeed()
+				b.turns++
+			case errors.Is(says, errFailed):
+				b.lost++
+				b.failed(what)
 			}
-			done(says)
-			b.probing = false
+			b.circuit.Trying = false
 			close(b.changed)
 			b.changed = make(chan struct{})
 		})
@@ -204,14 +177,18 @@ func (b *Breaker) trial(done func(error)) ticket {
 	return ticket{end, func() { end(nil, fault{}) }}
 }
 
-// ended is told how an attempt ended that passed a closed breaker.
-func (b *Breaker) ended(done func(error), says error, what fault) {
+// ended counts how an attempt ended that passed a closed breaker, unless it has
+// opened since.
+func (b *Breaker) ended(turn int, says error, what fault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if errors.Is(says, errFailed) && b.closed() { // else others have opened it since
-		b.last = what
+	switch {
+	case turn != b.turns:
+	case says == nil:
+		b.circuit.Succeed()
+	case errors.Is(says, errFailed):
+		b.failed(what)
 	}
-	done(says)
 }
 
 // look says what would hold an attempt, and how many have failed in trying.

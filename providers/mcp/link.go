@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/breaker"
+	"github.com/pexctl/pex/engine/retry"
 )
 
 // A server that ends again and again is started after growing pauses, and then
@@ -26,12 +28,11 @@ type link struct {
 	life   context.Context // until close
 	stop   context.CancelFunc
 
-	mu       sync.Mutex
-	current  *session // nil = none was begun
-	attempt  *attempt // under way, nil = none is
-	failures int      // starts and ends in a row
-	last     error
-	until    time.Time // it is left alone till then
+	mu      sync.Mutex
+	current *session        // nil = none was begun
+	attempt *attempt        // under way, nil = none is
+	circuit breaker.Breaker // of starts and ends
+	last    error
 
 	burials sync.WaitGroup // of sessions that no other follows
 }
@@ -45,7 +46,7 @@ type attempt struct {
 }
 
 func newLink(t *server, p place) *link {
-	l := &link{server: t, place: p}
+	l := &link{server: t, place: p, circuit: breaker.Breaker{Trip: inARow, Pause: respite}}
 	l.life, l.stop = context.WithCancel(context.Background())
 	return l
 }
@@ -85,7 +86,7 @@ func (l *link) begin() (*attempt, error) {
 		l.current = nil
 		l.failed(old.lost(nil))
 	}
-	if left := time.Until(l.until); left > 0 {
+	if left := l.circuit.Left(time.Now()); left > 0 {
 		if old != nil {
 			l.burials.Go(old.end)
 		}
@@ -94,25 +95,18 @@ func (l *link) begin() (*attempt, error) {
 	}
 	a := &attempt{done: make(chan struct{})}
 	l.attempt = a
-	go l.try(a, old, l.pause())
+	pause := time.Duration(0)
+	if n := l.circuit.Failures; n > 0 {
+		pause = retry.Backoff(min(n, inARow-1), firstPause, maxPause)
+	}
+	go l.try(a, old, pause)
 	return a, nil
 }
 
 // failed counts; l.mu is held.
 func (l *link) failed(why error) {
 	l.last = why
-	if l.failures++; l.failures >= inARow {
-		l.until = time.Now().Add(respite)
-		l.failures = inARow - 1 // one more opens the next respite
-	}
-}
-
-// pause is how long to wait before a start.
-func (l *link) pause() time.Duration {
-	if l.failures == 0 {
-		return 0
-	}
-	return min(firstPause<<(l.failures-1), maxPause)
+	l.circuit.Fail(time.Now(), 0)
 }
 
 // try makes an attempt, once the session before it is ended.
@@ -172,7 +166,7 @@ func (l *link) open() (*session, error) {
 // worked says that a call came to its end.
 func (l *link) worked() {
 	l.mu.Lock()
-	l.failures, l.until = 0, time.Time{}
+	l.circuit.Succeed()
 	l.mu.Unlock()
 }
 
