@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -14,7 +15,7 @@ import (
 // against the input schemas of the tools. Expressions of a run that an earlier
 // version began are left as they are: what is wrong in them decides nothing.
 func (c *compiler) arguments() {
-	all := make([]guard.Callee, 0, len(c.tools))
+	all := make([]guard.Tool, 0, len(c.tools))
 	for i := range c.tools {
 		of := c.calleesOf(&c.tools[i])
 		all = append(all, of...)
@@ -38,7 +39,7 @@ func (c *compiler) arguments() {
 }
 
 // calleesNamed are the callees of a name.
-func calleesNamed(all []guard.Callee, name string) []guard.Callee {
+func calleesNamed(all []guard.Tool, name string) []guard.Tool {
 	for i := range all {
 		if all[i].Name == name {
 			return all[i : i+1]
@@ -49,7 +50,7 @@ func calleesNamed(all []guard.Callee, name string) []guard.Callee {
 
 // calleesOf are the tools that an entry stands for, as far as their schemas are
 // known without asking a server.
-func (c *compiler) calleesOf(t *engine.ToolSpec) []guard.Callee {
+func (c *compiler) calleesOf(t *engine.ToolSpec) []guard.Tool {
 	built := c.builtTools[t.Name]
 	if built == nil {
 		return nil
@@ -58,27 +59,27 @@ func (c *compiler) calleesOf(t *engine.ToolSpec) []guard.Callee {
 		return c.pinnedCallees(t.Name)
 	}
 	entry := c.doc.Tools.Get(t.Name)
-	k := guard.Callee{
+	k := guard.Tool{
 		Name: t.Name, Effect: string(t.Effect), Input: decodedSchema(built.Info().Input),
 		Texts: (t.Type == "command" || t.Type == "http") && entry.Get("input_schema") == nil,
 	}
 	for _, f := range t.With {
 		k.Fixed = append(k.Fixed, f.Name)
 	}
-	return []guard.Callee{k}
+	return []guard.Tool{k}
 }
 
 // pinnedCallees are the tools of a server as they are pinned.
-func (c *compiler) pinnedCallees(server string) (out []guard.Callee) {
+func (c *compiler) pinnedCallees(server string) (out []guard.Tool) {
 	if len(c.loader.chain) == 0 {
 		return nil
 	}
 	pinned := c.loader.pinOf(c.file(), server)
 	if pinned == nil {
-		return []guard.Callee{{Name: server, Server: true}}
+		return []guard.Tool{{Name: server, Server: true}}
 	}
 	for _, d := range pinned.Tools {
-		k := guard.Callee{Name: engine.MemberName(server, d.Name), Input: decodedSchema(d.Input)}
+		k := guard.Tool{Name: engine.MemberName(server, d.Name), Input: decodedSchema(d.Input)}
 		with := c.doc.Tools.Get(server).Get("overrides").Get(d.Name).Get("with")
 		if with != nil {
 			for _, e := range with.Entries {
@@ -91,7 +92,7 @@ func (c *compiler) pinnedCallees(server string) (out []guard.Callee) {
 }
 
 // misuses reports what is wrong with the uses of arguments in an expression.
-func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Callee) {
+func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Tool) {
 	if v == nil || v.Kind != syntax.Text || v.IsResolved() || len(tools) == 0 {
 		return
 	}
@@ -99,23 +100,23 @@ func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Callee) {
 	if !ok {
 		return
 	}
-	properties := map[string]guard.Range{}
+	properties := map[string]interval.Range{}
 	for i := range c.params {
 		p := &c.params[i]
-		if properties[p.Name] = guard.Fits(c.properties[p.Name]); !p.Required && p.Default == nil {
-			properties[p.Name] = properties[p.Name].Or(guard.Nothing())
+		if properties[p.Name] = interval.OfSchema(c.properties[p.Name]); !p.Required && p.Default == nil {
+			properties[p.Name] = properties[p.Name].Or(interval.Nothing())
 		}
 	}
-	b := guard.Bounds{}
+	b := interval.Bounds{}
 	if !c.library() && !c.free {
-		b["parameters"] = guard.Object(properties)
+		b["parameters"] = interval.Object(properties)
 	}
-	c.tell(v, guard.Misuses(v.Text, env, b, tools), c.locked)
+	c.tell(v, interval.Misuses(v.Text, env, b, tools), c.locked)
 }
 
 // tell reports misuses in an expression. spec is the one whose project pins the
 // servers.
-func (c *compiler) tell(v *syntax.Node, misuses []guard.Misuse, spec func() string) {
+func (c *compiler) tell(v *syntax.Node, misuses []interval.Misuse, spec func() string) {
 	for _, m := range misuses {
 		at := v.PositionAt(m.Offset)
 		switch {
@@ -155,21 +156,21 @@ func (c *compiler) tracedArguments(v *syntax.Node, place string) {
 	if !ok {
 		return
 	}
-	var wrong []guard.Misuse
+	var wrong []interval.Misuse
 	for i, s := range c.against {
-		found := guard.Misuses(v.Text, env, guard.Bounds{}, s.allCallees())
+		found := interval.Misuses(v.Text, env, interval.Bounds{}, s.allCallees())
 		if i == 0 {
 			wrong = found
 		}
-		wrong = slices.DeleteFunc(wrong, func(m guard.Misuse) bool {
-			return !slices.ContainsFunc(found, func(n guard.Misuse) bool { return n.Offset == m.Offset && n.Server == m.Server })
+		wrong = slices.DeleteFunc(wrong, func(m interval.Misuse) bool {
+			return !slices.ContainsFunc(found, func(n interval.Misuse) bool { return n.Offset == m.Offset && n.Server == m.Server })
 		})
 	}
 	c.tell(v, wrong, func() string { return c.against[0].Path() })
 }
 
 // allCallees are the tools of a spec and of the agents within it.
-func (s *Spec) allCallees() []guard.Callee {
+func (s *Spec) allCallees() []guard.Tool {
 	out := slices.Clip(s.callees)
 	for _, a := range s.agents {
 		out = append(out, a.allCallees()...)
@@ -178,7 +179,7 @@ func (s *Spec) allCallees() []guard.Callee {
 }
 
 // Callees are the tools of the spec as its expressions know them.
-func (s *Spec) Callees() []guard.Callee { return slices.Clone(s.callees) }
+func (s *Spec) Callees() []guard.Tool { return slices.Clone(s.callees) }
 
 // decodedSchema is a schema as a value; nil = it is none.
 func decodedSchema(schema json.RawMessage) (v any) {

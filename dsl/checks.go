@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -176,8 +177,8 @@ func (c *compiler) expectedArguments(tool string, args *syntax.Node) {
 		var near []string
 		lacked := 0
 		for _, s := range c.against {
-			if of := calleesNamed(s.allCallees(), tool); len(of) == 1 && of[0].Lacks(e.Key) {
-				lacked, near = lacked+1, append(near, of[0].Arguments()...)
+			if of := calleesNamed(s.allCallees(), tool); len(of) == 1 && interval.Lacks(&of[0], e.Key) {
+				lacked, near = lacked+1, append(near, interval.Arguments(&of[0])...)
 			}
 		}
 		if lacked == len(c.against) {

@@ -46,8 +46,8 @@ type compiler struct {
 	agents     []*Spec                          // agents that it calls, and those of its file that nothing calls
 	embedded   map[*syntax.Node]*engine.Program // the agents that values name, once they are compiled
 	defaults   []Origin
-	callees    []guard.Callee // the tools, as expressions know them
-	quiet      bool           // what is decoded stands elsewhere too: no defaults are kept
+	callees    []guard.Tool // the tools, as expressions know them
+	quiet      bool         // what is decoded stands elsewhere too: no defaults are kept
 
 	what    string            // the file, in messages
 	homes   func() []home     // where keys belong that stand elsewhere

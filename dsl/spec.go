@@ -97,7 +97,7 @@ type Spec struct {
 	models   []string // llms that are used
 	llms     map[string]*syntax.Node
 	uses     map[string]bool
-	callees  []guard.Callee
+	callees  []guard.Tool
 }
 
 // Path is the file, with the agent in it that is meant: what Load takes.

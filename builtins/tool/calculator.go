@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/guard/arithmetic"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -47,7 +47,7 @@ func (t *calculator) Call(ctx context.Context, call *engine.Call) (*engine.ToolO
 	if args.Expression == "" {
 		return nil, errors.New(`argument "expression" is missing; pass something like 6 * 7`)
 	}
-	result, err := guard.Arithmetic(args.Expression)
+	result, err := arithmetic.Evaluate(args.Expression)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/pexctl/pex/dsl/strftime"
 	_ "time/tzdata" // zones on machines that have none
 
+	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )

@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -41,7 +42,7 @@ type conditions struct {
 type condition struct {
 	value         dsl.Value
 	place         string // of guard.Place
-	bounds        guard.Bounds
+	bounds        interval.Bounds
 	what          string
 	never, always string
 	constant      bool // true and false are slips too: nobody writes them on purpose
@@ -72,22 +73,22 @@ func (c *conditions) look(x condition) {
 		return
 	}
 	var d *diag.Diagnostic
-	switch guard.Outlook(src, env, x.bounds) {
-	case guard.Never:
+	switch interval.Decide(src, env, x.bounds) {
+	case interval.Never:
 		d = c.Warn(diag.NeverFires, x.value.Place(), "%s never holds: %s", x.what, x.never)
-	case guard.Always:
+	case interval.Always:
 		d = c.Warn(diag.AlwaysFires, x.value.Place(), "%s always holds: %s", x.what, x.always)
-	case guard.Unknown:
+	case interval.Unknown:
 		return
 	}
-	d.Hint = strings.Join(guard.Known(src, env, x.bounds), "; ")
+	d.Hint = strings.Join(interval.Known(src, env, x.bounds), "; ")
 }
 
 // strays reports comparisons with words that a value never is, wherever that is
 // looked at.
 func (c *conditions) strays(x condition, env guard.Env) bool {
 	told := false
-	for _, s := range guard.Strays(x.value.Text(), env, x.bounds) {
+	for _, s := range interval.UnknownWords(x.value.Text(), env, x.bounds) {
 		known := c.outlook.vocabulary(s)
 		if slices.Contains(known, s.Word) {
 			continue // it is one elsewhere; that it is none here may be meant
@@ -170,7 +171,7 @@ func (c *conditions) approvals() {
 	}
 }
 
-func (c *conditions) approval(v dsl.Value, name string, b guard.Bounds) {
+func (c *conditions) approval(v dsl.Value, name string, b interval.Bounds) {
 	c.look(condition{
 		value: v, place: "approval", bounds: b, what: "the approval of " + name,
 		never: "nobody is asked, as with approval: never", always: "write approval: always",

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -25,7 +25,7 @@ type outlook struct {
 	*dsl.Pass
 	tree       dsl.Value
 	properties map[string]any // JSON Schemas of the parameters
-	parameters guard.Range
+	parameters interval.Range
 	written    bool // the graph is the author's own
 	strategy   string
 	delegated  bool // agents execute steps
@@ -33,16 +33,16 @@ type outlook struct {
 
 func outlookOf(p *dsl.Pass) *outlook {
 	o := &outlook{Pass: p, tree: p.Spec.Tree(), properties: map[string]any{}}
-	fields := map[string]guard.Range{}
+	fields := map[string]interval.Range{}
 	for i := range p.Program.Parameters {
 		q := &p.Program.Parameters[i]
 		schema := decoded(q.Schema)
 		o.properties[q.Name] = schema
-		if fields[q.Name] = guard.Fits(schema); !q.Required && q.Default == nil {
-			fields[q.Name] = fields[q.Name].Or(guard.Nothing())
+		if fields[q.Name] = interval.OfSchema(schema); !q.Required && q.Default == nil {
+			fields[q.Name] = fields[q.Name].Or(interval.Nothing())
 		}
 	}
-	o.parameters = guard.Object(fields)
+	o.parameters = interval.Object(fields)
 	o.written = o.tree.Get("graph").IsMapping()
 	if o.strategy = o.tree.Get(reflector, "strategy").Text(); o.strategy == "" {
 		o.strategy = "per_step"
@@ -62,39 +62,39 @@ func decoded(schema json.RawMessage) (v any) {
 }
 
 // everywhere is what all places have.
-func (o *outlook) everywhere() guard.Bounds {
-	return guard.Bounds{"parameters": o.parameters, "run": o.run(nil), "plan": o.plan()}
+func (o *outlook) everywhere() interval.Bounds {
+	return interval.Bounds{"parameters": o.parameters, "run": o.run(nil), "plan": o.plan()}
 }
 
 // run is the counters of a run, some of them as they are at one place.
-func (o *outlook) run(here map[string]guard.Range) guard.Range {
+func (o *outlook) run(here map[string]interval.Range) interval.Range {
 	l := o.Program.Limits
-	steps := guard.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
-	return guard.Of(engine.RunEnv{}).With(map[string]guard.Range{
+	steps := interval.Whole(0, float64(l.MaxSteps)).Because("limits.max_steps")
+	return interval.OfType(engine.RunEnv{}).With(map[string]interval.Range{
 		"steps_executed": steps, "no_progress": steps, "replans": o.replans(), "model_calls": atLeast(0),
 		"tool_calls": limited(l.MaxToolCalls, "limits.max_tool_calls"), "elapsed": o.elapsed(),
 		// No limit bounds these: a provider may report more than was reserved.
-		"tokens": atLeast(0), "cost": guard.Number(0, math.Inf(1)),
+		"tokens": atLeast(0), "cost": interval.Number(0, math.Inf(1)),
 	}).With(here)
 }
 
 // atLeast is a whole number that is not less.
-func atLeast(n float64) guard.Range { return guard.Whole(n, math.Inf(1)) }
+func atLeast(n float64) interval.Range { return interval.Whole(n, math.Inf(1)) }
 
 // limited is a counter with a limit, of which 0 is none.
-func limited(limit int, path string) guard.Range {
+func limited(limit int, path string) interval.Range {
 	if limit <= 0 {
 		return atLeast(0)
 	}
-	return guard.Whole(0, float64(limit)).Because(path)
+	return interval.Whole(0, float64(limit)).Because(path)
 }
 
 // elapsed ends with the run's time; but a write that is under way is not cut,
 // and guards are tried behind it.
-func (o *outlook) elapsed() guard.Range {
+func (o *outlook) elapsed() interval.Range {
 	most := o.Program.Limits.MaxDuration
 	if most <= 0 {
-		return guard.Number(0, math.Inf(1))
+		return interval.Number(0, math.Inf(1))
 	}
 	longest := 0.0
 	for i := range o.Tools {
@@ -107,13 +107,13 @@ func (o *outlook) elapsed() guard.Range {
 			longest = max(longest, timeout.Seconds())
 		}
 	}
-	return guard.Number(0, most.Seconds()+longest+slack).Because("limits.max_duration, and the time a write may take that is under way")
+	return interval.Number(0, most.Seconds()+longest+slack).Because("limits.max_duration, and the time a write may take that is under way")
 }
 
 // replans is how often the plan is changed: to take over what remains is no
 // replan in per_step, and a planner in a graph of one's own may be visited
 // again and again.
-func (o *outlook) replans() guard.Range {
+func (o *outlook) replans() interval.Range {
 	wanted := slices.ContainsFunc(o.Program.Guards, func(g engine.Guard) bool { return g.Do == engine.GuardReplan })
 	approval := o.tree.Get(planner, "approval").Text()
 	denied := approval != "" && approval != "never"
@@ -121,9 +121,9 @@ func (o *outlook) replans() guard.Range {
 	case o.written:
 		return atLeast(0)
 	case !wanted && (o.strategy == "none" || o.strategy == "per_step" && !denied):
-		return guard.Whole(0, 0).Because("with strategy: " + o.strategy + " only a guard with do: replan changes the plan")
+		return interval.Whole(0, 0).Because("with strategy: " + o.strategy + " only a guard with do: replan changes the plan")
 	}
-	return guard.Whole(0, float64(o.Program.Limits.MaxReplans)).Because("limits.max_replans")
+	return interval.Whole(0, float64(o.Program.Limits.MaxReplans)).Because("limits.max_replans")
 }
 
 // ended are the statuses of a step that is over.
@@ -133,32 +133,32 @@ var ended = []string{
 }
 
 // step is a step of some statuses.
-func (o *outlook) step(more map[string]guard.Range, statuses ...string) guard.Range {
-	return guard.Of(engine.StepEnv{}).With(map[string]guard.Range{
-		"status": guard.Words(statuses...), "attempts": guard.Whole(0, attempts).Because("executor.step_attempts is at most 20"), "tool_calls": atLeast(0),
+func (o *outlook) step(more map[string]interval.Range, statuses ...string) interval.Range {
+	return interval.OfType(engine.StepEnv{}).With(map[string]interval.Range{
+		"status": interval.Words(statuses...), "attempts": interval.Whole(0, attempts).Because("executor.step_attempts is at most 20"), "tool_calls": atLeast(0),
 	}).With(more)
 }
 
 // blank are the fields of a step that has given nothing so far.
-func blank() map[string]guard.Range {
-	empty := guard.Words("")
-	return map[string]guard.Range{"result": empty, "error": empty}
+func blank() map[string]interval.Range {
+	empty := interval.Words("")
+	return map[string]interval.Range{"result": empty, "error": empty}
 }
 
 // plan is the plan. What ends is executed, or skipped with the rest of its plan
 // when a step of it fails.
-func (o *outlook) plan() guard.Range {
+func (o *outlook) plan() interval.Range {
 	most := o.Program.Limits.MaxSteps * (maxPlan + 1)
 	done, open := o.step(nil, ended...), o.step(blank(), "")
-	return guard.Of(engine.PlanEnv{}).With(map[string]guard.Range{
-		"version": atLeast(0), "steps": guard.List(0, most+maxPlan, done.Or(open)),
-		"completed": guard.List(0, most, done), "remaining": guard.List(0, maxPlan, open),
+	return interval.OfType(engine.PlanEnv{}).With(map[string]interval.Range{
+		"version": atLeast(0), "steps": interval.List(0, most+maxPlan, done.Or(open)),
+		"completed": interval.List(0, most, done), "remaining": interval.List(0, maxPlan, open),
 	})
 }
 
 // vocabulary is the words that a value is anywhere in the language; what a
 // parameter or a reply can be is known at its place only.
-func (o *outlook) vocabulary(s guard.Stray) []string {
+func (o *outlook) vocabulary(s interval.UnknownWord) []string {
 	var words []string
 	switch s.Name[strings.LastIndex(s.Name, ".")+1:] {
 	case "status":

@@ -4,20 +4,20 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/engine"
 )
 
 var effects = []string{string(engine.ReadEffect), string(engine.IdempotentEffect), string(engine.WriteEffect)}
 
 // at is what the guards of a place see.
-func (o *outlook) at(place engine.GuardPlace) guard.Bounds {
+func (o *outlook) at(place engine.GuardPlace) interval.Bounds {
 	switch place {
 	case engine.AfterPlan, engine.AfterReflect:
 		return o.replied()
 	case engine.AfterStep:
 		b := o.within(0)
-		b["step"] = o.step(map[string]guard.Range{"attempts": guard.Whole(1, attempts)}, o.outcomes()...)
+		b["step"] = o.step(map[string]interval.Range{"attempts": interval.Whole(1, attempts)}, o.outcomes()...)
 		return b
 	case engine.BeforeTool:
 		return o.tool(o.Tools, false)
@@ -28,22 +28,22 @@ func (o *outlook) at(place engine.GuardPlace) guard.Bounds {
 }
 
 // planApproval is what approvals of a plan see.
-func (o *outlook) planApproval() guard.Bounds { return o.replied() }
+func (o *outlook) planApproval() interval.Bounds { return o.replied() }
 
 // replied is what there is once a model has planned.
-func (o *outlook) replied() guard.Bounds {
+func (o *outlook) replied() interval.Bounds {
 	b := o.everywhere()
-	b["run"] = o.run(map[string]guard.Range{"model_calls": atLeast(1).Because("the planner was asked")})
+	b["run"] = o.run(map[string]interval.Range{"model_calls": atLeast(1).Because("the planner was asked")})
 	return b
 }
 
 // within is what there is while a step runs, or behind it; spare is how many of
 // the tool calls that are allowed cannot have ended.
-func (o *outlook) within(spare int) guard.Bounds {
+func (o *outlook) within(spare int) interval.Bounds {
 	b, l := o.everywhere(), o.Program.Limits
-	here := map[string]guard.Range{"steps_executed": guard.Whole(1, float64(l.MaxSteps)).Because("limits.max_steps")}
+	here := map[string]interval.Range{"steps_executed": interval.Whole(1, float64(l.MaxSteps)).Because("limits.max_steps")}
 	if l.MaxToolCalls > 0 {
-		here["tool_calls"] = guard.Whole(0, float64(max(l.MaxToolCalls-spare, 0))).Because("limits.max_tool_calls")
+		here["tool_calls"] = interval.Whole(0, float64(max(l.MaxToolCalls-spare, 0))).Because("limits.max_tool_calls")
 	}
 	b["run"] = o.run(here)
 	return b
@@ -62,14 +62,14 @@ func (o *outlook) outcomes() []string {
 }
 
 // verify sees steps that went well so far.
-func (o *outlook) verify() guard.Bounds {
+func (o *outlook) verify() interval.Bounds {
 	b := o.within(0)
-	b["step"] = o.step(map[string]guard.Range{"attempts": guard.Whole(1, attempts), "error": guard.Words("")}, string(engine.StepOK))
+	b["step"] = o.step(map[string]interval.Range{"attempts": interval.Whole(1, attempts), "error": interval.Words("")}, string(engine.StepOK))
 	return b
 }
 
 // fresh is what the reflector's triggers see: steps that ended, or were skipped.
-func (o *outlook) fresh() guard.Bounds {
+func (o *outlook) fresh() interval.Bounds {
 	b := o.everywhere()
 	b["step"] = o.step(nil, ended...)
 	return b
@@ -77,50 +77,50 @@ func (o *outlook) fresh() guard.Bounds {
 
 // tool is what conditions around the calls of some tools see. The step is
 // under way: it has no status yet.
-func (o *outlook) tool(tools []dsl.Tool, after bool) guard.Bounds {
+func (o *outlook) tool(tools []dsl.Tool, after bool) interval.Bounds {
 	spare := 1 // the call itself
 	if after {
 		spare = 0
 	}
 	b := o.within(spare)
 	fields := blank()
-	fields["attempts"] = guard.Whole(1, attempts)
-	fields["status"] = guard.Words("").Because("the step is under way")
+	fields["attempts"] = interval.Whole(1, attempts)
+	fields["status"] = interval.Words("").Because("the step is under way")
 	b["step"] = o.step(fields)
-	call := map[string]guard.Range{"effect": o.effectsOf(tools), "attempts": guard.Whole(1, 1).Because("the call is not made yet")}
+	call := map[string]interval.Range{"effect": o.effectsOf(tools), "attempts": interval.Whole(1, 1).Because("the call is not made yet")}
 	if names, known := namesOf(tools); known {
-		call["name"] = guard.Words(names...)
+		call["name"] = interval.Words(names...)
 	}
 	if after {
-		call["attempts"] = guard.Whole(1, float64(tries(tools)))
+		call["attempts"] = interval.Whole(1, float64(tries(tools)))
 	} else {
-		call["error"], call["result"] = guard.Words("").Because("the call is not made yet"), guard.Nothing().Because("the call is not made yet")
+		call["error"], call["result"] = interval.Words("").Because("the call is not made yet"), interval.Nothing().Because("the call is not made yet")
 	}
-	b["tool"] = guard.Of(engine.ToolEnv{}).With(call)
+	b["tool"] = interval.OfType(engine.ToolEnv{}).With(call)
 	return b
 }
 
 // approval is what the approval of one tool sees; name is that of a tool of a
 // server, "" = the entry itself, or any of the server's.
-func (o *outlook) approval(t *dsl.Tool, name string) guard.Bounds {
+func (o *outlook) approval(t *dsl.Tool, name string) interval.Bounds {
 	b := o.tool([]dsl.Tool{*t}, false)
 	if name != "" {
-		b["tool"] = b["tool"].With(map[string]guard.Range{"name": guard.Words(name), "effect": guard.Words(effects...)})
+		b["tool"] = b["tool"].With(map[string]interval.Range{"name": interval.Words(name), "effect": interval.Words(effects...)})
 	}
 	return b
 }
 
 // effectsOf is what calls of tools do; what a server says of its own is not
 // known here.
-func (o *outlook) effectsOf(tools []dsl.Tool) guard.Range {
+func (o *outlook) effectsOf(tools []dsl.Tool) interval.Range {
 	var words []string
 	for i := range tools {
 		if tools[i].Server || tools[i].Spec.Effect == "" {
-			return guard.Words(effects...)
+			return interval.Words(effects...)
 		}
 		words = append(words, string(tools[i].Spec.Effect))
 	}
-	return guard.Words(words...)
+	return interval.Words(words...)
 }
 
 // namesOf is what calls of tools are called; known is false where a server may
@@ -150,10 +150,10 @@ func tries(tools []dsl.Tool) int {
 
 // edge is what the edges of a node see: the step that ended last, if any, and
 // what the node said.
-func (o *outlook) edge(from dsl.Value) guard.Bounds {
+func (o *outlook) edge(from dsl.Value) interval.Bounds {
 	b := o.everywhere()
 	b["step"] = o.step(nil, append([]string{""}, ended...)...)
-	said := map[string]guard.Range{"result": guard.Words("").Because("only planner and reflector have one"), "steps": guard.List(0, 0, guard.Text())}
+	said := map[string]interval.Range{"result": interval.Words("").Because("only planner and reflector have one"), "steps": interval.List(0, 0, interval.Text())}
 	own := func(statuses ...engine.StepStatus) {
 		words := make([]string, len(statuses))
 		for i, s := range statuses {
@@ -172,11 +172,11 @@ func (o *outlook) edge(from dsl.Value) guard.Bounds {
 		if !from.Get("prompt").Exists() {
 			return b // it says nothing
 		}
-		said["text"] = guard.Words(choices(from)...)
+		said["text"] = interval.Words(choices(from)...)
 	default:
 		return b
 	}
-	b["reply"] = guard.Of(engine.ReplyEnv{}).With(said)
+	b["reply"] = interval.OfType(engine.ReplyEnv{}).With(said)
 	return b
 }
 
@@ -192,18 +192,18 @@ func choices(router dsl.Value) (out []string) {
 }
 
 // compaction sees the size of a request.
-func (o *outlook) compaction() guard.Bounds {
+func (o *outlook) compaction() interval.Bounds {
 	b := o.everywhere()
-	b["memory"] = guard.Of(engine.MemoryEnv{}).With(map[string]guard.Range{"tokens": atLeast(0), "messages": atLeast(0)})
+	b["memory"] = interval.OfType(engine.MemoryEnv{}).With(map[string]interval.Range{"tokens": atLeast(0), "messages": atLeast(0)})
 	return b
 }
 
 // ensures sees an answer that fits the output schema.
-func (o *outlook) ensures() guard.Bounds {
+func (o *outlook) ensures() interval.Bounds {
 	b := o.everywhere()
-	b["output"] = guard.Text()
+	b["output"] = interval.Text()
 	if out := o.Program.Output; out != nil && !out.Schema.IsZero() {
-		b["output"] = guard.Fits(decoded(out.Schema.JSON))
+		b["output"] = interval.OfSchema(decoded(out.Schema.JSON))
 	}
 	return b
 }

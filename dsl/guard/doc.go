@@ -15,9 +15,8 @@
 // output or an order that depends on a map; and what could multiply (loops in
 // loops, texts joined to texts) draws on a budget of each evaluation.
 //
-// Outlook and its relatives evaluate an expression on ranges instead of values,
-// for what can be said of it before a run. Arithmetic evaluates the calculator's
-// expressions, which are plain numbers.
+// Below it: exact holds the numbers, interval evaluates expressions on ranges
+// for static checks, complete serves editors, arithmetic is the calculator.
 //
-// It must not know YAML, files, or what a guard does when it fires.
+// The package must not know YAML, files, or what a guard does when it fires.
 package guard

@@ -17,17 +17,26 @@ type Env struct {
 	declared types.Map
 	structs  map[string]reflect.Type // names whose values are structs
 	strict   bool                    // the arguments of calls are given (see given)
-	tools    []toolSchema            // see WithTools
+	tools    []Tool                  // see WithTools
 }
 
-// toolSchema is what a tool declares of its arguments: a JSON Schema, decoded.
-type toolSchema struct {
-	name  string
-	input any
+// Names lists the environment's names, sorted.
+func (e Env) Names() []string { return slices.Sorted(maps.Keys(e.declared)) }
+
+// Type is the type of a name; ok is false where the environment does not have it.
+func (e Env) Type(name string) (t types.Type, ok bool) {
+	t, ok = e.declared[name]
+	return t, ok && name != types.Extra
 }
 
-// names lists the environment's names, sorted.
-func (e Env) names() []string { return slices.Sorted(maps.Keys(e.declared)) }
+// Struct is the type of a name whose values are structs of the engine.
+func (e Env) Struct(name string) (t reflect.Type, ok bool) {
+	t, ok = e.structs[name]
+	return t, ok
+}
+
+// Strict says that arguments of calls come from a model: what is missing fails.
+func (e Env) Strict() bool { return e.strict }
 
 // with is the environment and one more name.
 func (e Env) with(name string, t types.Type) Env {
@@ -40,7 +49,7 @@ func (e Env) with(name string, t types.Type) Env {
 }
 
 // withStruct is the environment and one more name whose values have the type
-// of v.
+// Of v.
 func (e Env) withStruct(name string, v any) Env {
 	e = e.with(name, types.TypeOf(v))
 	e.structs = maps.Clone(e.structs)
@@ -63,7 +72,7 @@ func (e Env) option(c *conf.Config) {
 // With is the environment and one more name whose values satisfy a JSON Schema.
 // A nil schema is any value.
 func (e Env) With(name string, schema any) Env {
-	return e.with(name, typeOf(schema))
+	return e.with(name, TypeOf(schema))
 }
 
 // words are the types of a declaration.
@@ -92,9 +101,9 @@ func Declared(declaration string) (Env, error) {
 	return e, nil
 }
 
-// typeOf is the type of the values that satisfy a JSON Schema, any where the
+// TypeOf is the type of the values that satisfy a JSON Schema, any where the
 // schema leaves it open.
-func typeOf(schema any) types.Type {
+func TypeOf(schema any) types.Type {
 	s, ok := schema.(map[string]any)
 	if !ok {
 		return types.Any
@@ -109,18 +118,18 @@ func typeOf(schema any) types.Type {
 	case "boolean":
 		return types.Bool
 	case "array":
-		of := typeOf(s["items"])
-		return listOf{types.Array(of), of}
+		of := TypeOf(s["items"])
+		return ListOf{types.Array(of), of}
 	case "object":
 		return objectType(s)
 	}
 	return types.Any
 }
 
-// listOf is the type of a list that tells what it holds.
-type listOf struct {
+// ListOf is the type of a list that tells what it holds.
+type ListOf struct {
 	types.Type
-	of types.Type
+	Of types.Type
 }
 
 func objectType(s map[string]any) types.Type {
@@ -129,7 +138,7 @@ func objectType(s map[string]any) types.Type {
 		if extra == false && s["patternProperties"] == nil {
 			delete(m, types.Extra)
 		} else {
-			m[types.Extra] = typeOf(extra)
+			m[types.Extra] = TypeOf(extra)
 		}
 	}
 	if s["patternProperties"] != nil {
@@ -137,7 +146,7 @@ func objectType(s map[string]any) types.Type {
 	}
 	props, _ := s["properties"].(map[string]any)
 	for name, p := range props {
-		m[name] = typeOf(p)
+		m[name] = TypeOf(p)
 	}
 	return m
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
 // evaluation is one run of an expression over values.
@@ -48,7 +50,7 @@ func fail(n ast.Node, hint, format string, args ...any) {
 
 // Hints that several failures share.
 const (
-	hintConvert = "int(x), float(x) and string(x) convert; compare with nil what may be missing"
+	HintConvert = "int(x), float(x) and string(x) convert; compare with nil what may be missing"
 	hintMissing = `write ?? for a default, or test "name" in object first`
 	hintText    = "test what it is first, or write the condition on the text itself"
 )
@@ -185,23 +187,23 @@ func (e *evaluation) member(n *ast.MemberNode) any {
 
 // index is a place in a list; negative ones count from its end.
 func (e *evaluation) index(n ast.Node, key any, size int) int {
-	q, ok := quantityOf(key)
+	q, ok := exact.Of(key)
 	if !ok {
 		fail(n, "", "the index of a list is a number, not %s", kindNames[kindOf(key)])
 	}
-	i, ok := whole(q)
+	i, ok := exact.Int(q)
 	if at := i; ok && at < 0 {
 		i = size + at
 	}
 	if !ok || i < 0 || i >= size {
-		fail(n, "test len(list) first", "index out of range: %s (array length is %d)", writtenNumber(q), size)
+		fail(n, "test len(list) first", "index out of range: %s (array length is %d)", exact.Format(q), size)
 	}
 	return i
 }
 
 // missing fails because a value is not there.
 func (e *evaluation) missing(of, at ast.Node, strict bool, otherwise string) {
-	if name := path(of); strict && name != "" {
+	if name := Path(of); strict && name != "" {
 		fail(at, hintMissing, "%s is missing or null", name)
 	} else if strict {
 		fail(at, hintMissing, "an argument is missing or null")
@@ -224,7 +226,7 @@ func (e *evaluation) slice(n *ast.SliceNode) any {
 	case kindList:
 		size = lengthOfValue(of)
 	default:
-		fail(n, hintConvert, "only lists and text have parts, not %s", kindNames[kindOf(of)])
+		fail(n, HintConvert, "only lists and text have parts, not %s", kindNames[kindOf(of)])
 	}
 	from, to := e.end(n.From, 0, size), e.end(n.To, size, size)
 	from = min(from, to)
@@ -272,11 +274,11 @@ func (e *evaluation) text(n ast.Node) string {
 }
 
 // quantity is the value of a node that must be a number.
-func (e *evaluation) quantity(n ast.Node) quantity { return e.quantityOf(n, n, e.eval(n)) }
+func (e *evaluation) quantity(n ast.Node) exact.Number { return e.quantityOf(n, n, e.eval(n)) }
 
-func (e *evaluation) quantityOf(n, at ast.Node, v any) quantity {
+func (e *evaluation) quantityOf(n, at ast.Node, v any) exact.Number {
 	v, strict := open(v)
-	q, ok := quantityOf(v)
+	q, ok := exact.Of(v)
 	if !ok {
 		e.wrong(n, at, v, strict, kindNumber)
 	}
@@ -286,9 +288,9 @@ func (e *evaluation) quantityOf(n, at ast.Node, v any) quantity {
 // whole is the value of a node that must be a whole number.
 func (e *evaluation) whole(n ast.Node) int {
 	q := e.quantity(n)
-	i, ok := whole(q)
+	i, ok := exact.Int(q)
 	if !ok {
-		fail(n, "round(x), floor(x) and ceil(x) give whole numbers", "%s is not a whole number", writtenNumber(q))
+		fail(n, "round(x), floor(x) and ceil(x) give whole numbers", "%s is not a whole number", exact.Format(q))
 	}
 	return i
 }
@@ -302,12 +304,12 @@ func (e *evaluation) wrong(n, at ast.Node, v any, strict bool, need kind) {
 	case k == kindNumber && need == kindNumber:
 		fail(at, "", "the number %v is larger, or has more digits, than numbers may have", v)
 	}
-	fail(at, hintConvert, "%s is %s, not %s", subject(n), kindNames[k], kindNames[need])
+	fail(at, HintConvert, "%s is %s, not %s", Subject(n), kindNames[k], kindNames[need])
 }
 
-// subject names the value of a node in a message.
-func subject(n ast.Node) string {
-	if name := nameOf(n); name != "" {
+// Subject names the value of a node in a message.
+func Subject(n ast.Node) string {
+	if name := NameOf(n); name != "" {
 		return name
 	}
 	return "the value"

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
 // arithmetic is an operator on two numbers, exact but for powers with fractions.
-func (e *evaluation) arithmetic(n ast.Node, operator string, a, b quantity) quantity {
-	if !finite(a) || !finite(b) {
-		return e.infinite(n, operator, nearest(a), nearest(b))
+func (e *evaluation) arithmetic(n ast.Node, operator string, a, b exact.Number) exact.Number {
+	if !exact.IsFinite(a) || !exact.IsFinite(b) {
+		return e.infinite(n, operator, exact.Float(a), exact.Float(b))
 	}
 	x, small := a.(int)
 	y, also := b.(int)
@@ -26,7 +28,7 @@ func (e *evaluation) arithmetic(n ast.Node, operator string, a, b quantity) quan
 			return x * y
 		}
 	}
-	l, r, out := rational(a), rational(b), new(big.Rat)
+	l, r, out := exact.Rat(a), exact.Rat(b), new(big.Rat)
 	switch operator {
 	case "+":
 		out.Add(l, r)
@@ -48,7 +50,7 @@ func (e *evaluation) arithmetic(n ast.Node, operator string, a, b quantity) quan
 }
 
 // infinite is an operator on figures of the engine of which one is not finite.
-func (e *evaluation) infinite(n ast.Node, operator string, a, b float64) quantity {
+func (e *evaluation) infinite(n ast.Node, operator string, a, b float64) exact.Number {
 	switch operator {
 	case "+":
 		return a + b
@@ -69,52 +71,52 @@ func abs(i int) int {
 }
 
 // checkedSize refuses numbers that would take long to go on with.
-func checkedSize(n ast.Node, r *big.Rat) quantity {
-	if r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits {
+func checkedSize(n ast.Node, r *big.Rat) exact.Number {
+	if r.Num().BitLen() > exact.MaxBits || r.Denom().BitLen() > exact.MaxBits {
 		fail(n, "", "the result has more than 1,200 digits")
 	}
-	return narrowed(r)
+	return exact.FromRat(r)
 }
 
 // remainder is % of whole numbers; it has the sign of its left side.
-func (e *evaluation) remainder(n ast.Node, a, b quantity) quantity {
+func (e *evaluation) remainder(n ast.Node, a, b exact.Number) exact.Number {
 	b2, _ := n.(*ast.BinaryNode)
-	for i, q := range []quantity{a, b} {
-		if !rational(q).IsInt() {
+	for i, q := range []exact.Number{a, b} {
+		if !exact.Rat(q).IsInt() {
 			at := n
 			if b2 != nil {
 				at = []ast.Node{b2.Left, b2.Right}[i]
 			}
-			fail(at, "", "%% takes whole numbers, not %s", writtenNumber(q))
+			fail(at, "", "%% takes whole numbers, not %s", exact.Format(q))
 		}
 	}
-	l, r := rational(a).Num(), rational(b).Num()
+	l, r := exact.Rat(a).Num(), exact.Rat(b).Num()
 	if r.Sign() == 0 {
 		fail(n, "test the divisor first: n != 0 and x % n == 0", "division by zero")
 	}
-	return narrowed(new(big.Rat).SetInt(new(big.Int).Rem(l, r)))
+	return exact.FromRat(new(big.Rat).SetInt(new(big.Int).Rem(l, r)))
 }
 
 // power is ** (or ^): exact for whole exponents, else the nearest float64.
-func (e *evaluation) power(n ast.Node, a, b quantity) quantity {
-	k, ok := whole(b)
+func (e *evaluation) power(n ast.Node, a, b exact.Number) exact.Number {
+	k, ok := exact.Int(b)
 	if !ok {
-		f := math.Pow(nearest(a), nearest(b))
+		f := math.Pow(exact.Float(a), exact.Float(b))
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			fail(n, "", "the power has no value")
 		}
 		return f
 	}
-	base := rational(a)
+	base := exact.Rat(a)
 	if base.Sign() == 0 && k < 0 {
 		fail(n, "", "division by zero")
 	}
 	bits := max(base.Num().BitLen(), base.Denom().BitLen())
-	if bits > 1 && (abs(k) > maxBits || abs(k)*(bits-1) > maxBits) {
+	if bits > 1 && (abs(k) > exact.MaxBits || abs(k)*(bits-1) > exact.MaxBits) {
 		fail(n, "", "the result has more than 1,200 digits")
 	}
 	if bits <= 1 { // 0, 1 and -1
-		k = k%2 + 2*sizeOf(k < 0, k > 0)
+		k = k%2 + 2*exact.Sign(k < 0, k > 0)
 	}
 	exponent := big.NewInt(int64(abs(k)))
 	out := new(big.Rat).SetFrac(new(big.Int).Exp(base.Num(), exponent, nil), new(big.Int).Exp(base.Denom(), exponent, nil))
@@ -126,7 +128,7 @@ func (e *evaluation) power(n ast.Node, a, b quantity) quantity {
 
 // ofNumbers is a function of numbers and of lists of them.
 func (e *evaluation) ofNumbers(n *ast.BuiltinNode) any {
-	var all []quantity
+	var all []exact.Number
 	strict := false
 	for _, a := range n.Arguments {
 		v := e.eval(a)
@@ -141,14 +143,14 @@ func (e *evaluation) ofNumbers(n *ast.BuiltinNode) any {
 		}
 		return 0
 	}
-	sign := func(a, b quantity) int { s, _ := compareQuantities(a, b); return s }
+	sign := func(a, b exact.Number) int { s, _ := exact.Compare(a, b); return s }
 	switch n.Name {
 	case "min":
 		return slices.MinFunc(all, sign)
 	case "max":
 		return slices.MaxFunc(all, sign)
 	case "mean":
-		total := quantity(0)
+		total := exact.Number(0)
 		for _, q := range all {
 			total = e.arithmetic(n, "+", total, q)
 		}
@@ -166,7 +168,7 @@ func (e *evaluation) ofNumbers(n *ast.BuiltinNode) any {
 const maxNesting = 10_000
 
 // numbersIn adds the numbers of a value: its own, or all that lie in a list.
-func (e *evaluation) numbersIn(n ast.Node, v any, all []quantity, depth int) []quantity {
+func (e *evaluation) numbersIn(n ast.Node, v any, all []exact.Number, depth int) []exact.Number {
 	raw, strict := open(v)
 	if kindOf(raw) != kindList {
 		return append(all, e.quantityOf(n, n, v))
@@ -181,12 +183,12 @@ func (e *evaluation) numbersIn(n ast.Node, v any, all []quantity, depth int) []q
 }
 
 // converted is int or float, of a number or of text that is one.
-func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) quantity {
+func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) exact.Number {
 	raw, strict := open(v)
-	q, ok := quantityOf(raw)
+	q, ok := exact.Of(raw)
 	if s, isText := raw.(string); isText {
-		q, ok = readNumber(strings.TrimPrefix(s, "+"))
-		if _, isWhole := whole(q); ok && n.Name == "int" && (!isWhole || strings.ContainsAny(s, ".eE")) {
+		q, ok = exact.Parse(strings.TrimPrefix(s, "+"))
+		if _, isWhole := exact.Int(q); ok && n.Name == "int" && (!isWhole || strings.ContainsAny(s, ".eE")) {
 			ok = false
 		}
 	}
@@ -202,29 +204,29 @@ func (e *evaluation) converted(n *ast.BuiltinNode, arg ast.Node, v any) quantity
 }
 
 // rounding2 is a function of one number.
-func wholeNumber(name string, q quantity, n ast.Node) quantity {
-	if !finite(q) {
+func wholeNumber(name string, q exact.Number, n ast.Node) exact.Number {
+	if !exact.IsFinite(q) {
 		switch name {
 		case "int":
 			fail(n, "", "int takes a finite number")
 		case "abs":
-			return math.Abs(nearest(q))
+			return math.Abs(exact.Float(q))
 		}
 		return q
 	}
-	r := rational(q)
-	of := func(i *big.Int) quantity { return narrowed(new(big.Rat).SetInt(i)) }
+	r := exact.Rat(q)
+	of := func(i *big.Int) exact.Number { return exact.FromRat(new(big.Rat).SetInt(i)) }
 	floor := func(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 	switch name {
 	case "abs":
-		return narrowed(new(big.Rat).Abs(r))
+		return exact.FromRat(new(big.Rat).Abs(r))
 	case "floor":
 		return of(floor(r))
 	case "ceil":
 		return of(new(big.Int).Neg(floor(new(big.Rat).Neg(r))))
 	case "round": // halves away from zero
 		half := big.NewRat(int64(r.Sign()), 2)
-		return of(truncated(half.Add(half, r)))
+		return of(exact.Truncate(half.Add(half, r)))
 	}
-	return of(truncated(r))
+	return of(exact.Truncate(r))
 }

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
 // builtin is a call of one of the allowed functions.
@@ -111,7 +113,7 @@ type folding struct {
 	elem   any
 	out    []any
 	count  int
-	total  quantity
+	total  exact.Number
 	index  int // of what find looks for
 }
 
@@ -251,7 +253,7 @@ func (e *evaluation) length(n ast.Node, v any) int {
 		e.missing(n, n, strict, "len takes text, a list or an object, not nil")
 	default:
 	}
-	fail(n, hintConvert, "len takes text, a list or an object, not %s", kindNames[kindOf(raw)])
+	fail(n, HintConvert, "len takes text, a list or an object, not %s", kindNames[kindOf(raw)])
 	return 0
 }
 
@@ -277,8 +279,8 @@ func textOf(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	if q, ok := quantityOf(v); ok {
-		return writtenNumber(q)
+	if q, ok := exact.Of(v); ok {
+		return exact.Format(q)
 	}
 	return fmt.Sprint(bare(v))
 }

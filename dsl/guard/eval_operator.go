@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
 func (e *evaluation) unary(n *ast.UnaryNode) any {
@@ -57,16 +59,14 @@ func (e *evaluation) binary(n *ast.BinaryNode) any {
 // same is ==. Whether a value is missing is what a comparison with nil, as it is
 // written, asks; any other comparison of an argument wants two values of a kind.
 func (e *evaluation) same(n *ast.BinaryNode, l, r any) bool {
-	if isNilNode(n.Left) || isNilNode(n.Right) {
+	if IsNilNode(n.Left) || IsNilNode(n.Right) {
 		return absent(l) == absent(r)
 	}
 	if len(e.loops) > 0 && !constantNode(n.Left) && !constantNode(n.Right) {
-		e.spend(n.Left, weight(l, maxWork))
+		e.spend(n.Left, weight(l, MaxWork))
 	}
 	return e.equal(n, l, r)
 }
-
-func isNilNode(n ast.Node) bool { _, ok := n.(*ast.NilNode); return ok }
 
 // constantNode says that a node is a value as it is written.
 func constantNode(n ast.Node) bool {
@@ -93,7 +93,7 @@ func (e *evaluation) equal(n *ast.BinaryNode, a, b any) bool {
 	}
 	switch left {
 	case kindNumber:
-		sign, ok := compareQuantities(e.quantityOf(n.Left, n, l), e.quantityOf(n.Right, n, r))
+		sign, ok := exact.Compare(e.quantityOf(n.Left, n, l), e.quantityOf(n.Right, n, r))
 		return ok && sign == 0
 	case kindList:
 		size := lengthOfValue(l)
@@ -138,7 +138,7 @@ func (e *evaluation) unlike(n *ast.BinaryNode, l, r any) {
 	case r == nil:
 		e.missing(n.Right, n, true, "")
 	}
-	fail(n, hintConvert, "%s is %s, and it is compared with %s", subject(n.Left), kindNames[kindOf(l)], kindNames[kindOf(r)])
+	fail(n, HintConvert, "%s is %s, and it is compared with %s", Subject(n.Left), kindNames[kindOf(l)], kindNames[kindOf(r)])
 }
 
 // ordered is <, <=, > or >=, of two numbers or of two texts.
@@ -151,13 +151,13 @@ func (e *evaluation) ordered(n *ast.BinaryNode, a, b any) bool {
 	case left == kindText && right == kindText:
 		sign = strings.Compare(l.(string), r.(string))
 	case left == kindNumber && right == kindNumber:
-		sign, ok = compareQuantities(e.quantityOf(n.Left, n, l), e.quantityOf(n.Right, n, r))
+		sign, ok = exact.Compare(e.quantityOf(n.Left, n, l), e.quantityOf(n.Right, n, r))
 	case left == kindNil && strict:
 		e.missing(n.Left, n, true, "")
 	case right == kindNil && also:
 		e.missing(n.Right, n, true, "")
 	default:
-		fail(n, hintConvert, "%s compares two numbers or two texts, not %s and %s", n.Operator, kindNames[left], kindNames[right])
+		fail(n, HintConvert, "%s compares two numbers or two texts, not %s and %s", n.Operator, kindNames[left], kindNames[right])
 	}
 	switch n.Operator {
 	case "<":
@@ -176,7 +176,7 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	of, also := open(b)
 	if len(e.loops) > 0 {
 		if _, written := n.Right.(*ast.ArrayNode); !written {
-			e.spend(n.Right, weight(b, maxWork))
+			e.spend(n.Right, weight(b, MaxWork))
 		}
 	}
 	switch {
@@ -191,7 +191,7 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	case kindObject:
 		name, ok := needle.(string)
 		if !ok && (strict || also) {
-			fail(n, hintConvert, "the key of an object is text, not %s", kindNames[kindOf(needle)])
+			fail(n, HintConvert, "the key of an object is text, not %s", kindNames[kindOf(needle)])
 		}
 		if !ok {
 			return false
@@ -201,7 +201,7 @@ func (e *evaluation) in(n *ast.BinaryNode, a, b any) bool {
 	case kindList:
 		return e.among(n, needle, of, strict, also)
 	default:
-		fail(n, hintConvert, "in wants a list or an object on its right, not %s", kindNames[kindOf(of)])
+		fail(n, HintConvert, "in wants a list or an object on its right, not %s", kindNames[kindOf(of)])
 		return false
 	}
 }
@@ -223,7 +223,7 @@ func (e *evaluation) among(n *ast.BinaryNode, needle, list any, strict, listGive
 		}
 	}
 	if listGiven && unlike > 0 || strict && size > 0 && like == 0 {
-		fail(n, hintConvert, "%s is %s, and the list holds none of the kind, or others", subject(n.Left), kindNames[kindOf(needle)])
+		fail(n, HintConvert, "%s is %s, and the list holds none of the kind, or others", Subject(n.Left), kindNames[kindOf(needle)])
 	}
 	return false
 }
@@ -284,7 +284,7 @@ func (e *evaluation) joined(n *ast.BinaryNode, a, b any) (out string, ok bool) {
 	right, also := r.(string)
 	if !isText || !also {
 		if isText && r != nil || also && l != nil {
-			fail(n, hintConvert, "+ adds two numbers or joins two texts, not %s and %s", kindNames[kindOf(l)], kindNames[kindOf(r)])
+			fail(n, HintConvert, "+ adds two numbers or joins two texts, not %s and %s", kindNames[kindOf(l)], kindNames[kindOf(r)])
 		}
 		return "", false
 	}
@@ -298,8 +298,8 @@ func (e *evaluation) interval(n *ast.BinaryNode) any {
 	if to < from {
 		return []any{}
 	}
-	if size := to - from; size < 0 || size >= maxWork {
-		e.make(n, maxWork+1)
+	if size := to - from; size < 0 || size >= MaxWork {
+		e.make(n, MaxWork+1)
 	}
 	e.make(n, to-from+1)
 	out := make([]any, 0, to-from+1)

@@ -73,7 +73,7 @@ func functionAdvice(name string) diag.Advice {
 	if hint, ok := instead[name]; ok {
 		return diag.Advice{Hint: hint}
 	}
-	return suggest(name, Functions())
+	return Suggest(name, Functions())
 }
 
 func methodHint(name string) string {

@@ -114,7 +114,7 @@ func check(src string, env Env, boolean bool) (*inspector, ast.Node, *Problem) {
 }
 
 func booleanHint(root ast.Node) string {
-	if name := path(root); name != "" {
+	if name := Path(root); name != "" {
 		return "compare it: " + name + " == ..."
 	}
 	return "compare it with something"

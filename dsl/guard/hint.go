@@ -77,7 +77,7 @@ func improve(p *Problem, root ast.Node, env Env) *Problem {
 	if m := memberAt(root, p); m != nil {
 		if name, ok := m.Property.(*ast.StringNode); ok && isField(p.Message) {
 			p.Message = "unknown field " + name.Value
-			base := path(m.Node)
+			base := Path(m.Node)
 			if base != "" {
 				p.Message = base + " has no field " + name.Value
 			}
@@ -140,14 +140,14 @@ func nameAdvice(name string, env Env) (advice diag.Advice, certain bool) {
 	if where := placesOf(name); where != "" {
 		return diag.Advice{Hint: name + " is there in: " + where}, false
 	}
-	if near := diag.Nearest(name, append(env.names(), Functions()...)); near != "" {
+	if near := diag.Nearest(name, append(env.Names(), Functions()...)); near != "" {
 		return diag.DidYouMean(name, near, ""), false
 	}
-	return suggest(name, env.names()), false
+	return Suggest(name, env.Names()), false
 }
 
-// suggest names the nearest candidate, or lists them while they are few.
-func suggest(name string, candidates []string) diag.Advice {
+// Suggest names the nearest candidate, or lists them while they are few.
+func Suggest(name string, candidates []string) diag.Advice {
 	others := ""
 	if n := len(candidates); n > 0 && n <= 12 {
 		others = "there are: " + strings.Join(candidates, ", ")
@@ -167,7 +167,7 @@ func fieldAdvice(base, name string, fields []string) diag.Advice {
 	if near != "" && base != "" && !identifier.MatchString(near) {
 		return diag.Advice{Hint: "write " + base + `["` + near + `"]`}
 	}
-	return suggest(name, fields)
+	return Suggest(name, fields)
 }
 
 // besideText says whether the name where the problem is stands on the right of a
@@ -211,22 +211,6 @@ func (f *finder) Visit(node *ast.Node) {
 	if m, ok := (*node).(*ast.MemberNode); ok && f.found == nil && m.Property.Location().From == f.at.char {
 		f.found = m
 	}
-}
-
-// path is a chain of names as written; "" for anything else.
-func path(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return n.Value
-	case *ast.ChainNode:
-		return path(n.Node)
-	case *ast.MemberNode:
-		base := path(n.Node)
-		if name, ok := n.Property.(*ast.StringNode); ok && base != "" {
-			return base + "." + name.Value
-		}
-	}
-	return ""
 }
 
 // fields lists the names that a value of a type has, sorted.

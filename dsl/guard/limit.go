@@ -10,6 +10,7 @@ import (
 	"github.com/expr-lang/expr/parser/lexer"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard/exact"
 )
 
 // The caps of a source. They are checked before the compiler sees it, which
@@ -118,7 +119,7 @@ func (in *inspector) number(n *ast.FloatNode) {
 		return
 	}
 	text := strings.ReplaceAll(string(chars[at.From:at.To]), "_", "")
-	if written, ok := readNumber(text); !ok || rational(written).Cmp(rational(n.Value)) != 0 {
+	if written, ok := exact.Parse(text); !ok || exact.Rat(written).Cmp(exact.Rat(n.Value)) != 0 {
 		in.refuse(n, "the number "+text+" has too many digits", "write it with 15 digits at most")
 	}
 }

@@ -44,8 +44,8 @@ var structs = map[string]any{
 	"baseline": engine.StatsEnv{},
 }
 
-// nameDocs says what the names of an environment are.
-var nameDocs = map[string]string{
+// NameDocs says what the names of an environment are.
+var NameDocs = map[string]string{
 	"parameters": "The inputs of the run, as declared.",
 	"run":        "Counters of the whole run.",
 	"plan":       "The plan as it stands.",
@@ -73,7 +73,7 @@ func Place(name string, parameters map[string]any) (e Env, ok bool) {
 	}
 	declared := types.Map{}
 	for n, schema := range parameters {
-		declared[n] = typeOf(schema)
+		declared[n] = TypeOf(schema)
 	}
 	if parameters == nil {
 		declared[types.Extra] = types.Any

@@ -9,22 +9,22 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// maxWork is what one evaluation may spend on loops within loops and on joining
+// MaxWork is what one evaluation may spend on loops within loops and on joining
 // texts, and how many elements the lists that it makes may have: one unit is an
 // element, or 16 bytes of text.
-const maxWork = 200_000
+const MaxWork = 200_000
 
 // make counts elements of lists that the expression makes.
 func (e *evaluation) make(n ast.Node, elements int) {
-	if e.made += elements; e.made > maxWork {
-		fail(n, "", "the expression makes lists of more than %d elements", maxWork)
+	if e.made += elements; e.made > MaxWork {
+		fail(n, "", "the expression makes lists of more than %d elements", MaxWork)
 	}
 }
 
 // spend draws on the budget.
 func (e *evaluation) spend(n ast.Node, units int) {
-	if e.spent += units; e.spent > maxWork {
-		fail(n, "", "the expression does too much work: more than %d steps in loops within loops", maxWork)
+	if e.spent += units; e.spent > MaxWork {
+		fail(n, "", "the expression does too much work: more than %d steps in loops within loops", MaxWork)
 	}
 }
 
@@ -35,7 +35,7 @@ func (e *evaluation) charge(n ast.Node, v any, deep bool) {
 		return
 	}
 	if deep {
-		e.spend(n, weight(v, maxWork))
+		e.spend(n, weight(v, MaxWork))
 		return
 	}
 	e.spend(n, size(v))

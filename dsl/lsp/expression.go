@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/guard/complete"
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
@@ -150,7 +151,7 @@ func (s *server) envOf(family []*buffer, n *node, note *shape) (guard.Env, bool)
 
 // callees are the tools that an expression can be about, as the specs of a family
 // have them: of an approval those of its entry, else all.
-func (s *server) callees(family []*buffer, n *node) []guard.Callee {
+func (s *server) callees(family []*buffer, n *node) []guard.Tool {
 	i := slices.IndexFunc(family, func(b *buffer) bool { return b.kind() == "Agent" })
 	if i < 0 {
 		return nil
@@ -171,7 +172,7 @@ func (s *server) callees(family []*buffer, n *node) []guard.Callee {
 		return all
 	}
 	entry := n.parent.key
-	return slices.DeleteFunc(slices.Clone(all), func(t guard.Callee) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(t guard.Tool) bool {
 		return t.Name != entry && !strings.HasPrefix(t.Name, entry+"__")
 	})
 }
@@ -179,7 +180,7 @@ func (s *server) callees(family []*buffer, n *node) []guard.Callee {
 // answering gives an environment the form of the answer and of the rows of a
 // dataset, where they are written.
 func (s *server) answering(env guard.Env, family []*buffer, place string) guard.Env {
-	names := env.Members()
+	names := complete.Members(env)
 	has := func(name string) bool {
 		return slices.ContainsFunc(names, func(m guard.Member) bool { return m.Name == name && m.Type == "any value" })
 	}
@@ -228,7 +229,7 @@ func schemaOf(n *node, depth int) map[string]any {
 // expressionDoc is what there is to say of a name in an expression, and of which
 // range.
 func (x *expression) doc() (text string, from, to int) {
-	c := x.env.At(x.text, x.at)
+	c := complete.At(x.env, x.text, x.at)
 	if !c.Known {
 		return "", 0, 0
 	}
@@ -250,7 +251,7 @@ func (x *expression) doc() (text string, from, to int) {
 
 // complete offers what may stand at the place.
 func (x *expression) complete(c *completer) {
-	cur := x.env.At(x.text, x.at)
+	cur := complete.At(x.env, x.text, x.at)
 	from, to := x.bytes[cur.From], x.bytes[cur.To]
 	for _, m := range cur.Choices {
 		it := completionItem{Label: m.Name, Kind: kindVariable, Detail: m.Type, Documentation: markdownOf(m.Doc)}

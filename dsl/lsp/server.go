@@ -106,16 +106,16 @@ type server struct {
 	phase     phase
 	inBytes   bool // positions count bytes
 	snippets  bool
-	base      string                    // the folder of the workspace
-	buffers   map[string]*buffer        // by URI
-	paths     map[string]*buffer        // the same by path
-	disk      map[string]*saved         // files that are not open, as last read
-	roots     map[string]*vetted        // files that are vetted, by path
-	tools     map[string][]guard.Callee // of specs, by path, as they were last known
-	dirty     []string                  // those that are to be, the next one last
-	published map[string]string         // what the client was last told of a URI
-	running   string                    // the file that is being vetted; "" = none
-	stop      context.CancelFunc        // ends that
+	base      string                  // the folder of the workspace
+	buffers   map[string]*buffer      // by URI
+	paths     map[string]*buffer      // the same by path
+	disk      map[string]*saved       // files that are not open, as last read
+	roots     map[string]*vetted      // files that are vetted, by path
+	tools     map[string][]guard.Tool // of specs, by path, as they were last known
+	dirty     []string                // those that are to be, the next one last
+	published map[string]string       // what the client was last told of a URI
+	running   string                  // the file that is being vetted; "" = none
+	stop      context.CancelFunc      // ends that
 	wake      chan struct{}
 	searches  sync.WaitGroup // for specs that read an open file
 }
@@ -126,7 +126,7 @@ func newServer(o Options, l *language) *server {
 	}
 	return &server{
 		options: o, language: l, buffers: map[string]*buffer{}, paths: map[string]*buffer{}, disk: map[string]*saved{},
-		roots: map[string]*vetted{}, tools: map[string][]guard.Callee{}, published: map[string]string{}, wake: make(chan struct{}, 1),
+		roots: map[string]*vetted{}, tools: map[string][]guard.Tool{}, published: map[string]string{}, wake: make(chan struct{}, 1),
 	}
 }
 

@@ -1,0 +1,178 @@
+package complete
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/guard"
+)
+
+// Cursor is what stands at a place of an expression, which may be unfinished.
+type Cursor struct {
+	From, To int    // bytes of the name, the operator, or the inside of a text; both the place = nothing is written yet
+	Path     string // of the field as written, as far as it is one: run.tokens, .status
+	// Is is what is written there; Known says that it means something.
+	Is    guard.Member
+	Known bool
+	// Choices are what may stand there: names and functions, or fields behind a dot.
+	Choices []guard.Member
+	// Owner is what stands before the dot that is before the place.
+	Owner guard.Member
+	// Text says that the place is inside of quotes, and Compared what that text is
+	// compared with, where that is known.
+	Text     bool
+	Compared guard.Member
+}
+
+// At reads an expression around a byte of it.
+//
+// One that is longer than any may be has nothing to say.
+func At(e guard.Env, src string, at int) Cursor {
+	if len(src) > guard.MaxSource {
+		return Cursor{From: at, To: at}
+	}
+	e = e.WithTools(namedIn(src, e.Tools()))
+	c := cursor{env: e, src: src, tokens: lexemes(src)}
+	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.kind != isSign && t.from <= at && at <= t.to })
+	if i >= 0 && c.tokens[i].kind == isQuoted && (at == c.tokens[i].from || at == c.tokens[i].to && c.tokens[i].closed) {
+		return Cursor{From: at, To: at} // beside of it
+	}
+	if i >= 0 {
+		return c.written(i, at)
+	}
+	return c.before(at)
+}
+
+// written is what is known of a token. A text that has no second quote ends at
+// the place: what is behind it may be of something else.
+func (c *cursor) written(i, at int) Cursor {
+	t := c.tokens[i]
+	out := Cursor{From: t.from, To: t.to}
+	switch t.kind {
+	case isSign, isFigure:
+		return out
+	case isName:
+	case isQuoted:
+		out.From, out.Text, out.Compared = t.from+1, true, c.compared(i)
+		if out.To--; !t.closed {
+			out.To = max(at, out.From)
+		}
+		if c.symbol(i-1, "[") && c.ends(i-2) {
+			c.key(i, &out)
+		}
+		return out
+	}
+	word := c.src[t.from:t.to]
+	if doc, ok := operators[word]; ok && !c.symbol(i-1, ".", "?.") {
+		out.Is, out.Known = guard.Member{Name: word, Type: "operator", Doc: doc}, true
+		return out
+	}
+	if f, ok := guard.Function(word); ok && c.symbol(i+1, "(") && !c.symbol(i-1, ".", "?.") {
+		out.Is, out.Known = f, true
+	} else {
+		from, of := c.operand(i)
+		out.Is, out.Known, out.Path = of.member, of.member.Type != "", c.src[c.tokens[from].from:t.to]
+	}
+	out.Choices, out.Owner = c.choices(i)
+	return out
+}
+
+// key is what is known of a text that is an index: a field by its name.
+func (c *cursor) key(i int, out *Cursor) {
+	from, of := c.operand(i - 2)
+	out.Owner, out.Choices = of.member, of.members()
+	if field := of.field(c.src[out.From:max(out.To, out.From)]); field.member.Type != "" && c.tokens[i].closed {
+		out.Is, out.Known, out.Path = field.member, true, c.src[c.tokens[from].from:c.tokens[i].to]
+		if c.symbol(i+1, "]") {
+			out.Path += "]"
+		}
+	}
+}
+
+// before is a place where no name is written yet, behind a dot or anywhere.
+func (c *cursor) before(at int) Cursor {
+	i := slices.IndexFunc(c.tokens, func(t lexeme) bool { return t.from >= at })
+	if i < 0 {
+		i = len(c.tokens)
+	}
+	out := Cursor{From: at, To: at}
+	if i == 0 || c.tokens[i-1].kind == isSign || operators[c.src[c.tokens[i-1].from:c.tokens[i-1].to]] != "" {
+		out.Choices, out.Owner = c.choices(i)
+	}
+	return out
+}
+
+// choices are what may stand as the token i: fields of the owner where a dot is
+// before it.
+func (c *cursor) choices(i int) (out []guard.Member, owner guard.Member) {
+	switch {
+	case c.symbol(i-1, ".", "?."):
+		of := c.owner(i - 1)
+		return of.members(), of.member
+	case c.symbol(i-1, ")", "]", "}"):
+		return nil, owner
+	}
+	out = rootOf(c.env).members()
+	for _, name := range guard.Functions() {
+		f, _ := guard.Function(name)
+		out = append(out, f)
+	}
+	return out, owner
+}
+
+// compared is what a text stands beside: a == "x", "x" in a.b, a in ["x", "y"].
+func (c *cursor) compared(i int) guard.Member {
+	at := i - 1
+	for at >= 0 && (c.symbol(at, ",") || c.tokens[at].kind == isQuoted) {
+		at-- // texts of a list
+	}
+	if c.symbol(at, "[") {
+		at--
+		if !c.word(at, "in") {
+			return guard.Member{}
+		}
+	} else if at != i-1 || !c.symbol(at, "==", "!=") {
+		return c.behind(i)
+	}
+	_, of := c.operand(at - 1)
+	return of.member
+}
+
+// behind is what a text that stands first is compared with: "x" == a.b.
+func (c *cursor) behind(i int) guard.Member {
+	if !c.symbol(i+1, "==", "!=") {
+		return guard.Member{}
+	}
+	end := i + 2
+	for c.symbol(end+1, ".", "?.") && end+2 < len(c.tokens) && c.tokens[end+2].kind == isName {
+		end += 2
+	}
+	_, of := c.operand(end)
+	return of.member
+}
+
+// operators are the words between values, and what they say.
+var operators = map[string]string{
+	"and": "Both sides hold; && says the same.", "or": "One side holds, or both; || says the same.", "not": "The condition does not hold; ! says the same.",
+	"in":       "The value is an element of a list, or a key of an object.",
+	"contains": "The text has a part.", "startsWith": "The text begins with a part.", "endsWith": "The text ends with a part.",
+	"matches": "The text fits a regular expression (RE2).",
+	"true":    "The value of a condition that holds.", "false": "The value of a condition that does not hold.", "nil": "No value.",
+	"let": "Names a value: let x = run.tokens; x > 1000 or x == 0.",
+}
+
+// cursor reads tokens backwards from a place.
+type cursor struct {
+	env    guard.Env
+	src    string
+	tokens []lexeme
+}
+
+// symbol says whether a token is one of some signs.
+func (c *cursor) symbol(i int, signs ...string) bool {
+	return i >= 0 && i < len(c.tokens) && slices.Contains(signs, c.src[c.tokens[i].from:c.tokens[i].to])
+}
+
+func (c *cursor) word(i int, word string) bool {
+	return i >= 0 && i < len(c.tokens) && c.tokens[i].kind == isName && strings.EqualFold(c.src[c.tokens[i].from:c.tokens[i].to], word)
+}

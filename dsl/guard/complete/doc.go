@@ -1,0 +1,7 @@
+// Package complete tells editors about expressions that may be unfinished: what
+// is at the cursor, and what can be written there.
+//
+//	tokens --operand--> type of what is before the cursor --members--> choices
+//
+// The package must not know YAML or the editor's protocol.
+package complete

@@ -1,0 +1,134 @@
+package interval
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// equal is ==, which never fails.
+func equal(l, r Range) Range {
+	same := l.single() && r.single() && l.kinds == r.kinds && (l.kinds != isNumber || l.lo == r.lo) && (l.kinds != isText || l.words[0] == r.words[0])
+	return boolean(mayEqual(l, r), !same)
+}
+
+// mayEqual says that two ranges have a value in common. A list or an object
+// that is not there equals nil.
+func mayEqual(l, r Range) bool {
+	const missing = isNil | isList | isObject
+	both := l.kinds & r.kinds
+	switch {
+	case both&isBool != 0, both&isObject != 0, l.kinds&r.kinds&isNil != 0:
+		return true
+	case l.kinds&isNil != 0 && r.kinds&missing != 0, r.kinds&isNil != 0 && l.kinds&missing != 0:
+		return true
+	case both&isNumber != 0 && l.lo <= r.hi && r.lo <= l.hi && (!l.whole || !fraction(r)) && (!r.whole || !fraction(l)):
+		return true
+	case both&isList != 0 && l.least <= r.most && r.least <= l.most:
+		return true
+	}
+	return both&isText != 0 && (l.words == nil || r.words == nil || slices.ContainsFunc(l.words, func(w string) bool { return slices.Contains(r.words, w) }))
+}
+
+// fraction says that a number is one that is not whole.
+func fraction(r Range) bool { return r.only(isNumber) && r.lo == r.hi && r.lo != math.Trunc(r.lo) }
+
+// less is < or <=, between numbers or between texts. Everything else fails.
+func less(l, r Range, orEqual bool) Range {
+	switch {
+	case l.only(isNumber) && r.only(isNumber):
+		yes, no := l.hi < r.lo, l.lo >= r.hi
+		if orEqual {
+			yes, no = l.hi <= r.lo, l.lo > r.hi
+		}
+		return boolean(!no, !yes || l.nan || r.nan)
+	case l.only(isText) && r.only(isText):
+		return pairs(l, r, func(a, b string) bool { return a < b || orEqual && a == b })
+	}
+	return Truth().failing()
+}
+
+// pairs tries all pairs of words; texts of which no words are known give both.
+func pairs(l, r Range, holds func(a, b string) bool) Range {
+	if l.words == nil || r.words == nil || len(l.words)*len(r.words) > maxWords*4 {
+		return Truth()
+	}
+	var yes, no bool
+	for _, a := range l.words {
+		for _, b := range r.words {
+			h := holds(a, b)
+			yes, no = yes || h, no || !h
+		}
+	}
+	return boolean(yes, no)
+}
+
+// in looks for a value in a list, or for a key in an object. Within a loop it
+// draws on the budget unless the list is written out.
+func (o *evaluator) in(right ast.Node, l, r Range) Range {
+	list, isWritten := right.(*ast.ArrayNode)
+	fails := len(o.loops) > 0 && !isWritten
+	switch {
+	case isWritten:
+		return o.oneOf(l, list.Nodes)
+	case r.only(isList):
+		found := r.most > 0 && (r.elem == nil || mayEqual(l, *r.elem))
+		return boolean(found, true).failingIf(fails)
+	case r.only(isNil):
+		return boolean(false, true)
+	}
+	return Truth().failingIf(fails || !r.only(isObject) || !l.only(isText) || r.fields == nil)
+}
+
+// oneOf says whether a value is among those of a list that is written out.
+func (o *evaluator) oneOf(v Range, list []ast.Node) Range {
+	if v.only(isText) && len(v.words) > 1 {
+		out := o.oneOf(Words(v.words[0]), list)
+		for _, w := range v.words[1:] {
+			out = out.Or(o.oneOf(Words(w), list))
+		}
+		return out
+	}
+	yes, no, fails, texts := false, true, false, len(list) > 0
+	for _, e := range list {
+		r := o.eval(e)
+		same := equal(v, r)
+		yes, no = yes || same.kinds == isTrue, no && same.kinds == isFalse
+		fails, texts = fails || r.fails, texts && r.only(isText)
+	}
+	return boolean(!no, !yes).failingIf(fails || texts && !v.only(isText)) // a list of texts is looked up by text
+}
+
+// texts is an operator that looks into texts. Within a loop it draws on the
+// budget.
+func (o *evaluator) texts(n *ast.BinaryNode, l, r Range) Range {
+	if !l.only(isText) || !r.only(isText) {
+		return Truth().failing()
+	}
+	fails := len(o.loops) > 0
+	var out Range
+	switch n.Operator {
+	case "contains":
+		out = pairs(l, r, strings.Contains)
+	case "startsWith":
+		out = pairs(l, r, strings.HasPrefix)
+	case "endsWith":
+		out = pairs(l, r, strings.HasSuffix)
+	default:
+		if r.words == nil || len(r.words) != 1 {
+			return Truth().failing()
+		}
+		pattern, err := regexp.Compile(r.words[0])
+		if err != nil {
+			return Truth().failing()
+		}
+		return pairs(l, r, func(a, _ string) bool { return pattern.MatchString(a) }).failingIf(fails)
+	}
+	if r.single() && r.words[0] == "" {
+		out = boolean(true, false)
+	}
+	return out.failingIf(fails)
+}

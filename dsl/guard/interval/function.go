@@ -1,0 +1,272 @@
+package interval
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/guard"
+)
+
+// builtin is a call of a function.
+func (o *evaluator) builtin(n *ast.BuiltinNode) Range {
+	if len(n.Arguments) == 0 {
+		return Anything().failing()
+	}
+	first := o.eval(n.Arguments[0])
+	o.passed(n, n.Arguments[0], first)
+	if len(n.Arguments) > 1 {
+		if body, ok := n.Arguments[1].(*ast.PredicateNode); ok && len(n.Arguments) == 2 {
+			return o.loop(n.Name, first, body)
+		}
+		return o.several(n, first)
+	}
+	return o.function(n.Name, first).failingIf(first.fails)
+}
+
+// function is a call with one argument.
+func (o *evaluator) function(name string, r Range) Range {
+	switch name {
+	case "len":
+		return length(r)
+	case "first", "last":
+		return end(r)
+	case "count":
+		if r.only(isList) && r.elem != nil && r.elem.only(isBool) {
+			return counted(r, *r.elem)
+		}
+	case "sum":
+		return total(r, r.elem)
+	case "min", "max":
+		if r.only(isNumber) {
+			return r
+		}
+	case "lower":
+		return o.spelled(r, strings.ToLower)
+	case "upper":
+		return o.spelled(r, strings.ToUpper)
+	case "trim":
+		return o.spelled(r, strings.TrimSpace)
+	case "string":
+		return o.written(r)
+	default:
+		return rounding(name, r)
+	}
+	return Anything().failing()
+}
+
+// several is a call with more arguments, of which no one is a predicate. min
+// and max of several are left open: the library fails on numbers of two types.
+func (o *evaluator) several(n *ast.BuiltinNode, first Range) Range {
+	fails, texts := first.fails || len(o.loops) > 0, first.only(isText)
+	for _, a := range n.Arguments[1:] {
+		r := o.eval(a)
+		o.passed(n, a, r)
+		fails, texts = fails || r.fails, texts && r.only(isText)
+	}
+	switch n.Name {
+	case "trim", "trimPrefix", "trimSuffix":
+		return Text().failingIf(fails || !texts)
+	case "hasPrefix", "hasSuffix":
+		return Truth().failingIf(fails || !texts)
+	case "indexOf":
+		return Whole(-1, math.Inf(1)).failingIf(fails || !texts)
+	}
+	return Anything().failing()
+}
+
+// loop is a function that runs a predicate over a list.
+func (o *evaluator) loop(name string, list Range, body ast.Node) Range {
+	if !list.only(isList) {
+		return Anything().failing()
+	}
+	if list.most == 0 {
+		o.visitUnreached(body)
+		return empty(name).failingIf(list.fails)
+	}
+	each := o.evalBody(list, body)
+	out := o.looped(name, list, each)
+	truths := name != "map" && name != "sum"
+	return out.failingIf(list.fails || each.fails || truths && !each.only(isBool))
+}
+
+// empty is what a loop over nothing gives.
+func empty(name string) Range {
+	switch name {
+	case "all", "none":
+		return boolean(true, false)
+	case "any", "one":
+		return boolean(false, true)
+	case "count", "sum":
+		return Whole(0, 0)
+	case "filter", "map":
+		return Range{kinds: isList}
+	case "find", "findIndex":
+		return Nothing()
+	}
+	return Anything().failing()
+}
+
+// looped is a loop over a list whose elements give each.
+func (o *evaluator) looped(name string, list, each Range) Range {
+	never, always := each.kinds&isTrue == 0, each.kinds&isFalse == 0
+	some := list.least > 0
+	big := list.most > guard.MaxWork
+	switch name {
+	case "all":
+		return boolean(!some || !never, !always)
+	case "any":
+		return boolean(!never, !some || !always)
+	case "none":
+		return boolean(!some || !always, !never)
+	case "one":
+		return boolean(!never && (!always || list.least < 2), !always || list.least != 1 || list.most != 1)
+	case "count":
+		return counted(list, each)
+	case "filter":
+		n := counted(list, each)
+		return Range{kinds: isList, least: int(n.lo), most: lengthOf(n.hi), elem: list.elem}.failingIf(big)
+	case "map":
+		each.fails = false
+		return Range{kinds: isList, least: list.least, most: list.most, elem: &each}.failingIf(big)
+	case "sum":
+		return total(list, &each)
+	case "find":
+		return found(*list.elem, never, some && always)
+	case "findIndex":
+		return found(Whole(0, math.Inf(1)), never, some && always)
+	}
+	return Anything().failing()
+}
+
+func found(r Range, never, always bool) Range {
+	switch {
+	case never:
+		return Nothing()
+	case always:
+		return r
+	}
+	return r.Or(Nothing())
+}
+
+// counted is how many elements of a list give true.
+func counted(list, each Range) Range {
+	out := Whole(0, math.Inf(1))
+	if each.kinds&isFalse == 0 {
+		out.lo = float64(list.least)
+	}
+	if list.most != endless {
+		out.hi = float64(list.most)
+	}
+	if each.kinds&isTrue == 0 {
+		out.lo, out.hi = 0, 0
+	}
+	return out
+}
+
+func lengthOf(f float64) int {
+	if math.IsInf(f, 1) {
+		return endless
+	}
+	return int(f)
+}
+
+// total is the sum of a list. Sums of fractions are any number: each addition
+// rounds.
+func total(list Range, each *Range) Range {
+	if !list.only(isList) || each == nil || !each.only(isNumber) {
+		return Anything().failing()
+	}
+	if !each.whole {
+		return Range{kinds: isNumber, lo: math.Inf(-1), hi: math.Inf(1), nan: true}
+	}
+	lo, hi := corners("*", Whole(float64(list.least), float64(list.most)), *each)
+	return Whole(min(lo, hi), max(lo, hi)).tidy()
+}
+
+// length is len: of a text in bytes or in characters.
+func length(r Range) Range {
+	out := Whole(0, math.Inf(1))
+	switch {
+	case r.only(isList):
+		if out.lo = float64(r.least); r.most != endless {
+			out.hi = float64(r.most)
+		}
+	case r.only(isText) && len(r.words) > 0:
+		out.lo, out.hi = math.Inf(1), 0
+		for _, w := range r.words {
+			out.lo, out.hi = min(out.lo, float64(utf8.RuneCountInString(w))), max(out.hi, float64(len(w)))
+		}
+	case !r.only(isText) && !r.only(isObject):
+		out.fails = true
+	}
+	return out
+}
+
+// end is the first or the last element; nil where there is none.
+func end(r Range) Range {
+	switch {
+	case !r.only(isList) || r.elem == nil && r.most > 0:
+		return Anything().failing()
+	case r.most == 0:
+		return Nothing()
+	case r.least > 0:
+		return *r.elem
+	}
+	return r.elem.Or(Nothing())
+}
+
+// spelled is a text in another spelling.
+func (o *evaluator) spelled(r Range, f func(string) string) Range {
+	out := Text().failingIf(!r.only(isText) || len(o.loops) > 0)
+	if r.only(isText) && r.words != nil {
+		words := make([]string, len(r.words))
+		for i, w := range r.words {
+			words[i] = f(w)
+		}
+		out.words = slices.Compact(slices.Sorted(slices.Values(words)))
+	}
+	return out
+}
+
+// written is a value as a text.
+func (o *evaluator) written(r Range) Range {
+	if r.only(isText) {
+		return r.failingIf(len(o.loops) > 0)
+	}
+	return Text().failingIf(len(o.loops) > 0)
+}
+
+// rounding is a function of one number.
+func rounding(name string, r Range) Range {
+	if !r.only(isNumber) || r.nan {
+		return Anything().failing()
+	}
+	var f func(float64) float64
+	switch name {
+	case "abs":
+		if r.lo < 0 {
+			r.lo, r.hi = max(0, -r.hi), max(-r.lo, r.hi)
+		}
+		r.why = ""
+		return r
+	case "ceil":
+		f = math.Ceil
+	case "floor":
+		f = math.Floor
+	case "round":
+		f = math.Round
+	case "int":
+		if f = math.Trunc; math.IsInf(r.lo, 0) || math.IsInf(r.hi, 0) {
+			return Whole(math.Inf(-1), math.Inf(1)).failing()
+		}
+	case "float":
+		return r
+	default:
+		return Anything().failing()
+	}
+	return Whole(f(r.lo), f(r.hi))
+}

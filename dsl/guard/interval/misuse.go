@@ -1,0 +1,363 @@
+package interval
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/guard/exact"
+)
+
+// Misuse is a use of an argument in an expression that cannot be right, or one
+// of which a call may leave the expression undecided.
+type Misuse struct {
+	Offset  int // in bytes into the source
+	Message string
+	diag.Advice
+	Maybe bool // the argument may be missing; else it is an error
+	// Server is one whose tools are not known, and of whose arguments this is a
+	// use: it could not be checked. "" = there is another problem.
+	Server string
+}
+
+// Misuses checks an expression against the arguments that tools declare: once
+// for the calls of each tool, so that tool.name == "x" in front of an argument
+// means what it says. A source that does not compile has none.
+//
+// Where arguments are lenient, as in a trace, a missing one is nil and decides
+// nothing: only a name that no tool has, and a comparison that is false for all
+// of them, is a misuse.
+func Misuses(src string, env guard.Env, b Bounds, tools []guard.Tool) []Misuse {
+	root := guard.Parse(src, env)
+	if root == nil {
+		return nil
+	}
+	tools = withServerTools(tools, root)
+	u := &collector{src: src, tools: tools, lenient: !env.Strict(), unknown: map[int]*unknownName{}, fine: map[int]bool{}}
+	calls := make([]Range, len(tools))
+	for i := range tools {
+		calls[i] = Range{kinds: isObject, fields: map[string]Range{"tool": Words(tools[i].Name), "args": argumentsRange(&tools[i])}, open: true}
+	}
+	each := tools
+	if _, about := env.Struct("tool"); !about && len(tools) > 0 {
+		each = tools[:1] // nothing but the calls of lists differs
+	}
+	for i := range each {
+		names := b.Over(callLists(env, calls))
+		if _, about := env.Struct("tool"); about {
+			names["tool"] = callBounds(&each[i])
+		}
+		o := newEvaluator(env, names)
+		o.misuses = u
+		r := o.eval(root)
+		o.needs(root, root, r, isBool, "the expression must be true or false")
+	}
+	return u.list()
+}
+
+// callLists are the lists of calls that an environment has, whose elements are
+// of one of the tools each.
+func callLists(env guard.Env, calls []Range) Bounds {
+	out := Bounds{}
+	for _, name := range []string{"run", "trace"} {
+		t, ok := env.Struct(name)
+		if !ok || len(calls) == 0 {
+			continue
+		}
+		list := List(0, -1, Anything())
+		list.variants = calls
+		out[name] = rangeOf(t).With(map[string]Range{"calls": list})
+	}
+	return out
+}
+
+// collector collects what is wrong with uses of arguments.
+type collector struct {
+	src     string
+	tools   []guard.Tool
+	lenient bool // a missing argument is nil
+	found   []Misuse
+	unknown map[int]*unknownName // by offset
+	numbers []string             // arguments that are text for want of a schema, used as numbers
+	maybe   []string             // arguments that were reported as optional
+	fine    map[int]bool         // offsets at which a use is right for the calls of some tool
+	servers []string             // those of whose arguments a use was reported
+}
+
+// at is the place of a node.
+func (u *collector) at(n ast.Node) int { return guard.Offset(u.src, n) }
+
+func (u *collector) add(n ast.Node, maybe bool, advice diag.Advice, format string, args ...any) {
+	m := Misuse{Offset: u.at(n), Message: fmt.Sprintf(format, args...), Advice: advice, Maybe: maybe}
+	if !slices.ContainsFunc(u.found, func(f Misuse) bool { return f.Offset == m.Offset && f.Message == m.Message }) {
+		u.found = append(u.found, m)
+	}
+}
+
+// list is all that was found, in the order of the source.
+func (u *collector) list() []Misuse {
+	if u.lenient {
+		u.found = slices.DeleteFunc(u.found, func(m Misuse) bool { return m.Server == "" && u.fine[m.Offset] })
+	}
+	for at, n := range u.unknown {
+		if u.lenient && (len(n.having) > 0 || n.open) {
+			continue
+		}
+		if m, ok := n.misuse(at); ok {
+			u.found = append(u.found, m)
+		}
+	}
+	slices.SortStableFunc(u.found, func(a, b Misuse) int { return a.Offset - b.Offset })
+	return u.found
+}
+
+// needs reports a value out of the arguments that is never of the kinds an
+// operation takes, or that may be missing. rule says what the operation takes.
+func (o *evaluator) needs(n, at ast.Node, r Range, want kinds, rule string) {
+	if o.misuses == nil || r.fails {
+		return
+	}
+	have := r.kinds &^ isNil
+	if have&want != 0 && (r.origin != nil || r.kinds == isAny) {
+		o.misuses.fine[o.misuses.at(at)] = true
+	}
+	switch {
+	case r.origin == nil:
+	case have == 0 && r.kinds != 0:
+	case have&want == 0:
+		hint := guard.HintConvert
+		if r.origin.tool.Texts && have == isText && want&isNumber != 0 {
+			hint = o.misuses.schemaHint(r.origin)
+		}
+		o.misuses.add(at, false, diag.Advice{Hint: hint}, "%s is %s, and %s", o.argument(n, r), kindsInWords(have), rule)
+	case r.kinds&isNil != 0:
+		o.optional(n, r)
+	}
+}
+
+// optional reports that an argument may be missing, once for each.
+func (o *evaluator) optional(n ast.Node, r Range) {
+	name := o.argument(n, r)
+	if o.misuses.lenient || slices.Contains(o.misuses.maybe, name) {
+		return
+	}
+	o.misuses.maybe = append(o.misuses.maybe, name)
+	o.misuses.add(n, true, diag.Advice{Hint: fmt.Sprintf("write (%s ?? ...) for what a missing one counts as, or test it first: %s != nil and ...", guard.Subject(n), guard.Subject(n))},
+		"%s may be missing or null, which leaves the expression undecided", name)
+}
+
+// argument names a value out of the arguments, with its tool where there are
+// several.
+func (o *evaluator) argument(n ast.Node, r Range) string {
+	name := guard.NameOf(n)
+	if name == "" {
+		name = "the argument " + r.origin.name
+	}
+	if len(o.misuses.tools) > 1 {
+		name += " of " + r.origin.tool.Name
+	}
+	return name
+}
+
+// compares reports a comparison for equality of an argument with what it never
+// is.
+func (o *evaluator) compares(left, right ast.Node, l, r Range) {
+	if o.misuses == nil || guard.IsNilNode(left) || guard.IsNilNode(right) {
+		return
+	}
+	o.comparesWith(left, right, l, r)
+	if l.origin == nil || r.origin == nil || l.kinds&r.kinds&^isNil != 0 {
+		o.comparesWith(right, left, r, l)
+	}
+}
+
+func (o *evaluator) comparesWith(n, with ast.Node, r, value Range) {
+	if r.origin == nil && !r.fails && r.kinds == isAny {
+		o.misuses.fine[o.misuses.at(with)] = true // an argument of any kind, or none
+	}
+	if r.origin == nil || r.fails || value.fails {
+		return
+	}
+	have, want := widened(r.kinds&^isNil), widened(value.kinds&^isNil)
+	text, isWord := with.(*ast.StringNode)
+	switch {
+	case have == 0 || want == 0:
+	case have&want == 0:
+		hint := literalHint(with, have)
+		if r.origin.tool.Texts && have == isText && want == isNumber {
+			hint = o.misuses.schemaHint(r.origin)
+		}
+		o.misuses.add(with, false, diag.Advice{Hint: hint}, "%s is %s, and it is compared with %s", o.argument(n, r), kindsInWords(have), kindsInWords(want))
+	case isWord && have == isText && r.words != nil && !slices.Contains(r.words, text.Value):
+		var advice diag.Advice
+		if near := diag.Nearest(text.Value, r.words); near != "" {
+			advice = diag.DidYouMean(text.Value, strconv.Quote(near), "")
+			advice.Fix.New = near // without the quotes
+		}
+		o.misuses.add(with, false, advice, "%s is never %q: it is one of %s", o.argument(n, r), text.Value, listed(r.words))
+	default:
+		if o.misuses.fine[o.misuses.at(with)] = true; r.kinds&isNil != 0 {
+			o.optional(n, r)
+		}
+	}
+}
+
+// listsFor reports `in` of an argument that is never in the list, or that is
+// none.
+func (o *evaluator) listsFor(n *ast.BinaryNode, l, r Range) {
+	if o.misuses == nil {
+		return
+	}
+	o.needs(n.Right, n, r, isList|isObject, "in looks into lists and objects")
+	if name, ok := n.Left.(*ast.StringNode); ok {
+		o.misuses.named(n.Left, n.Right, r, name.Value)
+	}
+	written, ok := n.Right.(*ast.ArrayNode)
+	switch {
+	case ok:
+		o.amongWritten(n, l, written)
+	case l.origin != nil && r.only(isList) && r.elem != nil:
+		o.needs(n.Left, n, l, widened(r.elem.kinds), "the list holds "+kindsInWords(r.elem.kinds))
+	case r.origin != nil && r.only(isList) && r.elem != nil && widened(r.elem.kinds)&widened(l.kinds) == 0:
+		o.misuses.add(n, false, diag.Advice{Hint: guard.HintConvert}, "%s is a list of %s, and %s is looked for in it", o.argument(n.Right, r), kindsInWords(r.elem.kinds), kindsInWords(l.kinds))
+	case l.origin != nil && l.kinds&isNil != 0:
+		o.optional(n.Left, l)
+	}
+}
+
+// amongWritten is listsFor where the list is written out.
+func (o *evaluator) amongWritten(n *ast.BinaryNode, l Range, list *ast.ArrayNode) {
+	if l.origin == nil || len(list.Nodes) == 0 {
+		return
+	}
+	var kinds kinds
+	for _, e := range list.Nodes {
+		kinds |= widened(o.eval(e).kinds)
+	}
+	if widened(l.kinds&^isNil)&kinds == 0 {
+		o.comparesWith(n.Left, list.Nodes[0], l, o.eval(list.Nodes[0]))
+		return
+	}
+	for _, e := range list.Nodes {
+		if _, ok := e.(*ast.StringNode); ok && l.words != nil {
+			o.comparesWith(n.Left, e, l, o.eval(e))
+		}
+	}
+	if l.kinds&isNil != 0 {
+		o.optional(n.Left, l)
+	}
+}
+
+// schemaHint is the input schema to write for arguments that are numbers.
+func (u *collector) schemaHint(of *origin) string {
+	if !slices.Contains(u.numbers, of.name) {
+		u.numbers = append(u.numbers, of.name)
+	}
+	names := Arguments(of.tool)
+	props := make([]string, len(names))
+	for i, name := range names {
+		t := "string"
+		if slices.Contains(u.numbers, name) {
+			t = "number"
+		}
+		props[i] = name + ": {type: " + t + "}"
+	}
+	return fmt.Sprintf("without an input_schema the arguments of %s are text; write input_schema: {type: object, properties: {%s}, required: [%s]}",
+		of.tool.Name, strings.Join(props, ", "), strings.Join(names, ", "))
+}
+
+// literalHint says how to write a value as the kind an argument has.
+func literalHint(with ast.Node, have kinds) string {
+	switch with := with.(type) {
+	case *ast.StringNode:
+		if _, ok := exact.Parse(with.Value); ok && have == isNumber {
+			return "write it without quotes: " + with.Value
+		}
+	case *ast.IntegerNode:
+		if have == isText {
+			return fmt.Sprintf(`write it in quotes: "%d"`, with.Value)
+		}
+	}
+	return guard.HintConvert
+}
+
+// widened takes true and false for one kind.
+func widened(k kinds) kinds {
+	if k&isBool != 0 {
+		k |= isBool
+	}
+	return k
+}
+
+// kindsInWords names kinds with their articles.
+func kindsInWords(k kinds) string {
+	var out []string
+	for _, kind := range []struct {
+		bit  kinds
+		text string
+	}{{isNumber, "a number"}, {isText, "text"}, {isBool, "true or false"}, {isList, "a list"}, {isObject, "an object"}} {
+		if k&kind.bit != 0 {
+			out = append(out, kind.text)
+		}
+	}
+	if len(out) == 0 || bits.OnesCount8(uint8(k)) > 4 {
+		return "nil"
+	}
+	if last := len(out) - 1; last > 0 {
+		return strings.Join(out[:last], ", ") + " or " + out[last]
+	}
+	return out[0]
+}
+
+// withServerTools is the tools with those of servers that an expression names in
+// a text, besides one that it does not name.
+func withServerTools(tools []guard.Tool, root ast.Node) []guard.Tool {
+	out := make([]guard.Tool, 0, len(tools))
+	for i := range tools {
+		if !tools[i].Server {
+			out = append(out, tools[i])
+			continue
+		}
+		prefix := tools[i].Name + "__"
+		named := texts{prefix: prefix, found: []string{prefix}}
+		ast.Walk(&root, &named)
+		for _, name := range named.found {
+			out = append(out, guard.Tool{Name: name, Server: true})
+		}
+	}
+	return out
+}
+
+// texts collects the texts of an expression that begin with a prefix.
+type texts struct {
+	prefix string
+	found  []string
+}
+
+// Visit implements ast.Visitor.
+func (t *texts) Visit(n *ast.Node) {
+	if s, ok := (*n).(*ast.StringNode); ok && strings.HasPrefix(s.Value, t.prefix) && !slices.Contains(t.found, s.Value) {
+		t.found = append(t.found, s.Value)
+	}
+}
+
+// unpinned notes a use of the arguments of a tool that is not known, once for
+// its server.
+func (u *collector) unpinned(at int, tool *guard.Tool) {
+	server, _, _ := strings.Cut(tool.Name, "__")
+	for i := range u.tools {
+		if t := &u.tools[i]; t.Server && strings.HasSuffix(t.Name, "__") && strings.HasPrefix(tool.Name, t.Name) {
+			server = strings.TrimSuffix(t.Name, "__")
+		}
+	}
+	if !slices.Contains(u.servers, server) {
+		u.servers = append(u.servers, server)
+		u.found = append(u.found, Misuse{Offset: at, Server: server})
+	}
+}

@@ -1,0 +1,182 @@
+package interval
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/guard"
+)
+
+// unknownName is a name that some tools have no argument of.
+type unknownName struct {
+	name    string
+	lacking []*guard.Tool
+	having  []string
+	near    []string // the names there are
+	outer   bool
+	open    bool   // a tool that is not known may have it
+	of      string // the object, as written
+}
+
+// named notes that a field is asked of an object that is, or is in, the
+// arguments of a tool.
+func (u *collector) named(n, of ast.Node, from Range, name string) {
+	if from.origin == nil || from.kinds&isObject == 0 {
+		return
+	}
+	at := u.at(n)
+	k := u.unknown[at]
+	if k == nil {
+		k = &unknownName{name: name, outer: from.origin.name == "", of: guard.Subject(of)}
+		u.unknown[at] = k
+	}
+	switch {
+	case from.origin.tool.Server:
+		k.open = true
+		u.unpinned(at, from.origin.tool)
+		return
+	case !from.named:
+		k.open = true
+		return
+	}
+	for field := range from.fields {
+		if !slices.Contains(k.near, field) {
+			k.near = append(k.near, field)
+		}
+	}
+	if _, ok := from.fields[name]; ok {
+		if !slices.Contains(k.having, from.origin.tool.Name) {
+			k.having = append(k.having, from.origin.tool.Name)
+		}
+	} else if !slices.Contains(k.lacking, from.origin.tool) {
+		k.lacking = append(k.lacking, from.origin.tool)
+	}
+}
+
+// misuse says which tools have no argument of the name.
+func (k *unknownName) misuse(at int) (m Misuse, ok bool) {
+	if len(k.lacking) == 0 {
+		return m, false
+	}
+	slices.Sort(k.near)
+	names := make([]string, len(k.lacking))
+	for i, c := range k.lacking {
+		names[i] = c.Name
+	}
+	slices.Sort(names)
+	m = Misuse{Offset: at, Advice: guard.Suggest(k.name, k.near)}
+	switch {
+	case !k.outer:
+		m.Message = fmt.Sprintf("%s of %s has no field %s", k.of, strings.Join(names, ", "), k.name)
+	case len(names) == 1:
+		m.Message = fmt.Sprintf("the tool %s has no argument %s", names[0], k.name)
+	default:
+		m.Message = fmt.Sprintf("the tools %s have no argument %s", listed(names), k.name)
+	}
+	if len(k.having) > 0 && k.outer {
+		slices.Sort(k.having)
+		name, args := "tool.name", k.of
+		if args != "tool.args" {
+			name, args = ".tool", ".args"
+		}
+		test := name + " == " + strconv.Quote(k.having[0])
+		if len(k.having) > 1 {
+			test = name + ` in ["` + strings.Join(k.having, `", "`) + `"]`
+		}
+		m.Advice = diag.Advice{Hint: fmt.Sprintf(`write %s and ... in front of it, or test "%s" in %s`, test, k.name, args)}
+	}
+	return m, true
+}
+
+// reached checks the object that a field is asked of, and the field.
+func (o *evaluator) reached(n *ast.MemberNode, from, key Range) {
+	if from.origin == nil {
+		return
+	}
+	if key.only(isText) && key.single() {
+		o.misuses.named(n.Property, n.Node, from, key.words[0])
+	}
+	if n.Optional {
+		from.kinds &^= isNil
+	}
+	switch {
+	case key.only(isText):
+		o.needs(n.Node, n, from, isObject, "only objects have fields")
+	case key.only(isNumber):
+		o.needs(n.Node, n, from, isList, "only lists have elements")
+	}
+}
+
+// operand checks what a sign or a negation is applied to.
+func (o *evaluator) operand(n *ast.UnaryNode, r Range) {
+	want := isNumber
+	if n.Operator == "!" || n.Operator == "not" {
+		want = isBool
+	}
+	o.needs(n.Node, n, r, want, taking(n.Operator, want))
+}
+
+// operands checks both sides of an operator.
+func (o *evaluator) operands(n *ast.BinaryNode, l, r Range) {
+	both := func(want kinds) {
+		o.needs(n.Left, n, l, want, taking(n.Operator, want))
+		o.needs(n.Right, n, r, want, taking(n.Operator, want))
+	}
+	switch n.Operator {
+	case "==", "!=":
+		o.compares(n.Left, n.Right, l, r)
+	case "<", "<=", ">", ">=", "+":
+		o.ordered(n, l, r)
+	case "in":
+		o.listsFor(n, l, r)
+	case "contains", "startsWith", "endsWith", "matches":
+		both(isText)
+	case "-", "*", "/", "%", "**", "^", "..":
+		both(isNumber)
+	}
+}
+
+// taking says what an operator or a function takes.
+func taking(what string, want kinds) string {
+	switch what {
+	case "and", "or", "&&", "||":
+		return what + " joins conditions"
+	}
+	return what + " takes " + kindsInWords(want)
+}
+
+// ordered checks the sides of an operator on two numbers or two texts.
+func (o *evaluator) ordered(n *ast.BinaryNode, l, r Range) {
+	left, right := l.kinds&(isNumber|isText), r.kinds&(isNumber|isText)
+	switch {
+	case left&right != 0 || left == 0 || right == 0:
+		o.needs(n.Left, n, l, isNumber|isText, taking(n.Operator, isNumber|isText))
+		o.needs(n.Right, n, r, isNumber|isText, taking(n.Operator, isNumber|isText))
+	case l.origin != nil:
+		o.needs(n.Left, n, l, right, "the other side of "+n.Operator+" is "+kindsInWords(right))
+	default:
+		o.needs(n.Right, n, r, left, "the other side of "+n.Operator+" is "+kindsInWords(left))
+	}
+}
+
+// takes is what functions take. What is not here takes any value.
+var takes = map[string]kinds{
+	"all": isList, "any": isList, "none": isList, "one": isList, "filter": isList, "map": isList, "count": isList, "sum": isList, "find": isList, "findIndex": isList,
+	"first": isList, "last": isList, "len": isList | isObject | isText, "min": isNumber | isList, "max": isNumber | isList, "mean": isNumber | isList, "median": isNumber | isList,
+	"lower": isText, "upper": isText, "trim": isText, "trimPrefix": isText, "trimSuffix": isText, "hasPrefix": isText, "hasSuffix": isText, "indexOf": isText,
+	"abs": isNumber, "ceil": isNumber, "floor": isNumber, "round": isNumber, "int": isNumber | isText, "float": isNumber | isText,
+}
+
+// passed checks what is passed to a function.
+func (o *evaluator) passed(n *ast.BuiltinNode, argument ast.Node, r Range) {
+	if want, ok := takes[n.Name]; ok {
+		o.needs(argument, n, r, want, taking(n.Name, want))
+	} else if n.Name == "string" && r.kinds&isNil != 0 {
+		o.needs(argument, n, r, isAny, "")
+	}
+}

@@ -1,0 +1,178 @@
+package guard
+
+import (
+	"encoding/json"
+	"math/big"
+	"reflect"
+	"sync"
+
+	"github.com/pexctl/pex/dsl/guard/exact"
+)
+
+// given is a value out of the arguments of a tool call, nil where the call has
+// no such argument or says null. Only arguments are strict: an operation that
+// wants another value than it is given fails, instead of giving false. What a
+// model leaves out or misspells must not decide a condition that protects.
+//
+// Nothing but a comparison with nil, ??, ?. and "name" in object takes a value
+// that is missing.
+type given struct{ value any }
+
+// open is a value without what marks it as given.
+func open(v any) (raw any, strict bool) {
+	if g, ok := v.(given); ok {
+		return g.value, true
+	}
+	return v, false
+}
+
+// seal marks a value as given where strict.
+func seal(v any, strict bool) any {
+	if _, ok := v.(given); ok || !strict {
+		return v
+	}
+	return given{v}
+}
+
+// bare is a value as callers get it: without marks, and with Go's numbers.
+func bare(v any) any {
+	v, _ = open(v)
+	switch v := v.(type) {
+	case *big.Rat:
+		f, _ := v.Float64()
+		return f
+	case json.Number:
+		if q, ok := exact.Of(v); ok {
+			return bare(q)
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = bare(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = bare(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+// kind is what a value is in the language.
+type kind int
+
+const (
+	kindNil kind = iota
+	kindBool
+	kindNumber
+	kindText
+	kindList
+	kindObject
+	kindOther
+)
+
+// kindNames are the kinds as people read them.
+var kindNames = map[kind]string{
+	kindNil: "nil", kindBool: "true or false", kindNumber: "a number", kindText: "text", kindList: "a list", kindObject: "an object", kindOther: "a value",
+}
+
+// kindOf is what an open value is. A list or an object of the engine that is nil
+// is an empty one.
+func kindOf(v any) kind {
+	switch v.(type) {
+	case nil:
+		return kindNil
+	case bool:
+		return kindBool
+	case json.Number, int, int64, float64, *big.Rat:
+		return kindNumber
+	case string:
+		return kindText
+	case []any:
+		return kindList
+	case map[string]any:
+		return kindObject
+	}
+	switch reflect.TypeOf(v).Kind() {
+	case reflect.Slice:
+		return kindList
+	case reflect.Map, reflect.Struct:
+		return kindObject
+	default:
+		return kindOther
+	}
+}
+
+// absent says that a value is missing, or a list or an object of the engine that
+// was never made.
+func absent(v any) bool {
+	v, _ = open(v)
+	if v == nil {
+		return true
+	}
+	r := reflect.ValueOf(v)
+	return (r.Kind() == reflect.Slice || r.Kind() == reflect.Map) && r.IsNil()
+}
+
+// length is how many elements a list or an object has.
+func lengthOfValue(v any) int {
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return reflect.ValueOf(v).Len()
+}
+
+// element is one of a list.
+func element(list any, i int) any {
+	if l, ok := list.([]any); ok {
+		return l[i]
+	}
+	return reflect.ValueOf(list).Index(i).Interface()
+}
+
+// field is what an object has under a name. there is false where it has none;
+// v is then what the type of its values is when it is empty.
+func field(object any, name string) (v any, there bool) {
+	if m, ok := object.(map[string]any); ok {
+		v, there = m[name]
+		return v, there
+	}
+	r := reflect.ValueOf(object)
+	if r.Kind() == reflect.Struct {
+		i, ok := fieldsByTag(r.Type())[name]
+		if !ok {
+			return nil, false
+		}
+		return r.Field(i).Interface(), true
+	}
+	if e := r.MapIndex(reflect.ValueOf(name)); e.IsValid() {
+		return e.Interface(), true
+	}
+	return reflect.Zero(r.Type().Elem()).Interface(), false
+}
+
+var tagged sync.Map // reflect.Type -> map[string]int
+
+// fieldsByTag are the fields of a struct of the engine by their names in
+// expressions.
+func fieldsByTag(t reflect.Type) map[string]int {
+	if known, ok := tagged.Load(t); ok {
+		return known.(map[string]int)
+	}
+	out := map[string]int{}
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("expr"); name != "" && name != "-" {
+			out[name] = i
+		}
+	}
+	tagged.Store(t, out)
+	return out
+}
