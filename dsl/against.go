@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
-	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -19,8 +18,8 @@ import (
 // is known, and any name may be used.
 func newAgainst(l *loader, tree *syntax.Node, dir string, specs ...*Spec) *compiler {
 	c := newCompiler(l, tree, dir)
-	c.quiet = true
-	if c.free = len(specs) == 0 || slices.Contains(specs, nil); c.free {
+	c.Quiet = true
+	if c.AnyParameter = len(specs) == 0 || slices.Contains(specs, nil); c.AnyParameter {
 		return c
 	}
 	c.against = specs
@@ -38,84 +37,20 @@ func newAgainst(l *loader, tree *syntax.Node, dir string, specs ...*Spec) *compi
 // meet adds a parameter to those that are known. One that another spec declares
 // otherwise has no type, and may be unset if it may be in one of them.
 func (c *compiler) meet(p engine.Parameter) {
-	i := slices.IndexFunc(c.params, func(q engine.Parameter) bool { return q.Name == p.Name })
+	i := slices.IndexFunc(c.Parameters, func(q engine.Parameter) bool { return q.Name == p.Name })
 	if i < 0 {
 		var property any
 		_ = json.Unmarshal(p.Schema, &property) // it was compiled
-		c.params, c.properties[p.Name] = append(c.params, p), property
+		c.Parameters, c.Properties[p.Name] = append(c.Parameters, p), property
 		return
 	}
-	q := c.params[i]
+	q := c.Parameters[i]
 	if !bytes.Equal(p.Schema, q.Schema) {
-		c.properties[p.Name] = nil
+		c.Properties[p.Name] = nil
 	}
 	if !p.Required && p.Default == nil {
-		c.params[i] = p
+		c.Parameters[i] = p
 	}
-}
-
-// columns are what rows of a dataset have: what ${case.x} may name.
-type columns struct {
-	names []string
-	none  bool // there is no dataset
-	some  bool // only some rows were looked at
-}
-
-// add adds the keys of a row.
-func (k *columns) add(row *syntax.Node) {
-	for _, e := range row.Entries {
-		if !slices.Contains(k.names, e.Key) {
-			k.names = append(k.names, e.Key)
-		}
-	}
-}
-
-// lack says that no row has a column.
-func (k *columns) lack(name string) bool {
-	return k != nil && !k.some && !slices.Contains(k.names, name)
-}
-
-func (k *columns) knowledge(name string) prompt.Knowledge {
-	return prompt.Knowledge{Declared: k.some || slices.Contains(k.names, name), Names: k.names}
-}
-
-// schema is that of a row.
-func (k *columns) schema() any {
-	properties := map[string]any{}
-	for _, name := range k.names {
-		properties[name] = map[string]any{}
-	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": k.some}
-}
-
-// doubtful warns about the columns of a template that none of the rows that
-// were looked at has.
-func (c *compiler) doubtful(v *syntax.Node, names []string) {
-	if c.columns == nil || !c.columns.some {
-		return
-	}
-	for _, full := range names {
-		name, ok := strings.CutPrefix(full, "case.")
-		known := func(column string) bool {
-			return name == column || strings.HasPrefix(name, column+".") || strings.HasPrefix(name, column+"[")
-		}
-		if !ok || slices.ContainsFunc(c.columns.names, known) {
-			continue
-		}
-		at := v.PositionAt(max(strings.Index(v.Text, full), 0))
-		c.report.Warn(diag.UnknownName, at, "none of the first rows has a column %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.columns.names)
-	}
-}
-
-// hint says what there is, for a column that is not.
-func (k *columns) hint(known diag.Advice) diag.Advice {
-	switch {
-	case k.none:
-		return diag.Advice{Hint: "a test has no dataset: write the value itself"}
-	case known.Fix.New != "":
-		return known
-	}
-	return diag.Advice{Hint: "the dataset's columns: " + diag.Suggest("", k.names).Hint}
 }
 
 // toolNames lists the tools of a spec, and of the agents in it, with those of
@@ -171,5 +106,5 @@ func (c *compiler) toolWord(s *Spec, v *syntax.Node, name string, severity diag.
 	if slices.ContainsFunc(entriesOf(name), served) || slices.ContainsFunc(names, matches) || strings.HasPrefix(name, "*") && len(servers) > 0 {
 		return
 	}
-	c.report.Add(diag.UnknownTool, severity, v.Position, "%s has no tool %s", c.loader.files.Shown(s.File), syntax.Quote(name)).Advice = diag.Suggest(name, names)
+	c.Report.Add(diag.UnknownTool, severity, v.Position, "%s has no tool %s", c.loader.Files.Shown(s.File), syntax.Quote(name)).Advice = diag.Suggest(name, names)
 }

@@ -3,6 +3,7 @@ package dsl
 import (
 	"path/filepath"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -10,10 +11,10 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// agentRef compiles the spec that a value names. In a resolved spec the whole
+// AgentRef compiles the spec that a value names. In a resolved spec the whole
 // of it stands there: {file, spec}. A role's section is read for the role, and
 // again for each node of a written graph that has its type: that is one agent.
-func (c *compiler) agentRef(v *syntax.Node, where string, a *component.AgentRef) {
+func (c *compiler) AgentRef(v *syntax.Node, where string, a *component.AgentRef) {
 	if p := c.embedded[v]; p != nil {
 		a.File = p.File
 		a.Bind(p)
@@ -24,21 +25,21 @@ func (c *compiler) agentRef(v *syntax.Node, where string, a *component.AgentRef)
 		return
 	}
 	if v.Kind != syntax.Text {
-		c.wrongType(v, where, "the file of a spec")
+		c.WrongType(v, where, "the file of a spec")
 		return
 	}
-	before := len(c.report.List)
+	before := len(c.Report.List)
 	s := c.agentOf(v)
 	if s == nil || s.program == nil {
-		if !c.report.FailedSince(before) && s != nil && s.Kind != specfs.KindAgent {
-			c.report.Error(diag.WrongKind, v.Position, "%s is of kind: %s, not Agent", syntax.Quote(v.Text), s.Kind)
+		if !c.Report.FailedSince(before) && s != nil && s.Kind != specfs.KindAgent {
+			c.Report.Error(diag.WrongKind, v.Position, "%s is of kind: %s, not Agent", syntax.Quote(v.Text), s.Kind)
 		}
 		return
 	}
 	if !c.holds(s, v.Position) {
 		return
 	}
-	if rel, err := filepath.Rel(c.dir, s.File); err == nil {
+	if rel, err := filepath.Rel(c.Dir, s.File); err == nil {
 		a.File = filepath.ToSlash(rel) + s.fragment()
 	}
 	c.within(v, a, s.program)
@@ -49,7 +50,7 @@ func (c *compiler) agentRef(v *syntax.Node, where string, a *component.AgentRef)
 // agentOf compiles the spec that a value names: a file, an agent in a file
 // (team.yaml#writer), or one in this file (#writer). nil = reported.
 func (c *compiler) agentOf(v *syntax.Node) *Spec {
-	name, agent := c.loader.files.SplitAgent(v)
+	name, agent := c.loader.Files.SplitAgent(v)
 	if name == "" && v.Text != "" {
 		return c.compileInner(agent, v.Position)
 	}
@@ -63,7 +64,7 @@ func (c *compiler) agentOf(v *syntax.Node) *Spec {
 	return c.loader.build(agentKey{name: src.PathWithAgent()}, v.Position, func() *Spec {
 		sub := c.loader.below()
 		s := sub.loadSource(src)
-		c.loader.read = append(c.loader.read, sub.read...)
+		c.loader.Read = append(c.loader.Read, sub.Read...)
 		return s
 	})
 }
@@ -71,7 +72,7 @@ func (c *compiler) agentOf(v *syntax.Node) *Spec {
 // below is a loader for a spec that another one calls. Overrides are the outer
 // one's.
 func (l *loader) below() *loader {
-	sub := &loader{options: l.options, report: l.report, files: l.files, chain: l.chain, lock: l.lock, built: l.built}
+	sub := &loader{Unit: &config.Unit{Report: l.Report, Files: l.Files}, options: l.options, chain: l.chain, lock: l.lock, built: l.built}
 	sub.options.Set, sub.options.Environ = nil, nil
 	return sub
 }
@@ -106,7 +107,7 @@ func (c *compiler) resolvedAgent(v *syntax.Node, a *component.AgentRef) {
 	if a.File = syntax.TextOf(v, "file"); spec == nil {
 		return
 	}
-	file := filepath.Join(c.dir, filepath.FromSlash(a.File))
+	file := filepath.Join(c.Dir, filepath.FromSlash(a.File))
 	key := agentKey{name: file, text: specfs.Digest(spec.AppendJSON(nil))}
 	s := c.loader.build(key, v.Position, func() *Spec {
 		return c.loader.below().finish(spec, &syntax.Source{Name: a.File, Kind: syntax.Resolved, Path: file})

@@ -99,7 +99,7 @@ func (l *loader) analyze(c *compiler, s *Spec) {
 		}
 		a := &l.options.Analyzers[i]
 		a.Run(&Pass{
-			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Uses: s.uses, Tools: tools, report: l.report, files: l.files,
+			Spec: s, Program: s.program, Catalog: l.options.Catalog, Analyzer: a, Uses: s.uses, Tools: tools, report: l.Report, files: l.Files,
 		})
 	}
 }

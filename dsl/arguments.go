@@ -30,7 +30,7 @@ func (c *compiler) arguments() {
 		}
 	}
 	c.callees = all
-	if c.doc.Guards == nil || c.library() {
+	if c.doc.Guards == nil || c.Library() {
 		return
 	}
 	for _, g := range c.doc.Guards.Items {
@@ -96,19 +96,19 @@ func (c *compiler) misuses(v *syntax.Node, place string, tools []guard.Tool) {
 	if v == nil || v.Kind != syntax.Text || v.IsResolved() || len(tools) == 0 {
 		return
 	}
-	env, ok := c.guardEnv(place)
+	env, ok := c.GuardEnv(place)
 	if !ok {
 		return
 	}
 	properties := map[string]interval.Range{}
-	for i := range c.params {
-		p := &c.params[i]
-		if properties[p.Name] = interval.OfSchema(c.properties[p.Name]); !p.Required && p.Default == nil {
+	for i := range c.Parameters {
+		p := &c.Parameters[i]
+		if properties[p.Name] = interval.OfSchema(c.Properties[p.Name]); !p.Required && p.Default == nil {
 			properties[p.Name] = properties[p.Name].Or(interval.Nothing())
 		}
 	}
 	b := interval.Bounds{}
-	if !c.library() && !c.free {
+	if !c.Library() && !c.AnyParameter {
 		b["parameters"] = interval.Object(properties)
 	}
 	c.tell(v, interval.Misuses(v.Text, env, b, tools), c.locked)
@@ -123,9 +123,9 @@ func (c *compiler) tell(v *syntax.Node, misuses []interval.Misuse, spec func() s
 		case m.Server != "":
 			c.untyped(at, m.Server, spec)
 		case m.Maybe:
-			c.report.Warn(diag.OptionalName, at, "%s", m.Message).Advice = m.Advice
+			c.Report.Warn(diag.OptionalName, at, "%s", m.Message).Advice = m.Advice
 		default:
-			c.report.Error(diag.BadExpression, at, "%s", m.Message).Advice = m.Advice
+			c.Report.Error(diag.BadExpression, at, "%s", m.Message).Advice = m.Advice
 		}
 	}
 }
@@ -141,8 +141,8 @@ func (c *compiler) untyped(at syntax.Position, server string, spec func() string
 		l.untyped = map[string]bool{}
 	}
 	l.untyped[server] = true
-	c.report.Warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
-		Hint = "pexctl tools lock " + l.files.Shown(spec()) + " pins what it has now"
+	c.Report.Warn(diag.Unpinned, at, "nothing is pinned of the server %s, so the arguments of its tools are not checked here", server).
+		Hint = "pexctl tools lock " + l.Files.Shown(spec()) + " pins what it has now"
 }
 
 // tracedArguments checks what an expression says of the arguments of calls in a trace
@@ -152,7 +152,7 @@ func (c *compiler) tracedArguments(v *syntax.Node, place string) {
 	if v == nil || v.Kind != syntax.Text || len(c.against) == 0 {
 		return
 	}
-	env, ok := c.guardEnv(place)
+	env, ok := c.GuardEnv(place)
 	if !ok {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -29,25 +30,25 @@ func positionOf(p syntax.Position) Position {
 func (t *tester) one(v *syntax.Node, path string, file *caseFileKeys) {
 	free := t.compiler(nil)
 	if v.Kind != syntax.Map {
-		free.wrongType(v, path, "a case").Hint = "write {name: ..., run: {...}}"
+		free.WrongType(v, path, "a case").Hint = "write {name: ..., run: {...}}"
 		return
 	}
-	set := append(slices.Clip(t.set), free.settings(v.Get("set"), join(path, "set"))...)
+	set := append(slices.Clip(t.set), free.settings(v.Get("set"), config.Join(path, "set"))...)
 	s := t.underTest(set)
 	c := t.compiler(s)
 	var k caseKeys
 	if file != nil {
-		c.decode(v, path, file, &k)
+		c.Decode(v, path, file, &k)
 	} else {
-		c.decode(v, path, &k)
+		c.Decode(v, path, &k)
 	}
 	out := Case{
 		Description: k.Description, Position: positionOf(v.Position), Dir: t.tests.Dir, Spec: t.spec, Set: textsOf(set),
-		Render: c.rendered(s, k.Render), Given: c.given(k.Given, join(path, "given")),
+		Render: c.rendered(s, k.Render), Given: c.given(k.Given, config.Join(path, "given")),
 	}
 	out.Name = t.caseName(c, v, k.Name, path)
 	out.Parameters = t.parameters(c, s, v, &k, path)
-	out.Run = t.run(c, s, v.Find("run"), k.Run, join(path, "run"))
+	out.Run = t.run(c, s, v.Find("run"), k.Run, config.Join(path, "run"))
 	out.Golden = t.golden(c, v, &out, k.Golden)
 	out.Inject = c.injections(s, v.Get("inject"), k.Inject)
 	out.Checks = c.caseChecks(s, &k, path)
@@ -84,18 +85,18 @@ func (t *tester) caseName(c *compiler, v *syntax.Node, name, path string) string
 	slug := Slug(name)
 	switch {
 	case name == "":
-		t.report.Error(diag.MissingKey, at, "%s has no name", c.called(path)).Hint = "say what it shows: name: finds the cause"
+		t.Report.Error(diag.MissingKey, at, "%s has no name", c.TitleOf(path)).Hint = "say what it shows: name: finds the cause"
 		return ""
 	case slug == "" || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > maxCaseName:
-		t.report.Error(diag.BadName, at, "%s cannot be the name of a case", syntax.Quote(name)).Hint = "write a few words on one line"
+		t.Report.Error(diag.BadName, at, "%s cannot be the name of a case", syntax.Quote(name)).Hint = "write a few words on one line"
 		return name
 	}
 	if first, ok := t.names[name]; ok {
-		t.report.Error(diag.DuplicateKey, at, "the case %s is already there at %s", syntax.Quote(name), syntax.Where(first)).Hint = "rename one of them"
+		t.Report.Error(diag.DuplicateKey, at, "the case %s is already there at %s", syntax.Quote(name), syntax.Where(first)).Hint = "rename one of them"
 		return name
 	}
 	if other, ok := t.slugs[slug]; ok {
-		t.report.Error(diag.DuplicateKey, at, "the cases %s and %s are both called %s in paths", syntax.Quote(other), syntax.Quote(name), slug).Hint = "rename one of them"
+		t.Report.Error(diag.DuplicateKey, at, "the cases %s and %s are both called %s in paths", syntax.Quote(other), syntax.Quote(name), slug).Hint = "rename one of them"
 	}
 	t.names[name], t.slugs[slug] = at, name
 	return name
@@ -135,7 +136,7 @@ var devices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
 func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *caseKeys, path string) map[string]any {
 	out := map[string]any{}
 	take := func(section *syntax.Node, path string) {
-		section = c.section(path, section)
+		section = c.Section(path, section)
 		for _, e := range section.Entries {
 			if s != nil {
 				c.parameterValue(s, e, path)
@@ -144,13 +145,13 @@ func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *caseKeys, p
 		}
 	}
 	take(t.params, "parameters")
-	take(k.Parameters, join(path, "parameters"))
+	take(k.Parameters, config.Join(path, "parameters"))
 	if s == nil || k.Run == nil {
 		return out
 	}
 	for _, p := range s.program.Parameters {
 		if _, given := out[p.Name]; !given && p.Required && p.Default == nil {
-			t.report.Error(diag.MissingKey, v.Position, "%s runs the agent without the parameter %s, which is required", c.called(path), p.Name).
+			t.Report.Error(diag.MissingKey, v.Position, "%s runs the agent without the parameter %s, which is required", c.TitleOf(path), p.Name).
 				Hint = "write parameters: {" + p.Name + ": ...}"
 		}
 	}
@@ -165,23 +166,23 @@ func (c *compiler) parameterValue(s *Spec, e *syntax.Entry, path string) {
 		for i, p := range s.program.Parameters {
 			names[i] = p.Name
 		}
-		c.report.Error(diag.UnknownName, e.Position, "%s has no parameter %s", c.loader.files.Shown(s.File), syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
+		c.Report.Error(diag.UnknownName, e.Position, "%s has no parameter %s", c.loader.Files.Shown(s.File), syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
 		return
 	}
-	if c.rounded(e.Value, path+"."+e.Key, diag.WrongType) {
+	if c.RejectRounded(e.Value, path+"."+e.Key, diag.WrongType) {
 		return
 	}
 	if err := p.Check.Validate(e.Value.JSONValue()); err != nil {
-		c.report.Error(diag.WrongType, e.Value.Position, "%s.%s does not fit: %s", path, e.Key, strings.TrimPrefix(err.Error(), "/: "))
+		c.Report.Error(diag.WrongType, e.Value.Position, "%s.%s does not fit: %s", path, e.Key, strings.TrimPrefix(err.Error(), "/: "))
 	}
 }
 
 // golden is where the golden files of a case are.
 func (t *tester) golden(c *compiler, v *syntax.Node, k *Case, written string) string {
 	if e := v.Get("golden"); e != nil && written != "" {
-		abs, ok := c.below(e, written)
+		abs, ok := c.Path(e, written)
 		if ok && strings.HasSuffix(written, ".md") && (len(k.Render) != 1 || k.Run != nil) {
-			t.report.Error(diag.WrongType, e.Position, "golden wants a folder: more than one prompt is compared").Hint = "write golden: " + strings.TrimSuffix(written, ".md")
+			t.Report.Error(diag.WrongType, e.Position, "golden wants a folder: more than one prompt is compared").Hint = "write golden: " + strings.TrimSuffix(written, ".md")
 		}
 		return abs
 	}
@@ -209,12 +210,12 @@ func (c *compiler) idle(v *syntax.Node, k *caseKeys, path string) {
 		return
 	}
 	if v.Get("render") == nil {
-		c.report.Error(diag.MissingKey, v.Position, "%s does nothing: it has neither render nor run", c.called(path)).
+		c.Report.Error(diag.MissingKey, v.Position, "%s does nothing: it has neither render nor run", c.TitleOf(path)).
 			Hint = "render: planner compares a prompt, run: {} runs the agent"
 	}
 	for _, key := range []string{"expect", "trajectory", "checks", "inject"} {
 		if e := v.Find(key); e != nil && e.Value.Kind != syntax.Null {
-			c.report.Error(diag.MissingKey, e.Position, "%s has %s, but no run", c.called(path), key).Hint = "write run: {...}"
+			c.Report.Error(diag.MissingKey, e.Position, "%s has %s, but no run", c.TitleOf(path), key).Hint = "write run: {...}"
 		}
 	}
 }
@@ -226,17 +227,17 @@ func (c *compiler) redactions(v *syntax.Node, keys []redactKeys) []Redact {
 		at := v.Items[i]
 		switch {
 		case (k.Pattern == "") == (k.Path == ""):
-			c.report.Error(diag.Exclusive, at.Position, "redact[%d] wants pattern or path", i).Hint = "write {name: id, pattern: 'r-[0-9a-f]+'}"
+			c.Report.Error(diag.Exclusive, at.Position, "redact[%d] wants pattern or path", i).Hint = "write {name: id, pattern: 'r-[0-9a-f]+'}"
 		case k.Pattern != "":
 			if _, err := regexp.Compile(k.Pattern); err != nil {
-				c.report.Error(diag.BadPattern, at.Get("pattern").Position, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
+				c.Report.Error(diag.BadPattern, at.Get("pattern").Position, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
 					Hint = "the syntax is RE2; in YAML single quotes keep the backslashes"
 			}
 		case !strings.HasPrefix(k.Path, "/"):
-			c.report.Error(diag.BadPath, at.Get("path").Position, "%s is no JSON pointer", syntax.Quote(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
+			c.Report.Error(diag.BadPath, at.Get("path").Position, "%s is no JSON pointer", syntax.Quote(k.Path)).Hint = "write /steps/0/result, or /steps/*/result"
 		}
 		if k.Name != "" && !redactName.MatchString(k.Name) {
-			c.report.Error(diag.BadName, at.Get("name").Position, "%s cannot be the name of what is redacted", syntax.Quote(k.Name)).Hint = "names are letters, digits, _ and -"
+			c.Report.Error(diag.BadName, at.Get("name").Position, "%s cannot be the name of what is redacted", syntax.Quote(k.Name)).Hint = "names are letters, digits, _ and -"
 		}
 		out = append(out, Redact(k))
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -27,17 +28,17 @@ func (c *compiler) rendered(s *Spec, v *syntax.Node) []string {
 		c.renderable(s, v)
 		return []string{v.Text}
 	case v.Kind != syntax.List || len(v.Items) == 0:
-		c.wrongType(v, "render", "the name of a node, a list of names, or all")
+		c.WrongType(v, "render", "the name of a node, a list of names, or all")
 		return nil
 	}
 	var out []string
 	for _, it := range v.Items {
 		switch {
 		case it.Kind != syntax.Text:
-			c.wrongType(it, "render", "names of nodes")
+			c.WrongType(it, "render", "names of nodes")
 			continue
 		case slices.Contains(out, it.Text):
-			c.report.Error(diag.DuplicateKey, it.Position, "the node %s stands twice", syntax.Quote(it.Text))
+			c.Report.Error(diag.DuplicateKey, it.Position, "the node %s stands twice", syntax.Quote(it.Text))
 			continue
 		}
 		c.renderable(s, it)
@@ -60,7 +61,7 @@ func (c *compiler) renderable(s *Spec, v *syntax.Node) {
 	}
 	if _, ok := s.program.Nodes[name].(engine.Prompter); !ok {
 		names := s.prompters()
-		c.report.Error(diag.UnknownNode, v.Position, "%s has no node %s with a prompt", c.loader.files.Shown(s.File), syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
+		c.Report.Error(diag.UnknownNode, v.Position, "%s has no node %s with a prompt", c.loader.Files.Shown(s.File), syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	}
 }
 
@@ -104,22 +105,22 @@ func (c *compiler) given(v *syntax.Node, path string) json.RawMessage {
 	if v == nil {
 		return nil
 	}
-	if key, name := pointer(v); key == "file" {
-		src := c.open(v.Entries[0].Value, name)
+	if key, name := config.Pointer(v); key == "file" {
+		src := c.Open(v.Entries[0].Value, name)
 		if src == nil {
 			return nil
 		}
-		if v = syntax.Parse(src, c.report); v == nil {
+		if v = syntax.Parse(src, c.Report); v == nil {
 			return nil
 		}
 	}
 	if v.Kind != syntax.Map {
-		c.wrongType(v, path, "a state in the shape of a result").Hint = "write {steps: [...]}, or {file: state.yaml}"
+		c.WrongType(v, path, "a state in the shape of a result").Hint = "write {steps: [...]}, or {file: state.yaml}"
 		return nil
 	}
 	for _, e := range v.Entries {
 		if !slices.Contains(givenKeys, e.Key) {
-			c.report.Error(diag.UnknownKey, e.Position, "a state has no key %s", syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, givenKeys)
+			c.Report.Error(diag.UnknownKey, e.Position, "a state has no key %s", syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, givenKeys)
 			continue
 		}
 		if t, ok := stateTypes[e.Key]; ok {
@@ -137,11 +138,11 @@ func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *runKeys, path st
 	out := &CaseRun{Answers: k.Answers, Files: k.Files, MemoryID: k.MemoryID, Position: positionOf(at.Position)}
 	switch e := at.Value.Get("cassette"); {
 	case e != nil && k.Cassette != "" && k.Replies != nil:
-		t.report.Error(diag.Exclusive, e.Position, "run has a cassette and replies: only one can answer").Hint = "remove one of them"
+		t.Report.Error(diag.Exclusive, e.Position, "run has a cassette and replies: only one can answer").Hint = "remove one of them"
 	case e != nil && k.Cassette != "":
-		out.Cassette, _ = c.below(e, k.Cassette)
+		out.Cassette, _ = c.Path(e, k.Cassette)
 	case t.own && k.Replies == nil:
-		if path := filepath.Join(t.tests.Dir, "cassette.jsonl"); t.files.Exists(path) {
+		if path := filepath.Join(t.tests.Dir, "cassette.jsonl"); t.Files.Exists(path) {
 			out.Cassette = path
 		}
 	}
@@ -157,7 +158,7 @@ func (c *compiler) replies(v *syntax.Node, path string) any {
 	}
 	f, ok := c.loader.options.Catalog.Models.Find("scripted")
 	if !ok {
-		c.report.Error(diag.UnknownType, v.Position, "there is no provider scripted to give replies")
+		c.Report.Error(diag.UnknownType, v.Position, "there is no provider scripted to give replies")
 		return nil
 	}
 	config, script := f.Config(), v
@@ -165,16 +166,16 @@ func (c *compiler) replies(v *syntax.Node, path string) any {
 		script = &syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "replies", Position: v.Position, Value: v}}}
 	}
 	if script.Kind != syntax.Map {
-		c.wrongType(v, path+".replies", "a list of replies, or {file: path}")
+		c.WrongType(v, path+".replies", "a list of replies, or {file: path}")
 		return nil
 	}
-	c.decode(script, path, config)
+	c.Decode(script, path, config)
 	return config
 }
 
 // toolAnswers reads what tools give without being called.
 func (c *compiler) toolAnswers(s *Spec, v *syntax.Node, path string) map[string][]ToolAnswer {
-	entries := c.section(path, v).Entries
+	entries := c.Section(path, v).Entries
 	if len(entries) == 0 {
 		return nil
 	}
@@ -186,7 +187,7 @@ func (c *compiler) toolAnswers(s *Spec, v *syntax.Node, path string) map[string]
 			continue
 		}
 		if len(e.Value.Items) == 0 {
-			c.report.Error(diag.OutOfBounds, e.Value.Position, "%s.%s wants at least 1 answer", path, e.Key).Hint = "an empty list as its result is [{result: []}]"
+			c.Report.Error(diag.OutOfBounds, e.Value.Position, "%s.%s wants at least 1 answer", path, e.Key).Hint = "an empty list as its result is [{result: []}]"
 		}
 		for i, it := range e.Value.Items {
 			out[e.Key] = append(out[e.Key], c.toolAnswer(it, path+"."+e.Key+"["+strconv.Itoa(i)+"]"))
@@ -199,16 +200,16 @@ func (c *compiler) toolAnswers(s *Spec, v *syntax.Node, path string) map[string]
 func (c *compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 	result, failure := v.Find("result"), v.Find("error")
 	if v.Kind == syntax.Map && len(v.Entries) == 2 && result != nil && failure != nil {
-		c.report.Error(diag.Exclusive, v.Position, "%s has result and error: a call gives one of them", path)
+		c.Report.Error(diag.Exclusive, v.Position, "%s has result and error: a call gives one of them", path)
 		return ToolAnswer{}
 	}
 	switch {
 	case v.Kind != syntax.Map || len(v.Entries) != 1:
 	case failure != nil:
 		var a ToolAnswer
-		c.value(failure.Value, path+".error", "", reflect.ValueOf(&a.Error).Elem())
+		c.DecodeValue(failure.Value, path+".error", "", reflect.ValueOf(&a.Error).Elem())
 		if a.Error == "" && failure.Value.Kind == syntax.Text {
-			c.report.Error(diag.NotAllowed, failure.Value.Position, "%s.error is empty", path).Hint = "say what the tool would: timeout"
+			c.Report.Error(diag.NotAllowed, failure.Value.Position, "%s.error is empty", path).Hint = "say what the tool would: timeout"
 		}
 		return a
 	case result != nil:
@@ -228,13 +229,13 @@ func (c *compiler) injections(s *Spec, v *syntax.Node, keys []injectKeys) []Inje
 		in := Inject{Tool: k.Tool, Role: k.Role, Call: k.Call, Error: InjectedError(k.Error), Position: positionOf(at.Position)}
 		switch {
 		case at.Get("tool") != nil && at.Get("role") != nil:
-			c.report.Error(diag.Exclusive, at.Position, "inject[%d] has tool and role: a fault is of one of them", i)
+			c.Report.Error(diag.Exclusive, at.Position, "inject[%d] has tool and role: a fault is of one of them", i)
 		case at.Get("tool") == nil && at.Get("role") == nil:
-			c.report.Error(diag.MissingKey, at.Position, "inject[%d] has no tool or role", i).Hint = "say whose call fails"
+			c.Report.Error(diag.MissingKey, at.Position, "inject[%d] has no tool or role", i).Hint = "say whose call fails"
 		case in.Tool != "":
 			c.toolWord(s, at.Get("tool"), in.Tool, diag.Error)
 			if in.Error != "" && !slices.Contains(ofTools, in.Error) {
-				c.report.Error(diag.NotAllowed, at.Get("error").Position, "the call of a tool cannot end in %s", in.Error).Hint = "there are timeout, 429, 500, bad_json"
+				c.Report.Error(diag.NotAllowed, at.Get("error").Position, "the call of a tool cannot end in %s", in.Error).Hint = "there are timeout, 429, 500, bad_json"
 			}
 		}
 		out = append(out, in)

@@ -32,13 +32,13 @@ func (c *compiler) checkUse(named []string) {
 func (c *compiler) checkPrices() {
 	const hint = "with the provider's prices in USD per million tokens (0 where it is free), or name a file of prices by --prices"
 	for _, name := range c.program.Unpriced {
-		c.report.Error(diag.NoCost, c.llmValues[name].Position, "limits.max_cost cannot hold: the llm %s has no price", name).
+		c.Report.Error(diag.NoCost, c.llmValues[name].Position, "limits.max_cost cannot hold: the llm %s has no price", name).
 			Hint = "add cost: {input: 0.4, output: 1.6} " + hint
 	}
 	at := c.tree.Get("limits").Get("max_cost")
 	for _, p := range agentsWithin(c.program) {
 		for _, name := range p.Unpriced {
-			c.report.Error(diag.NoCost, at.Position, "limits.max_cost cannot hold: the llm %s of the agent %s has no price", name, p.Name).
+			c.Report.Error(diag.NoCost, at.Position, "limits.max_cost cannot hold: the llm %s of the agent %s has no price", name, p.Name).
 				Hint = "add cost: {input: 0.4, output: 1.6} to it in " + p.File + " " + hint
 		}
 	}
@@ -81,15 +81,15 @@ func (c *compiler) toolName(v *syntax.Node) {
 	_, err := path.Match(v.Text, "")
 	switch {
 	case err != nil:
-		c.report.Error(diag.UnknownTool, v.Position, "%s is no pattern: a [ is not closed", syntax.Quote(v.Text))
+		c.Report.Error(diag.UnknownTool, v.Position, "%s is no pattern: a [ is not closed", syntax.Quote(v.Text))
 	case strings.Contains(v.Text, "__") && served:
 	case len(members) > 0 && strings.Contains(v.Text, "__"):
-		c.report.Error(diag.UnknownTool, v.Position, "no tool that is pinned is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, members)
+		c.Report.Error(diag.UnknownTool, v.Position, "no tool that is pinned is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, members)
 	case matches(v.Text, names):
 	case !strings.ContainsAny(v.Text, "*?["):
-		c.report.Error(diag.UnknownTool, v.Position, "no tool is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
+		c.Report.Error(diag.UnknownTool, v.Position, "no tool is called %s", syntax.Quote(v.Text)).Advice = diag.Suggest(v.Text, names)
 	default:
-		c.report.Error(diag.UnknownTool, v.Position, "the pattern %s matches no tool", syntax.Quote(v.Text)).Advice = meantBy(v.Text, names)
+		c.Report.Error(diag.UnknownTool, v.Position, "the pattern %s matches no tool", syntax.Quote(v.Text)).Advice = meantBy(v.Text, names)
 	}
 }
 
@@ -106,13 +106,4 @@ func meantBy(pattern string, names []string) diag.Advice {
 		}
 	}
 	return diag.Suggest(pattern, names)
-}
-
-// parameter is a declared parameter by its name; nil = there is none.
-func parameter(p *engine.Program, name string) *engine.Parameter {
-	i := slices.IndexFunc(p.Parameters, func(p engine.Parameter) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &p.Parameters[i]
 }

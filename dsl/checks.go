@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard/interval"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -27,24 +28,24 @@ func (c *compiler) caseChecks(s *Spec, k *caseKeys, path string) []Check {
 		}
 	}
 	for i, v := range k.Expect {
-		path := join(path, "expect["+strconv.Itoa(i)+"]")
+		path := config.Join(path, "expect["+strconv.Itoa(i)+"]")
 		if v.Kind != syntax.Text && v.Kind != syntax.Bool {
-			c.wrongType(v, path, "an expression").Hint = expressionHint(v, "other checks stand under checks")
+			c.WrongType(v, path, "an expression").Hint = expressionHint(v, "other checks stand under checks")
 			continue
 		}
 		take(v, path)
 	}
 	if v := k.Trajectory; v != nil {
 		if v.Kind != syntax.Map {
-			c.wrongType(v, join(path, trajectoryCheck), "a mapping").Hint = "write {tools: [...]}"
+			c.WrongType(v, config.Join(path, trajectoryCheck), "a mapping").Hint = "write {tools: [...]}"
 		} else {
 			whole := v.Shallow()
 			whole.Set("type", v.Position, &syntax.Node{Position: v.Position, Kind: syntax.Text, Text: trajectoryCheck})
-			take(whole, join(path, trajectoryCheck))
+			take(whole, config.Join(path, trajectoryCheck))
 		}
 	}
 	for i, v := range k.Checks {
-		take(v, join(path, "checks["+strconv.Itoa(i)+"]"))
+		take(v, config.Join(path, "checks["+strconv.Itoa(i)+"]"))
 	}
 	c.nameChecks(out, values)
 	return out
@@ -61,22 +62,22 @@ func (c *compiler) written(s *Spec, v *syntax.Node, path string) (Check, bool) {
 		}}
 	}
 	if v.Kind != syntax.Map {
-		c.wrongType(v, path, "a check").Hint = "write an expression, or {type: ..., ...}"
+		c.WrongType(v, path, "a check").Hint = "write an expression, or {type: ..., ...}"
 		return Check{}, false
 	}
 	typ := v.Get("type")
 	if typ == nil {
-		c.report.Error(diag.MissingKey, v.Position, "%s has no type", path).Hint = expressionHint(v, "write {type: contains, ...}, or an expression as text")
+		c.Report.Error(diag.MissingKey, v.Position, "%s has no type", path).Hint = expressionHint(v, "write {type: contains, ...}, or an expression as text")
 		return Check{}, false
 	}
 	all := c.loader.options.Checks
 	b, ok := all.Find(typ.Text)
 	if !ok {
-		c.report.Error(diag.UnknownType, typ.Position, "there is no check %s", syntax.Quote(typ.Text)).Advice = diag.Suggest(typ.Text, all.Types())
+		c.Report.Error(diag.UnknownType, typ.Position, "there is no check %s", syntax.Quote(typ.Text)).Advice = diag.Suggest(typ.Text, all.Types())
 		return Check{}, false
 	}
 	k, config := defaultCheck(), b.Config()
-	c.decode(v, path, &k, config)
+	c.Decode(v, path, &k, config)
 	switch k.Type {
 	case trajectoryCheck:
 		c.expectedTools(s, v)
@@ -106,7 +107,7 @@ func (c *compiler) nameChecks(checks []Check, values []*syntax.Node) {
 		}
 		at := values[i].Get("name").Position
 		if first, ok := taken[check.Name]; ok {
-			c.report.Error(diag.DuplicateKey, at, "the check %s is already there at %s", syntax.Quote(check.Name), syntax.Where(first)).Hint = "rename one of them"
+			c.Report.Error(diag.DuplicateKey, at, "the check %s is already there at %s", syntax.Quote(check.Name), syntax.Where(first)).Hint = "rename one of them"
 			continue
 		}
 		taken[check.Name] = at
@@ -182,7 +183,7 @@ func (c *compiler) expectedArguments(tool string, args *syntax.Node) {
 			}
 		}
 		if lacked == len(c.against) {
-			c.report.Warn(diag.BadExpression, e.Position, "the tool %s has no argument %s", tool, e.Key).Advice = diag.Suggest(e.Key, near)
+			c.Report.Warn(diag.BadExpression, e.Position, "the tool %s has no argument %s", tool, e.Key).Advice = diag.Suggest(e.Key, near)
 		}
 	}
 }

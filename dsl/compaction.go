@@ -1,8 +1,6 @@
 package dsl
 
 import (
-	"reflect"
-
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -35,28 +33,16 @@ type windowKeys struct {
 }
 
 // The bounds are those of a context of 32,000 tokens, with room for a reply.
-func (k *truncationKeys) defaults() {
+func (k *truncationKeys) SetDefaults() {
 	*k = truncationKeys{When: component.GuardRef{Source: "memory.tokens > 8000"}, MaxBytes: 2000}
 }
 
-func (k *summarizationKeys) defaults() {
+func (k *summarizationKeys) SetDefaults() {
 	*k = summarizationKeys{When: component.GuardRef{Source: "memory.tokens > 16000"}, Keep: 6}
 }
 
-func (k *windowKeys) defaults() {
+func (k *windowKeys) SetDefaults() {
 	*k = windowKeys{When: component.GuardRef{Source: "memory.tokens > 24000"}, Keep: 3}
-}
-
-// optional is a section that is off unless it is written, and then has defaults.
-type optional interface{ defaults() }
-
-// fresh is a pointer to a new value of a type, with its defaults.
-func fresh(t reflect.Type) reflect.Value {
-	p := reflect.New(t)
-	if o, ok := reflect.TypeAssert[optional](p); ok {
-		o.defaults()
-	}
-	return p
 }
 
 // compaction reads how long conversations are shortened. It needs the roles'
@@ -67,14 +53,14 @@ func (c *compiler) compaction() {
 		return
 	}
 	if v.Kind == syntax.List {
-		c.wrongType(v, "memory.compaction", "a mapping").Hint = "write each rule under its name: summarize: {when: ...}"
+		c.WrongType(v, "memory.compaction", "a mapping").Hint = "write each rule under its name: summarize: {when: ...}"
 		return
 	}
 	var k compactionKeys
-	before := len(c.report.List)
-	c.decode(v, "memory.compaction", &k)
-	if len(v.Entries) == 0 && !c.report.FailedSince(before) {
-		c.report.Error(diag.MissingKey, v.Position, "memory.compaction has no rule").
+	before := len(c.Report.List)
+	c.Decode(v, "memory.compaction", &k)
+	if len(v.Entries) == 0 && !c.Report.FailedSince(before) {
+		c.Report.Error(diag.MissingKey, v.Position, "memory.compaction has no rule").
 			Hint = "write summarize: {}, truncate_tool_output: {} or sliding_window: {}"
 	}
 	var out engine.Compaction

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/specfs"
@@ -15,17 +16,12 @@ import (
 // compiler turns one tree into a Program. Its phases run in the order of
 // compile, each for what the later ones refer to.
 type compiler struct {
+	*config.Decoder
 	loader *loader
-	report *syntax.Report
 	tree   *syntax.Node
 	whole  *syntax.Node   // the tree of the file before it was compiled, where agents stand in it; else nil
 	source *syntax.Source // of the tree; nil = it is no spec
-	dir    string
 	doc    document
-
-	params     []engine.Parameter
-	properties map[string]any // the JSON Schema properties of params
-	envs       map[string]guard.Env
 
 	llmValues    map[string]*syntax.Node
 	llmNames     []string
@@ -39,34 +35,33 @@ type compiler struct {
 	tools      []engine.ToolSpec
 	builtTools map[string]engine.Tool // for what they say of themselves
 	program    *engine.Program
-	used       map[string]bool // "prompts.x", "parameters.x"; "parameters" = any
 	usedLLMs   []string
 	depth      int                              // of the agents that it calls: 0 = it calls none
 	callers    int                              // places that call an agent, those within its agents included
 	agents     []*Spec                          // agents that it calls, and those of its file that nothing calls
 	embedded   map[*syntax.Node]*engine.Program // the agents that values name, once they are compiled
-	defaults   []Origin
-	callees    []guard.Tool // the tools, as expressions know them
-	quiet      bool         // what is decoded stands elsewhere too: no defaults are kept
+	callees    []guard.Tool                     // the tools, as expressions know them
 
-	what    string            // the file, in messages
-	homes   func() []home     // where keys belong that stand elsewhere
-	against []*Spec           // the specs that it refers to; nil = it is a spec, or one of them is not known
-	free    bool              // nothing is known of the parameters: any name may be used
-	columns *columns          // what ${case.x} may name; nil = anything
-	places  map[string]string // places of expressions that are taken for others
-	inlines bool              // a {use: name} becomes its text, for a digest
+	homes   func() []home // where keys belong that stand elsewhere
+	against []*Spec       // the specs that it refers to; nil = it is a spec, or one of them is not known
 }
 
 func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
-	return &compiler{
-		loader: l, report: l.report, tree: tree, dir: dir, doc: defaultDocument(),
-		properties: map[string]any{}, envs: map[string]guard.Env{},
-		llmValues: map[string]*syntax.Node{}, used: map[string]bool{}, builtTools: map[string]engine.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, what: "the spec", homes: specHomes,
+	c := &compiler{
+		Decoder: config.NewDecoder(l.Unit, dir), loader: l, tree: tree, doc: defaultDocument(),
+		llmValues: map[string]*syntax.Node{}, builtTools: map[string]engine.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: specHomes,
 	}
+	c.Language, c.Strict, c.AllowPaths = c, l.options.vetting, l.options.AllowPaths
+	return c
 }
 
-func (c *compiler) library() bool { return c.doc.Kind == specfs.KindLibrary }
+// NamedPrompts are the entries of prompts.
+func (c *compiler) NamedPrompts() *syntax.Node { return c.doc.Prompts }
+
+// ModelKeys are the keys of an llm, which a role may have beside its own.
+func (c *compiler) ModelKeys() []string { return llmKeys }
+
+func (c *compiler) Library() bool { return c.doc.Kind == specfs.KindLibrary }
 
 // compile runs the phases; the program is of use only when no error was
 // reported. A Library has none.
@@ -78,16 +73,16 @@ func (c *compiler) compile() *engine.Program {
 	if !c.kind() {
 		return nil
 	}
-	c.secrets(c.tree, "")
-	if !c.library() {
+	c.FindSecrets(c.tree)
+	if !c.Library() {
 		c.parameters() // expressions and templates of any section may ask for them
 	}
-	c.decode(c.tree, "", &c.doc)
-	if !c.library() && c.tree.Find("metadata") == nil {
-		c.report.Error(diag.MissingKey, c.tree.Position, "the spec has no metadata").Hint = "write metadata: {name: what the agent is called}"
+	c.Decode(c.tree, "", &c.doc)
+	if !c.Library() && c.tree.Find("metadata") == nil {
+		c.Report.Error(diag.MissingKey, c.tree.Position, "the spec has no metadata").Hint = "write metadata: {name: what the agent is called}"
 	}
 	c.prompts()
-	if c.library() {
+	if c.Library() {
 		c.llms()
 		c.toolSection()
 		c.arguments()
@@ -109,8 +104,8 @@ func (c *compiler) compile() *engine.Program {
 		}
 		phase()
 	}
-	c.secrets(c.tree, "") // once more: the texts of files stand in it now
-	c.program.Parameters, c.program.Models, c.program.Tools = c.params, c.models, c.tools
+	c.FindSecrets(c.tree) // once more: the texts of files stand in it now
+	c.program.Parameters, c.program.Models, c.program.Tools = c.Parameters, c.models, c.tools
 	c.foreign()
 	c.seal()
 	return c.program
@@ -124,10 +119,10 @@ func (c *compiler) kind() bool {
 		return true
 	case c.doc.Kind == specfs.KindTests || c.doc.Kind == specfs.KindSuite || c.doc.Kind == specfs.KindPrices:
 		hint := map[string]string{specfs.KindTests: "run it by pexctl test", specfs.KindSuite: "run it by pexctl eval", specfs.KindPrices: "commands that read specs take it as --prices"}
-		c.report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no agent", c.doc.Kind).Hint = hint[c.doc.Kind]
+		c.Report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no agent", c.doc.Kind).Hint = hint[c.doc.Kind]
 		return false
 	}
-	c.report.Error(diag.WrongKind, e.Value.Position, "there is no kind %s", syntax.Quote(e.Value.Text)).
+	c.Report.Error(diag.WrongKind, e.Value.Position, "there is no kind %s", syntax.Quote(e.Value.Text)).
 		Advice = diag.Suggest(e.Value.Text, specfs.Kinds)
 	c.doc.Kind = specfs.KindAgent
 	return true
@@ -158,7 +153,7 @@ func (c *compiler) datetime() {
 		if e := c.tree.Find("datetime_format"); e != nil {
 			at = e.Value.Position
 		}
-		c.report.Error(diag.NotAllowed, at, "datetime_format: %v", err)
+		c.Report.Error(diag.NotAllowed, at, "datetime_format: %v", err)
 		return
 	}
 	if c.doc.InjectDatetime {
@@ -169,7 +164,7 @@ func (c *compiler) datetime() {
 // uses are the names that something refers to: "prompts.x", "parameters.x",
 // "llms.x", "agents.x".
 func (c *compiler) uses() map[string]bool {
-	out := maps.Clone(c.used)
+	out := maps.Clone(c.Used)
 	for _, name := range c.usedLLMs {
 		out["llms."+name] = true
 	}

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // calledElsewhere are keys that people bring along from other tools, most of
@@ -83,8 +85,8 @@ func (c *compiler) roleWith(key string) string {
 		if !ok {
 			continue
 		}
-		fields, _ := fieldsOf([]reflect.Value{target(f.Config())})
-		if slices.Contains(keysOf(fields), key) {
+		fields, _ := config.Fields([]reflect.Value{config.Struct(f.Config())})
+		if slices.Contains(config.FieldKeys(fields), key) {
 			return role
 		}
 	}
@@ -95,4 +97,40 @@ func (c *compiler) roleWith(key string) string {
 // keys are its own business.
 func ofComponent(path string) bool {
 	return strings.HasPrefix(path, "tools.") || strings.HasSuffix(path, ".options") || strings.Contains(path, ".options.")
+}
+
+// KeyAdvice suggests a key: one nearly of that name, or the place where this one
+// belongs.
+func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
+	key := e.Key
+	if path == "" && (key == "llm" || key == "model") && e.Value.Kind == syntax.Text {
+		if llm := modelEntry(e.Value.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
+			return diag.DidYouMean(key, "llms", "write llms: {main: "+llm+"}")
+		}
+	}
+	if other := keyOfSection(key, path, all); other != "" {
+		return diag.DidYouMean(key, other, "")
+	}
+	if advice := instead(key, all); advice.Hint != "" {
+		return advice
+	}
+	if strings.HasSuffix(path, ".options") && slices.Contains(llmKeys, key) && !slices.Contains(all, key) {
+		return diag.Advice{Hint: key + " stands beside options, not in it"}
+	}
+	if ofComponent(path) || path == "" && diag.Nearest(key, all) != "" {
+		return diag.Suggest(key, all)
+	}
+	if role := c.roleWith(key); role != "" && role != path && (path == "" || slices.Contains(roles, path)) {
+		return diag.Advice{Hint: key + " belongs under " + role}
+	}
+	for _, home := range c.homes() {
+		switch {
+		case !slices.Contains(home.keys, key) || home.path == path:
+		case home.path == "":
+			return diag.Advice{Hint: key + " belongs at the top of the file"}
+		default:
+			return diag.Advice{Hint: key + " belongs under " + home.path}
+		}
+	}
+	return diag.Suggest(key, all)
 }

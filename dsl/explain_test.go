@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
 )
 
 func TestExplainNamesEveryOrigin(t *testing.T) {
@@ -29,7 +30,7 @@ planner:
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	want := map[string]dsl.Origin{
+	want := map[string]config.Origin{
 		"metadata.name":                  {Value: "demo", Origin: "spec.yaml:3:18"},
 		"limits.max_steps":               {Value: "3", Origin: "spec.yaml:6:14"},
 		"limits.max_replans":             {Value: "2", Origin: "--set"},
@@ -41,7 +42,7 @@ planner:
 		"planner.plan_format":            {Value: "list", Origin: "default"},
 		"memory.backend":                 {Value: "badger", Origin: "default"},
 	}
-	got := map[string]dsl.Origin{}
+	got := map[string]config.Origin{}
 	for _, o := range s.Explain() {
 		if w, ok := want[o.Path]; ok {
 			w.Path = o.Path

@@ -31,7 +31,7 @@ func (l *loader) extend(tree *syntax.Node, src *syntax.Source, chain []string) b
 	}
 	tree.Drop("extends")
 	if syntax.TextOf(tree, "kind") == specfs.KindLibrary {
-		l.report.Error(diag.UnknownKey, e.Position, "a Library extends nothing").Hint = "include the other one: include: [file]"
+		l.Report.Error(diag.UnknownKey, e.Position, "a Library extends nothing").Hint = "include the other one: include: [file]"
 		return true
 	}
 	keys, ok := l.extends(e.Value)
@@ -60,15 +60,15 @@ func (l *loader) extends(v *syntax.Node) (k extending, ok bool) {
 	if v.Kind == syntax.Text {
 		return extending{Spec: v}, true
 	}
-	before := len(l.report.List)
+	before := len(l.Report.List)
 	c := newCompiler(l, v, "")
 	var keys extendsKeys
 	if v.Kind != syntax.Map {
-		l.report.Error(diag.WrongType, v.Position, "extends wants the file of a spec, not %s", v.Describe()).Hint = "write extends: base.yaml, or {spec: base.yaml, without: [tools.x]}"
+		l.Report.Error(diag.WrongType, v.Position, "extends wants the file of a spec, not %s", v.Describe()).Hint = "write extends: base.yaml, or {spec: base.yaml, without: [tools.x]}"
 		return k, false
 	}
-	c.decode(v, "extends", &keys)
-	if l.report.FailedSince(before) {
+	c.Decode(v, "extends", &keys)
+	if l.Report.FailedSince(before) {
 		return k, false
 	}
 	k.Spec = v.Get("spec")
@@ -85,10 +85,10 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 	case src == nil:
 		return nil
 	case slices.Contains(chain, src.Path):
-		l.report.Error(diag.Cycle, v.Position, "%s extends itself: %s", src.Name, l.route(append(chain, src.Path)))
+		l.Report.Error(diag.Cycle, v.Position, "%s extends itself: %s", src.Name, l.route(append(chain, src.Path)))
 		return nil
 	case len(chain) > maxBases:
-		l.report.Error(diag.Cycle, v.Position, "specs extend specs more than %d deep", maxBases)
+		l.Report.Error(diag.Cycle, v.Position, "specs extend specs more than %d deep", maxBases)
 		return nil
 	}
 	src.Kind = syntax.ExtendedFile
@@ -101,7 +101,7 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 		if e := tree.Find("kind"); e != nil {
 			at = e.Value.Position
 		}
-		l.report.Error(diag.WrongKind, at, "only a spec of kind: Agent can be extended").Hint = "a Library is included: include: [" + v.Text + "]"
+		l.Report.Error(diag.WrongKind, at, "only a spec of kind: Agent can be extended").Hint = "a Library is included: include: [" + v.Text + "]"
 		return nil
 	}
 	if !l.extend(tree, src, chain) {
@@ -114,18 +114,18 @@ func (l *loader) base(v *syntax.Node, chain []string) *syntax.Node {
 // specNamed opens the spec that a value names; a folder means its spec.yaml.
 // nil = reported.
 func (l *loader) specNamed(v *syntax.Node, name string) *syntax.Source {
-	src, no := l.files.Read(v.Source, name)
+	src, no := l.Files.Read(v.Source, name)
 	if no != nil && no.Code == diag.Unreadable && strings.TrimSpace(name) != "" {
-		within, nor := l.files.Read(v.Source, filepath.Join(name, specfs.SpecFile))
+		within, nor := l.Files.Read(v.Source, filepath.Join(name, specfs.SpecFile))
 		if nor == nil || strings.HasSuffix(no.Message, specfs.ErrNotFile.Error()) {
 			src, no = within, nor
 		}
 	}
 	if no != nil {
-		if _, miss := l.files.Read(v.Source, name+".yaml"); miss == nil && no.Hint == "" {
+		if _, miss := l.Files.Read(v.Source, name+".yaml"); miss == nil && no.Hint == "" {
 			no.Advice = diag.DidYouMean(filepath.Base(name), filepath.Base(name)+".yaml", "")
 		}
-		l.refuse(v.Position, no)
+		l.Refuse(v.Position, no)
 		return nil
 	}
 	return src
@@ -140,7 +140,7 @@ func (l *loader) leaveOut(base, name, of *syntax.Node) {
 		below := namedIn(at, part)
 		switch {
 		case below == nil:
-			l.report.Error(diag.UnknownKey, name.Position, "%s has no %s to leave out", of.Text, syntax.Quote(name.Text)).Advice = otherwise(at, parts[:i], part)
+			l.Report.Error(diag.UnknownKey, name.Position, "%s has no %s to leave out", of.Text, syntax.Quote(name.Text)).Advice = otherwise(at, parts[:i], part)
 			return
 		case i < last:
 			at = below

@@ -22,7 +22,7 @@ func (c *compiler) checkProvider(v *syntax.Node, m *engine.ModelSpec) {
 	base, known := constant(m.BaseURL)
 	faults := f.Check(m.Config, engine.ModelSettings{
 		Name: m.Name, Model: m.Params.Model, BaseURL: base,
-		Dir: c.dir, Root: c.loader.files.Root, Allow: c.loader.options.AllowPaths,
+		Dir: c.Dir, Root: c.loader.Files.Root, Allow: c.loader.options.AllowPaths,
 	})
 	for _, fault := range faults {
 		if known || fault.At != atBaseURL {
@@ -50,7 +50,7 @@ func constant(t component.Template) (text string, known bool) {
 func (c *compiler) refused(v *syntax.Node, at syntax.Position, what string, err error) {
 	faults, ok := errors.AsType[component.Faults](err)
 	if !ok {
-		c.report.Error(diag.BadConfig, at, "%s cannot be made: %v", what, err)
+		c.Report.Error(diag.BadConfig, at, "%s cannot be made: %v", what, err)
 		return
 	}
 	for _, f := range faults {
@@ -59,5 +59,5 @@ func (c *compiler) refused(v *syntax.Node, at syntax.Position, what string, err 
 }
 
 func (c *compiler) fault(v *syntax.Node, f component.Fault) {
-	c.report.Error(diag.BadConfig, v.PointedAt(f.At), "%s", f.Message).Hint = f.Hint
+	c.Report.Error(diag.BadConfig, v.PointedAt(f.At), "%s", f.Message).Hint = f.Hint
 }

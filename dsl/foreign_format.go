@@ -34,7 +34,7 @@ func (l *loader) foreignFormat(tree *syntax.Node) bool {
 }
 
 func (l *loader) otherTool(at *syntax.Entry, what, hint string) {
-	l.report.Error(diag.WrongKind, at.Position, "the file is %s, not a spec", what).Hint = hint
+	l.Report.Error(diag.WrongKind, at.Position, "the file is %s, not a spec", what).Hint = hint
 }
 
 // anyEntry says that one of the mappings in a mapping has one of the keys.

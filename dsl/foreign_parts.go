@@ -33,7 +33,7 @@ func (c *compiler) part(v *syntax.Node, at syntax.Position, p specfs.ForeignPart
 		return
 	}
 	p.Source, p.File = v.AppendJSON(nil), at.Source.Name
-	f := c.loader.files.Foreign
+	f := c.loader.Files.Foreign
 	f.Parts = append(f.Parts, p)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -16,8 +17,8 @@ import (
 // reaches are not in it, but stay in the program: others ask for them.
 func (c *compiler) defaultGraph(all []built, w engine.Wires) {
 	for _, n := range w.Nodes {
-		b := built{n.ID, n.Type, n.Config, c.builtIn("")}
-		c.bindDefaults(target(n.Config), "")
+		b := built{n.ID, n.Type, n.Config, c.BuiltIn("")}
+		c.BindDefaults(config.Struct(n.Config), "")
 		all = append(all, b)
 	}
 	g := &graph.Graph[engine.Condition]{Start: planner}
@@ -48,9 +49,9 @@ func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
 	if e.EachFresh {
 		place = "reflector_when"
 	}
-	env, _ := c.guardEnv(place)
-	if !c.report.List.Failed() { // else the author's own expression may be reported twice
-		c.expression(c.builtIn(e.When.Source), env, nil, &e.When)
+	env, _ := c.GuardEnv(place)
+	if !c.Report.List.Failed() { // else the author's own expression may be reported twice
+		c.CompileExpression(c.BuiltIn(e.When.Source), env, nil, &e.When)
 	}
 	out.Label, out.Guard = e.When.Source, e.When
 	return out
@@ -60,7 +61,7 @@ func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
 // from the role's own section, and its keys go over it.
 func (c *compiler) writtenGraph(top []built) {
 	var k graphKeys
-	c.decode(c.doc.Graph, "graph", &k)
+	c.Decode(c.doc.Graph, "graph", &k)
 	var all []built
 	for i, v := range k.Nodes {
 		if b, ok := c.graphNode(v, i, top, all); ok {
@@ -75,7 +76,7 @@ func (c *compiler) writtenGraph(top []built) {
 	}
 	c.toolNames(all)
 	take := takeOf(all)
-	before := len(c.report.List)
+	before := len(c.Report.List)
 	c.checkEdges(&k, all)
 	g := &graph.Graph[engine.Condition]{Start: k.Start}
 	for _, b := range all {
@@ -94,7 +95,7 @@ func (c *compiler) writtenGraph(top []built) {
 			c.add(b, take)
 		}
 	}
-	if !c.report.FailedSince(before) {
+	if !c.Report.FailedSince(before) {
 		c.graph(g, append(all, top...), c.doc.Graph.Position)
 	}
 }
@@ -102,25 +103,25 @@ func (c *compiler) writtenGraph(top []built) {
 func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built, bool) {
 	path := "graph.nodes[" + strconv.Itoa(i) + "]"
 	if v.Kind != syntax.Map {
-		c.wrongType(v, path, "a mapping with id and type")
+		c.WrongType(v, path, "a mapping with id and type")
 		return built{}, false
 	}
 	keys := v.Shallow()
 	keys.Entries = slices.DeleteFunc(keys.Entries, func(e *syntax.Entry) bool { return e.Key != "id" && e.Key != "type" })
 	var k nodeKeys
-	c.decode(keys, path, &k)
+	c.Decode(keys, path, &k)
 	id := v.Find("id")
 	switch {
 	case k.ID == "" || k.Type == "":
 		return built{}, false
-	case !namePattern.MatchString(k.ID) || k.ID == engine.End:
-		c.report.Error(diag.BadName, id.Value.Position, "%s cannot be the id of a node", syntax.Quote(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
+	case !config.NamePattern.MatchString(k.ID) || k.ID == engine.End:
+		c.Report.Error(diag.BadName, id.Value.Position, "%s cannot be the id of a node", syntax.Quote(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
 		return built{}, false
 	case slices.Contains(roles, k.ID) && k.Type != k.ID:
-		c.report.Error(diag.BadName, id.Value.Position, "%s is the %s of every run, in the graph or beside it; this node is of the type %s", syntax.Quote(k.ID), k.ID, k.Type).Hint = "give the node another id"
+		c.Report.Error(diag.BadName, id.Value.Position, "%s is the %s of every run, in the graph or beside it; this node is of the type %s", syntax.Quote(k.ID), k.ID, k.Type).Hint = "give the node another id"
 		return built{}, false
 	case slices.ContainsFunc(before, func(b built) bool { return b.id == k.ID }):
-		c.report.Error(diag.BadGraph, id.Value.Position, "two nodes have the id %s", k.ID)
+		c.Report.Error(diag.BadGraph, id.Value.Position, "two nodes have the id %s", k.ID)
 		return built{}, false
 	}
 	b := built{k.ID, k.Type, c.config(k.Type, v.Get("type").Position), v}
@@ -134,7 +135,7 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 		own = top[r].value.Overlay(own)
 	}
 	own.Position = v.Position
-	c.decode(own, path, b.config)
+	c.Decode(own, path, b.config)
 	return b, true
 }
 
@@ -146,7 +147,7 @@ func (c *compiler) checkEdges(k *graphKeys, all []built) {
 	}
 	edges := c.doc.Graph.Get("edges")
 	if !slices.Contains(ids[1:], k.Start) {
-		c.report.Error(diag.BadGraph, c.doc.Graph.Get("start").Position, "there is no node %s to start at", syntax.Quote(k.Start)).Advice = diag.Suggest(k.Start, ids[1:])
+		c.Report.Error(diag.BadGraph, c.doc.Graph.Get("start").Position, "there is no node %s to start at", syntax.Quote(k.Start)).Advice = diag.Suggest(k.Start, ids[1:])
 	}
 	last := map[string]int{}
 	for i, e := range k.Edges {
@@ -154,14 +155,14 @@ func (c *compiler) checkEdges(k *graphKeys, all []built) {
 		c.checkEnd(at, "from", e.From, ids[1:])
 		c.checkEnd(at, "to", e.To, ids)
 		if before, ok := last[e.From]; ok && k.Edges[before].When.IsZero() {
-			c.report.Error(diag.BadGraph, at.Position, "this edge is never tried: the edge from %s to %s before it has no when", e.From, k.Edges[before].To).
+			c.Report.Error(diag.BadGraph, at.Position, "this edge is never tried: the edge from %s to %s before it has no when", e.From, k.Edges[before].To).
 				Hint = "edges are tried in order; put the one without when last"
 		}
 		last[e.From] = i
 	}
 	for _, b := range all {
 		if i, ok := last[b.id]; ok && !k.Edges[i].When.IsZero() {
-			c.report.Error(diag.BadGraph, edges.Items[i].Position, "the last edge of %s may not lead anywhere: it has a when", b.id).
+			c.Report.Error(diag.BadGraph, edges.Items[i].Position, "the last edge of %s may not lead anywhere: it has a when", b.id).
 				Hint = "add an edge from " + b.id + " without when behind it"
 		}
 	}
@@ -174,7 +175,7 @@ func (c *compiler) checkEnd(at *syntax.Node, key, id string, ids []string) {
 	if id == "" || slices.Contains(ids, id) {
 		return
 	}
-	d := c.report.Error(diag.BadGraph, at.Get(key).Position, "there is no node %s", syntax.Quote(id))
+	d := c.Report.Error(diag.BadGraph, at.Get(key).Position, "there is no node %s", syntax.Quote(id))
 	if d.Advice = diag.Suggest(id, ids); id == engine.End {
 		d.Advice = diag.Advice{Hint: "no edge leaves the end"}
 	}
@@ -192,7 +193,7 @@ func (c *compiler) checkReached(k *graphKeys, all []built) {
 	}
 	for _, b := range all {
 		if !reached[b.id] {
-			c.report.Error(diag.BadGraph, b.value.Position, "no edge leads to the node %s from %s", b.id, k.Start).Hint = "add an edge to it, or remove it"
+			c.Report.Error(diag.BadGraph, b.value.Position, "no edge leads to the node %s from %s", b.id, k.Start).Hint = "add an edge to it, or remove it"
 		}
 	}
 }
@@ -200,12 +201,12 @@ func (c *compiler) checkReached(k *graphKeys, all []built) {
 // graph checks a graph as a whole and gives it to the program.
 func (c *compiler) graph(g *graph.Graph[engine.Condition], all []built, at syntax.Position) {
 	c.checkUse(modelsOf(all))
-	if c.report.List.Failed() {
+	if c.Report.List.Failed() {
 		return
 	}
 	if err := g.Check(); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			c.report.Error(diag.BadGraph, at, "%s", line)
+			c.Report.Error(diag.BadGraph, at, "%s", line)
 		}
 		return
 	}

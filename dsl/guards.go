@@ -16,25 +16,25 @@ func (c *compiler) guards() {
 		return
 	}
 	if v.Kind != syntax.List {
-		c.wrongType(v, "guards", "a list").Hint = "write - {name: ..., at: ..., when: ..., do: ...}"
+		c.WrongType(v, "guards", "a list").Hint = "write - {name: ..., at: ..., when: ..., do: ...}"
 		return
 	}
 	names := map[string]syntax.Position{}
 	for i, it := range v.Items {
 		path := "guards[" + strconv.Itoa(i) + "]"
 		var k guardRule
-		before := len(c.report.List)
-		c.decode(it, path, &k)
+		before := len(c.Report.List)
+		c.Decode(it, path, &k)
 		g := engine.Guard{Index: i, Name: k.Name, At: engine.GuardPlace(k.At), Do: engine.GuardAction(k.Do), Message: k.Message}
 		if first, twice := names[k.Name]; twice {
-			c.report.Error(diag.DuplicateKey, it.Get("name").Position, "the guard %s is already defined at %s", k.Name, syntax.Where(first))
+			c.Report.Error(diag.DuplicateKey, it.Get("name").Position, "the guard %s is already defined at %s", k.Name, syntax.Where(first))
 		} else if k.Name != "" {
 			names[k.Name] = it.Get("name").Position
 		}
-		if k.When != nil && c.asSource(k.When, path+".when") {
+		if k.When != nil && c.AsExpression(k.When, path+".when") {
 			c.guardWhen(k.When, k.At, &g.When)
 		}
-		if !c.report.FailedSince(before) {
+		if !c.Report.FailedSince(before) {
 			c.fitting(it, &g)
 		}
 		c.program.Guards = append(c.program.Guards, g)
@@ -43,15 +43,15 @@ func (c *compiler) guards() {
 
 func (c *compiler) guardWhen(v *syntax.Node, at string, g *component.GuardRef) {
 	g.Source = v.Text
-	if env, ok := c.guardEnv(at); ok {
-		c.expression(v, env, nil, g)
+	if env, ok := c.GuardEnv(at); ok {
+		c.CompileExpression(v, env, nil, g)
 	}
 }
 
 // fitting checks that the action can be taken at the place.
 func (c *compiler) fitting(v *syntax.Node, g *engine.Guard) {
 	if g.Do == engine.GuardDeny && g.At != engine.BeforeTool {
-		c.report.Error(diag.GuardMismatch, v.Get("do").Position, "deny refuses a tool call, and at %s there is none", g.At).Hint = "write at: before_tool"
+		c.Report.Error(diag.GuardMismatch, v.Get("do").Position, "deny refuses a tool call, and at %s there is none", g.At).Hint = "write at: before_tool"
 	}
 }
 
@@ -69,7 +69,7 @@ func (c *compiler) urging() {
 	for _, g := range c.program.Guards {
 		if g.Do == engine.GuardReplan {
 			at := c.doc.Guards.Items[g.Index].Get("do").Position
-			c.report.Error(diag.GuardMismatch, at, "replan wants a new plan, and no node of this graph makes one").Hint = "add a planner or a reflector to graph.nodes, or write do: stop"
+			c.Report.Error(diag.GuardMismatch, at, "replan wants a new plan, and no node of this graph makes one").Hint = "add a planner or a reflector to graph.nodes, or write do: stop"
 		}
 	}
 }

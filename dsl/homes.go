@@ -1,6 +1,10 @@
 package dsl
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/pexctl/pex/dsl/config"
+)
 
 // home is a place of the language and the keys it has; "" is the top of a file.
 type home struct {
@@ -11,12 +15,12 @@ type home struct {
 // specHomes are where keys of a spec belong that people write elsewhere.
 var specHomes = sync.OnceValue(func() []home {
 	return []home{
-		{"limits", structKeys(limits{})},
+		{"limits", config.KeysOf(limits{})},
 		{"an entry of llms", llmKeys},
-		{"memory", structKeys(memory{})},
-		{"memory.compaction", structKeys(compactionKeys{})},
-		{"output", structKeys(output{})},
-		{"metadata", structKeys(metadata{})},
-		{"", structKeys(document{})},
+		{"memory", config.KeysOf(memory{})},
+		{"memory.compaction", config.KeysOf(compactionKeys{})},
+		{"output", config.KeysOf(output{})},
+		{"metadata", config.KeysOf(metadata{})},
+		{"", config.KeysOf(document{})},
 	}
 })

@@ -37,12 +37,12 @@ func (m *merger) all(tree *syntax.Node, chain []string) {
 		return
 	}
 	if names.Kind != syntax.List {
-		m.report.Error(diag.WrongType, names.Position, "include wants a list of files, not %s", names.Describe()).Hint = "write [" + names.Text + "]"
+		m.Report.Error(diag.WrongType, names.Position, "include wants a list of files, not %s", names.Describe()).Hint = "write [" + names.Text + "]"
 		return
 	}
 	for _, n := range names.Items {
 		if n.Kind != syntax.Text {
-			m.report.Error(diag.WrongType, n.Position, "include wants a list of files, not %s", n.Describe())
+			m.Report.Error(diag.WrongType, n.Position, "include wants a list of files, not %s", n.Describe())
 			continue
 		}
 		m.one(n, chain)
@@ -50,26 +50,26 @@ func (m *merger) all(tree *syntax.Node, chain []string) {
 }
 
 func (m *merger) one(n *syntax.Node, chain []string) {
-	src, no := m.files.Read(n.Source, n.Text)
+	src, no := m.Files.Read(n.Source, n.Text)
 	if no != nil {
-		m.refuse(n.Position, no)
+		m.Refuse(n.Position, no)
 		return
 	}
 	if slices.Contains(chain, src.Path) {
-		m.report.Error(diag.Cycle, n.Position, "%s includes itself: %s", src.Name, m.route(append(slices.Clip(chain), src.Path)))
+		m.Report.Error(diag.Cycle, n.Position, "%s includes itself: %s", src.Name, m.route(append(slices.Clip(chain), src.Path)))
 		return
 	}
 	if slices.Contains(m.done, src.Path) {
 		return // two files may include the same third
 	}
 	if m.count++; m.count > maxIncludes {
-		m.report.Error(diag.TooLarge, n.Position, "more than %d files are included", maxIncludes)
+		m.Report.Error(diag.TooLarge, n.Position, "more than %d files are included", maxIncludes)
 		return
 	}
 	m.done = append(m.done, src.Path)
-	m.loader.read = append(m.loader.read, src.Path)
+	m.loader.Read = append(m.loader.Read, src.Path)
 	src.Kind = syntax.IncludedFile
-	tree := syntax.Parse(src, m.report)
+	tree := syntax.Parse(src, m.Report)
 	if tree == nil || !m.isLibrary(tree, n) {
 		return
 	}
@@ -81,7 +81,7 @@ func (m *merger) one(n *syntax.Node, chain []string) {
 func (l *loader) route(paths []string) string {
 	names := make([]string, len(paths))
 	for i, p := range paths {
-		names[i] = l.files.Shown(p)
+		names[i] = l.Files.Shown(p)
 	}
 	return strings.Join(names, " -> ")
 }
@@ -90,7 +90,7 @@ func (l *loader) route(paths []string) string {
 // where it stands, and wrong where it is named.
 func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	if tree.Kind != syntax.Map {
-		m.report.Error(diag.WrongType, tree.Position, "a Library is a mapping, not %s", tree.Describe())
+		m.Report.Error(diag.WrongType, tree.Position, "a Library is a mapping, not %s", tree.Describe())
 		return false
 	}
 	kind := tree.Find("kind")
@@ -98,14 +98,14 @@ func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 	case kind != nil && kind.Value.Text == "Library":
 		return true
 	case kind != nil && slices.Contains(specfs.Kinds, kind.Value.Text):
-		d := m.report.Error(diag.WrongKind, named.Position, "%s is of kind: %s, and only a Library can be included", named.Text, kind.Value.Text)
+		d := m.Report.Error(diag.WrongKind, named.Position, "%s is of kind: %s, and only a Library can be included", named.Text, kind.Value.Text)
 		if d.Hint = "move what is shared into a file of kind: Library"; kind.Value.Text == specfs.KindAgent && named.Source.Kind == syntax.SpecFile {
 			d.Hint = "extends: " + named.Text + " builds on it, and a tool {type: agent, ref: " + named.Text + "} calls it; what both share goes into a Library"
 		}
 	case kind != nil:
-		m.report.Error(diag.WrongKind, kind.Value.Position, "only files of kind: Library can be included").Hint = "write kind: Library"
+		m.Report.Error(diag.WrongKind, kind.Value.Position, "only files of kind: Library can be included").Hint = "write kind: Library"
 	default:
-		m.report.Error(diag.WrongKind, tree.Position, "only files of kind: Library can be included").Hint = "write kind: Library"
+		m.Report.Error(diag.WrongKind, tree.Position, "only files of kind: Library can be included").Hint = "write kind: Library"
 	}
 	return false
 }
@@ -117,7 +117,7 @@ func (l *loader) onlyShared(tree *syntax.Node) {
 		if slices.Contains(allowed, e.Key) {
 			return false
 		}
-		l.report.Error(diag.UnknownKey, e.Position, "a Library has no %s", e.Key).Advice = diag.Suggest(e.Key, allowed)
+		l.Report.Error(diag.UnknownKey, e.Position, "a Library has no %s", e.Key).Advice = diag.Suggest(e.Key, allowed)
 		return true
 	})
 }
@@ -130,7 +130,7 @@ func (m *merger) take(tree *syntax.Node) {
 			continue
 		}
 		if e.Value.Kind != syntax.Map {
-			m.report.Error(diag.WrongType, e.Value.Position, "%s wants a mapping of names, not %s", e.Key, e.Value.Describe())
+			m.Report.Error(diag.WrongType, e.Value.Position, "%s wants a mapping of names, not %s", e.Key, e.Value.Describe())
 			continue
 		}
 		m.names(e)
@@ -152,7 +152,7 @@ func (m *merger) names(section *syntax.Entry) {
 		case first != nil && first.Position.Same(e.Position): // what it extends includes the same
 			continue
 		case first != nil:
-			m.report.Error(diag.IncludeClash, e.Position, "%s.%s is already defined at %s", section.Key, e.Key, syntax.Where(first.Position)).
+			m.Report.Error(diag.IncludeClash, e.Position, "%s.%s is already defined at %s", section.Key, e.Key, syntax.Where(first.Position)).
 				Hint = "rename one of them"
 			continue
 		}

@@ -19,7 +19,7 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 	agents := tree.Get("agents")
 	e := agents.Find(name)
 	if e == nil {
-		l.report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Advice = diag.Suggest(name, agents.Keys())
+		l.Report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Advice = diag.Suggest(name, agents.Keys())
 		return nil
 	}
 	own := e.Value
@@ -27,12 +27,12 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 		own = &syntax.Node{Position: own.Position, Kind: syntax.Map} // it has what its file shares
 	}
 	if own.Kind != syntax.Map {
-		l.report.Error(diag.WrongType, own.Position, "agents.%s wants a mapping, not %s", name, own.Describe())
+		l.Report.Error(diag.WrongType, own.Position, "agents.%s wants a mapping, not %s", name, own.Describe())
 		return nil
 	}
 	for _, key := range ofFile {
 		if e := own.Find(key); e != nil {
-			l.report.Error(diag.UnknownKey, e.Position, "an agent within a file has no %s of its own", key).Hint = "it shares what its file has"
+			l.Report.Error(diag.UnknownKey, e.Position, "an agent within a file has no %s of its own", key).Hint = "it shares what its file has"
 			return nil
 		}
 	}
@@ -82,7 +82,7 @@ func (c *compiler) innerAgents() {
 		return
 	}
 	for _, e := range c.whole.Get("agents").Entries {
-		if c.usable(e, "an agent") && !c.used["agents."+e.Key] {
+		if c.CheckName(e, "an agent") && !c.Used["agents."+e.Key] {
 			if s := c.compileInner(e.Key, e.Position); s != nil {
 				c.agents = append(c.agents, s)
 			}
@@ -93,10 +93,10 @@ func (c *compiler) innerAgents() {
 // compileInner compiles an agent of the file; nil = it has mistakes.
 func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 	if c.source == nil || c.whole == nil {
-		c.report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Hint = "agents of a file stand under its key agents"
+		c.Report.Error(diag.UnknownAgent, at, "the file has no agent %s", syntax.Quote(name)).Hint = "agents of a file stand under its key agents"
 		return nil
 	}
-	c.used["agents."+name] = true
+	c.Used["agents."+name] = true
 	src := *c.source
 	src.Agent = name
 	if c.loader.calls(&src, at) {
@@ -110,7 +110,7 @@ func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 		sub := c.loader.below()
 		sub.outer = c.whole
 		s := sub.finish(tree, &src)
-		c.loader.read = append(c.loader.read, sub.read...)
+		c.loader.Read = append(c.loader.Read, sub.Read...)
 		return s
 	})
 	if s == nil {
@@ -118,7 +118,7 @@ func (c *compiler) compileInner(name string, at syntax.Position) *Spec {
 	}
 	for used := range s.uses {
 		if !strings.HasPrefix(used, "parameters.") {
-			c.used[used] = true // the file's entry, too
+			c.Used[used] = true // the file's entry, too
 		}
 	}
 	return s

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -66,8 +67,8 @@ func (in *inputs) declared(name string) *engine.Parameter {
 	for i, p := range in.program.Parameters {
 		names[i] = p.Name
 	}
-	fields, _ := fieldsOf([]reflect.Value{reflect.ValueOf(limits{})})
-	if slices.Contains(keysOf(fields), name) && diag.Nearest(name, names) == "" {
+	fields, _ := config.Fields([]reflect.Value{reflect.ValueOf(limits{})})
+	if slices.Contains(config.FieldKeys(fields), name) && diag.Nearest(name, names) == "" {
 		in.fail("unknown parameter %s (it is a limit: --set limits.%[1]s=VALUE)", name)
 		return nil
 	}

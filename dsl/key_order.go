@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/format"
 	"github.com/pexctl/pex/dsl/specfs"
@@ -44,10 +45,10 @@ func specOrder() format.Order {
 	tools := format.Order{First: []string{"type", "use", "description", "effect", "approval"}}
 	store := ofStruct(memory{})
 	store.Below = map[string]format.Order{"compaction": {
-		First: structKeys(compactionKeys{}),
+		First: config.KeysOf(compactionKeys{}),
 		Below: map[string]format.Order{"summarize": ofStruct(summarizationKeys{}), "*": ofStruct(truncationKeys{})},
 	}}
-	return format.Order{First: structKeys(document{}), Below: map[string]format.Order{
+	return format.Order{First: config.KeysOf(document{}), Below: map[string]format.Order{
 		"metadata": ofStruct(metadata{}), "limits": ofStruct(limits{}), "memory": store, "output": ofStruct(output{}),
 		"llms": {Below: map[string]format.Order{"*": models}}, "tools": {Below: map[string]format.Order{"*": tools}},
 		"parameters": {Below: map[string]format.Order{"*": parameter}}, "guards": {Below: map[string]format.Order{"*": ofStruct(guardRule{})}},
@@ -72,7 +73,7 @@ func caseOrder() format.Order {
 // testsOrder is the order of a file of tests, and of a case.yaml with a header.
 func testsOrder() format.Order {
 	order := caseOrder()
-	order.First = append(structKeys(testsKeys{}), order.First...)
+	order.First = append(config.KeysOf(testsKeys{}), order.First...)
 	order.Below["metadata"], order.Below["tests"] = ofStruct(metadata{}), format.Order{Below: map[string]format.Order{"*": caseOrder()}}
 	return order
 }
@@ -88,4 +89,4 @@ func suiteOrder() format.Order {
 	return order
 }
 
-func ofStruct(t any) format.Order { return format.Order{First: structKeys(t)} }
+func ofStruct(t any) format.Order { return format.Order{First: config.KeysOf(t)} }

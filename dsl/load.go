@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -11,11 +12,9 @@ import (
 
 // loader takes one file through the phases.
 type loader struct {
+	*config.Unit
 	options Options
-	bare    bool // what a spec has for tests is looked at by others
-	report  *syntax.Report
-	files   *specfs.Reader
-	read    []string        // absolute paths, in order
+	bare    bool            // what a spec has for tests is looked at by others
 	chain   []string        // specs that are being compiled, the outermost first
 	lock    *pins           // nil = not read yet
 	untyped map[string]bool // servers of which it was said that nothing is pinned
@@ -24,7 +23,7 @@ type loader struct {
 }
 
 func newLoader(o Options) *loader {
-	return &loader{options: o, report: &syntax.Report{}, built: builtAgents{}}
+	return &loader{Unit: &config.Unit{Report: &syntax.Report{}}, options: o, built: builtAgents{}}
 }
 
 // load runs every phase; later ones go on after errors, to report all.
@@ -49,7 +48,7 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 	shown, _ = specfs.SplitAgent(shown)
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		l.report.Error(diag.Unreadable, nowhere, "%s: %v", shown, err)
+		l.Report.Error(diag.Unreadable, nowhere, "%s: %v", shown, err)
 		return nil
 	}
 	if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
@@ -62,32 +61,28 @@ func (l *loader) openFile(path, shown string, rootOf func(dir string) string) *s
 			root, err = filepath.EvalSymlinks(root)
 		}
 		if err != nil {
-			l.report.Error(diag.Unreadable, nowhere, "the root %s cannot be used: %v", l.options.Root, err)
+			l.Report.Error(diag.Unreadable, nowhere, "the root %s cannot be used: %v", l.options.Root, err)
 			return nil
 		}
 	}
-	l.files = specfs.NewReader(root, dir, filepath.Dir(shown), l.options.access())
+	l.Files = specfs.NewReader(root, dir, filepath.Dir(shown), l.options.access())
 	if l.options.left() {
 		return nil
 	}
-	src, no := l.files.Open(abs, shown)
+	src, no := l.Files.Open(abs, shown)
 	if no != nil {
 		if no.Hint == "" && no.Code == diag.Unreadable && filepath.Base(abs) == specfs.SpecFile {
 			no.Hint = specfs.SpecsHint(dir, filepath.Dir(shown))
 		}
-		l.refuse(nowhere, no)
+		l.Refuse(nowhere, no)
 		return nil
 	}
 	src.Agent = agent
 	if l.options.Address != "" {
 		src.Name, src.Foreign = l.options.Address, true
-		l.files.Foreign.Add(l.files.FromRoot(abs), src)
+		l.Files.Foreign.Add(l.Files.FromRoot(abs), src)
 	}
 	return src
-}
-
-func (l *loader) refuse(at syntax.Position, no *specfs.Refusal) {
-	l.report.Error(no.Code, at, "%s", no.Message).Advice = no.Advice
 }
 
 // loadSource takes a read spec through parsing, includes, overrides and the
@@ -116,19 +111,19 @@ func (l *loader) loadSource(src *syntax.Source) *Spec {
 
 // finish decodes, checks and lowers a whole tree.
 func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
-	s := &Spec{File: src.Path, Agent: src.Agent, Dir: src.Dir(), Root: l.files.Root, Foreign: l.files.Foreign, tree: tree, files: l.files, pinOf: l.pinOf}
+	s := &Spec{File: src.Path, Agent: src.Agent, Dir: src.Dir(), Root: l.Files.Root, Foreign: l.Files.Foreign, tree: tree, files: l.Files, pinOf: l.pinOf}
 	l.chain = append(l.chain, src.PathWithAgent())
 	defer func() { l.chain = l.chain[:len(l.chain)-1] }()
-	before := len(l.report.List)
+	before := len(l.Report.List)
 	c := newCompiler(l, tree, src.Dir())
 	c.source = src
 	p := c.compile()
 	s.Kind, s.models, s.llms = c.doc.Kind, c.usedLLMs, c.llmValues
-	s.defaults, s.agents, s.callees = c.defaults, c.agents, c.callees
+	s.defaults, s.agents, s.callees = c.Defaults, c.agents, c.callees
 	s.depth, s.places = c.depth+1, c.callers+1
 	s.uses = c.uses()
-	if p != nil && !l.report.FailedSince(before) && !l.report.List.Failed() {
-		for _, d := range l.report.List {
+	if p != nil && !l.Report.FailedSince(before) && !l.Report.List.Failed() {
+		for _, d := range l.Report.List {
 			if d.Severity == diag.Warning {
 				p.Warnings = append(p.Warnings, warningText(d))
 			}
@@ -137,11 +132,11 @@ func (l *loader) finish(tree *syntax.Node, src *syntax.Source) *Spec {
 		l.analyze(c, s)
 	}
 	if len(l.chain) == 1 && !l.bare && s.Kind == specfs.KindAgent {
-		if l.inlineTests(c, s); l.report.List.Failed() {
+		if l.inlineTests(c, s); l.Report.List.Failed() {
 			s.program = nil
 		}
 	}
-	s.Files = l.read
+	s.Files = l.Read
 	return s
 }
 

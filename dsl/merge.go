@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -37,7 +38,7 @@ func merged(path string, below, top *syntax.Node) *syntax.Node {
 		if was := out.Find(e.Key); was == nil {
 			out.Entries = append(out.Entries, &syntax.Entry{Key: e.Key, Position: e.Position, Value: e.Value})
 		} else if e.Value.Kind != syntax.Null {
-			was.Position, was.Value = e.Position, merged(join(path, e.Key), was.Value, e.Value)
+			was.Position, was.Value = e.Position, merged(config.Join(path, e.Key), was.Value, e.Value)
 		}
 	}
 	return out
@@ -50,8 +51,8 @@ func replaces(path string, below, top *syntax.Node) bool {
 	if !named && slices.Contains(wholes, path[strings.LastIndexByte(path, '.')+1:]) {
 		return true
 	}
-	a, _ := pointer(below)
-	b, _ := pointer(top)
+	a, _ := config.Pointer(below)
+	b, _ := config.Pointer(top)
 	if isEntryOf(path, "prompts") || isPrompt(path) && a+b != "" {
 		return true
 	}

@@ -1,34 +1,29 @@
 package dsl
 
 import (
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/secret"
 )
 
-var llmKeys = structKeys(llm{})
+var llmKeys = config.KeysOf(llm{})
 
 // LLMKeys are the keys of an llm, which a role may also have beside its llm to
 // override them.
 func LLMKeys() []string { return slices.Clone(llmKeys) }
 
-func structKeys(s any) []string {
-	p := reflect.New(reflect.TypeOf(s))
-	fields, _ := fieldsOf([]reflect.Value{p.Elem()})
-	return keysOf(fields)
-}
-
 // llms reads the entries of llms.
 func (c *compiler) llms() {
-	v := c.section("llms", c.doc.LLMs)
+	v := c.Section("llms", c.doc.LLMs)
 	for _, e := range v.Entries {
-		if !c.usable(e, "an llm") {
+		if !c.CheckName(e, "an llm") {
 			continue
 		}
 		c.llmValues[e.Key] = e.Value
@@ -48,8 +43,8 @@ func (c *compiler) addModel(name string, v *syntax.Node, path string) {
 	if v.Kind == syntax.Null {
 		*v = syntax.Node{Position: v.Position, Kind: syntax.Map}
 	}
-	k, before := defaultLLM(), len(c.report.List)
-	c.decode(v, path, &k)
+	k, before := defaultLLM(), len(c.Report.List)
+	c.Decode(v, path, &k)
 	m := engine.ModelSpec{
 		Name: name, Path: path, Provider: k.Provider, BaseURL: k.BaseURL, APIKeyEnv: k.APIKeyEnv, SystemPrompt: k.SystemPrompt,
 		Params: engine.Params{
@@ -65,7 +60,7 @@ func (c *compiler) addModel(name string, v *syntax.Node, path string) {
 	}
 	c.checkModel(v, path, &k)
 	m.Config = c.options(v, k.Provider, path)
-	if !c.report.FailedSince(before) {
+	if !c.Report.FailedSince(before) {
 		c.checkProvider(v, &m)
 	}
 	c.models = append(c.models, m)
@@ -76,7 +71,7 @@ func (c *compiler) options(v *syntax.Node, provider, path string) any {
 	f, ok := c.loader.options.Catalog.Models.Find(provider)
 	if !ok {
 		if p := v.Get("provider"); p != nil && provider != "" {
-			c.report.Error(diag.UnknownType, p.Position, "there is no provider %s", syntax.Quote(provider)).
+			c.Report.Error(diag.UnknownType, p.Position, "there is no provider %s", syntax.Quote(provider)).
 				Advice = providerHint(provider, c.loader.options.Catalog.Models.Types())
 		}
 		return nil
@@ -86,33 +81,33 @@ func (c *compiler) options(v *syntax.Node, provider, path string) any {
 	if e := v.Find("options"); e != nil {
 		options = e.Value
 	}
-	c.decode(options, path+".options", config)
+	c.Decode(options, path+".options", config)
 	return config
 }
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (c *compiler) checkModel(v *syntax.Node, path string, k *llm) {
-	if k.APIKeyEnv != "" && !envName.MatchString(k.APIKeyEnv) && !looksSecret(k.APIKeyEnv) {
-		c.report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env is the name of an environment variable", path).
+	if k.APIKeyEnv != "" && !envName.MatchString(k.APIKeyEnv) && secret.Known(k.APIKeyEnv).Looks == "" {
+		c.Report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env is the name of an environment variable", path).
 			Hint = "write the name alone: OPENAI_API_KEY"
 	}
 	for i, name := range k.Fallback {
 		if c.llmValues[name] == nil {
-			c.report.Error(diag.UnknownModel, v.Get("fallback").Items[i].Position, "there is no llm %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.llmNames)
+			c.Report.Error(diag.UnknownModel, v.Get("fallback").Items[i].Position, "there is no llm %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.llmNames)
 		}
 	}
 }
 
-// modelRef gives a role its llm: the entry it names, else the default, with
+// ModelRef gives a role its llm: the entry it names, else the default, with
 // the overrides beside it as an llm of its own.
-func (c *compiler) modelRef(v *syntax.Node, f field, overrides *syntax.Node, path string) {
-	ref := f.value.Addr().Interface().(*component.ModelRef)
-	idle := c.modelless || f.tag.Get("for") != "" && v.Get(f.tag.Get("for")) == nil
-	if idle && v.Get(f.key) == nil && len(overrides.Entries) == 0 && len(c.llmNames) == 0 {
+func (c *compiler) ModelRef(v *syntax.Node, f config.Field, overrides *syntax.Node, path string) {
+	ref := f.Value.Addr().Interface().(*component.ModelRef)
+	idle := c.modelless || f.Tag.Get("for") != "" && v.Get(f.Tag.Get("for")) == nil
+	if idle && v.Get(f.Key) == nil && len(overrides.Entries) == 0 && len(c.llmNames) == 0 {
 		return // nothing asks it
 	}
-	name, ok := c.baseModel(v.Get(f.key), v, overrides, path+"."+f.key)
+	name, ok := c.baseModel(v.Get(f.Key), v, overrides, path+"."+f.Key)
 	if !ok {
 		return
 	}
@@ -123,9 +118,9 @@ func (c *compiler) modelRef(v *syntax.Node, f field, overrides *syntax.Node, pat
 	}
 	derived := c.uniqueModel(name, path)
 	c.llmValues[derived] = c.overlay(name, overrides)
-	c.quiet = true
+	c.Quiet = true
 	c.addModel(derived, c.llmValues[derived], path)
-	c.quiet = false
+	c.Quiet = false
 	if overrides.Get("model") != nil { // else the entry was told of
 		c.retires(c.llmValues[derived], path)
 		c.misspelt(c.llmValues[derived], path)
@@ -141,14 +136,14 @@ func (c *compiler) modelRef(v *syntax.Node, f field, overrides *syntax.Node, pat
 func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (name string, ok bool) {
 	if written != nil {
 		if written.Kind == syntax.Map {
-			c.wrongType(written, path, "the name of an llm").Hint = "write its keys beside this one, as in planner: {provider: ..., model: ...}, or give it an entry under llms"
+			c.WrongType(written, path, "the name of an llm").Hint = "write its keys beside this one, as in planner: {provider: ..., model: ...}, or give it an entry under llms"
 			return "", false
 		}
-		if !c.asText(written, path) {
+		if !c.AsText(written, path) {
 			return "", false
 		}
 		if c.llmValues[written.Text] == nil {
-			d := c.report.Error(diag.UnknownModel, written.Position, "there is no llm %s", syntax.Quote(written.Text))
+			d := c.Report.Error(diag.UnknownModel, written.Position, "there is no llm %s", syntax.Quote(written.Text))
 			d.Advice = diag.Suggest(written.Text, c.llmNames)
 			if llm := modelEntry(written.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
 				d.Advice = diag.Advice{Hint: "define it under a name, and use that here: llms: {main: " + llm + "}"}
@@ -164,7 +159,7 @@ func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 		return c.defaultModel, true
 	case len(c.llmNames) == 1:
 		return c.llmNames[0], true
-	case c.brokenModel || c.whichTold:
+	case c.brokenModel || c.whichTold || c.Intended["llms"]: // which llm a role uses is not known
 		return "", false
 	}
 	c.whichTold = true
@@ -172,7 +167,7 @@ func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 	if e := c.tree.Find("llms"); e != nil && len(v.Entries) == 0 {
 		at = e.Position
 	}
-	d := c.report.Error(diag.WhichModel, at, "nothing says which llm %s uses", strings.TrimSuffix(path, ".llm"))
+	d := c.Report.Error(diag.WhichModel, at, "nothing says which llm %s uses", strings.TrimSuffix(path, ".llm"))
 	d.Hint = "add one under llms, or provider and model here"
 	if len(c.llmNames) > 1 {
 		d.Hint = diag.Suggest("", c.llmNames).Hint + ": write " + path + ": " + c.llmNames[0]

@@ -37,13 +37,13 @@ func (c *compiler) misspelt(v *syntax.Node, at string) {
 	name := m.Params.Model
 	for _, v := range vendors {
 		if v.provider != m.Provider && v.name.MatchString(name) {
-			c.report.Warn(diag.MisspeltModel, model.Position, "%s does not serve the model %s", m.Provider, syntax.Quote(name)).
+			c.Report.Warn(diag.MisspeltModel, model.Position, "%s does not serve the model %s", m.Provider, syntax.Quote(name)).
 				Hint = "write provider: " + v.provider + ", or base_url for a server that serves it"
 			return
 		}
 	}
 	if near := nearModel(name, p.names(m.Provider)); near != "" {
-		c.report.Warn(diag.MisspeltModel, model.Position, "%s is not known to serve the model %s", m.Provider, syntax.Quote(name)).
+		c.Report.Warn(diag.MisspeltModel, model.Position, "%s is not known to serve the model %s", m.Provider, syntax.Quote(name)).
 			Advice = diag.DidYouMean(name, near, "--set "+at+".model="+near)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -40,14 +41,14 @@ func (c *compiler) nodes() {
 			v = &syntax.Node{Position: c.tree.Position, Kind: syntax.Map}
 		}
 		b := built{role, role, c.config(role, v.Position), v}
-		before := len(c.report.List)
+		before := len(c.Report.List)
 		c.modelless = c.doc.Graph != nil && sections[role] == nil && len(c.llmNames) == 0
 		if b.config != nil {
-			c.decode(v, role, b.config)
+			c.Decode(v, role, b.config)
 		}
 		if role == planner {
 			c.defaultModel = c.base
-			c.brokenModel = c.report.FailedSince(before) && c.base == ""
+			c.brokenModel = c.Report.FailedSince(before) && c.base == ""
 		}
 		all = append(all, b)
 	}
@@ -78,7 +79,7 @@ func takeOf(all []built) engine.Take {
 func (c *compiler) config(typ string, at syntax.Position) any {
 	f, ok := c.loader.options.Catalog.Nodes.Find(typ)
 	if !ok {
-		c.report.Error(diag.UnknownType, at, "there is no node type %s", syntax.Quote(typ)).Advice = diag.Suggest(typ, c.loader.options.Catalog.Nodes.Types())
+		c.Report.Error(diag.UnknownType, at, "there is no node type %s", syntax.Quote(typ)).Advice = diag.Suggest(typ, c.loader.options.Catalog.Nodes.Types())
 		return nil
 	}
 	return f.Config()
@@ -90,10 +91,10 @@ func (c *compiler) reserve(all []built) {
 		if b.typ != finalizer || b.config == nil {
 			continue
 		}
-		fields, _ := fieldsOf([]reflect.Value{target(b.config)})
+		fields, _ := config.Fields([]reflect.Value{config.Struct(b.config)})
 		for _, f := range fields {
-			if f.key == "reserve_tokens" && f.value.CanInt() {
-				c.program.Limits.ReserveTokens = int(f.value.Int())
+			if f.Key == "reserve_tokens" && f.Value.CanInt() {
+				c.program.Limits.ReserveTokens = int(f.Value.Int())
 			}
 		}
 	}
@@ -109,11 +110,11 @@ func wires(all []built) engine.Wires {
 }
 
 // wiresOf asks a reflector's Config how it wants to be wired.
-func wiresOf(config any) engine.Wires {
-	if w, ok := config.(engine.Wiring); ok {
+func wiresOf(of any) engine.Wires {
+	if w, ok := of.(engine.Wiring); ok {
 		return w.Wire()
 	}
-	if w, ok := reflect.TypeAssert[engine.Wiring](target(config)); ok {
+	if w, ok := reflect.TypeAssert[engine.Wiring](config.Struct(of)); ok {
 		return w.Wire()
 	}
 	return engine.Wires{Take: engine.TakeOne, Edges: []engine.WireEdge{
@@ -127,7 +128,7 @@ func wiresOf(config any) engine.Wires {
 // add builds a node and puts it into the program.
 func (c *compiler) add(b built, take engine.Take) {
 	f, ok := c.loader.options.Catalog.Nodes.Find(b.typ)
-	if !ok || b.config == nil || c.report.List.Failed() {
+	if !ok || b.config == nil || c.Report.List.Failed() {
 		return
 	}
 	n, err := f.Build(b.config, engine.NodeSettings{ID: b.id, Take: take})
@@ -145,9 +146,9 @@ func modelsOf(all []built) []string {
 		if b.config == nil {
 			continue
 		}
-		fields, _ := fieldsOf([]reflect.Value{target(b.config)})
-		if m := modelField(fields); m != nil {
-			out = append(out, m.value.Interface().(component.ModelRef).Name)
+		fields, _ := config.Fields([]reflect.Value{config.Struct(b.config)})
+		if m := config.ModelField(fields); m != nil {
+			out = append(out, m.Value.Interface().(component.ModelRef).Name)
 		}
 	}
 	return out

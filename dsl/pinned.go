@@ -18,14 +18,14 @@ const server = "mcp"
 // pins is what is pinned of the servers of specs; nothing where nobody wants it
 // looked at. A lock that cannot be read is told of once.
 func (l *loader) pins() *pin.Lock {
-	if l.options.Pins == nil || l.files == nil {
+	if l.options.Pins == nil || l.Files == nil {
 		return nil
 	}
 	if l.lock == nil {
 		l.lock = &pins{}
 		var err error
-		if l.lock.read, err = l.options.Pins(l.files.Root); err != nil {
-			l.report.Error(diag.Unreadable, syntax.Position{Source: &syntax.Source{Name: l.files.Shown(filepath.Join(l.files.Root, pin.FileName))}}, "%v", err)
+		if l.lock.read, err = l.options.Pins(l.Files.Root); err != nil {
+			l.Report.Error(diag.Unreadable, syntax.Position{Source: &syntax.Source{Name: l.Files.Shown(filepath.Join(l.Files.Root, pin.FileName))}}, "%v", err)
 		}
 	}
 	return l.lock.read
@@ -36,7 +36,7 @@ type pins struct{ read *pin.Lock }
 
 // pinOf is what is pinned of a server of the spec in a file; nil = nothing.
 func (l *loader) pinOf(file, entry string) *pin.Entry {
-	rel, err := filepath.Rel(l.files.Root, file)
+	rel, err := filepath.Rel(l.Files.Root, file)
 	if err != nil {
 		return nil
 	}
@@ -53,8 +53,8 @@ func (c *compiler) checkPins() {
 		if syntax.TextOf(e.Value, "type") != server || c.loader.pins() == nil || c.loader.pinOf(c.file(), e.Key) != nil {
 			continue
 		}
-		c.report.Warn(diag.Unpinned, e.Position, "nothing is pinned of the server %s: a run takes whatever tools it has then", e.Key).
-			Hint = "pexctl tools lock " + c.loader.files.Shown(c.locked()) + " pins what it has now"
+		c.Report.Warn(diag.Unpinned, e.Position, "nothing is pinned of the server %s: a run takes whatever tools it has then", e.Key).
+			Hint = "pexctl tools lock " + c.loader.Files.Shown(c.locked()) + " pins what it has now"
 	}
 }
 

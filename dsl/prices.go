@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -57,7 +58,7 @@ var readKnown = sync.OnceValue(func() *Prices {
 	src := &syntax.Source{Name: "prices.yaml", Text: knownPrices}
 	p := l.prices(src, l.mapping(src, "a file of prices"))
 	if p == nil {
-		panic("the table of prices is broken: " + l.report.List.String())
+		panic("the table of prices is broken: " + l.Report.List.String())
 	}
 	return p
 })
@@ -71,7 +72,7 @@ func LoadPrices(file string, o Options) (*Prices, diag.List) {
 	if p != nil {
 		p.names = nil // a price list of a user need not name every model
 	}
-	return p, l.report.List.Sort()
+	return p, l.Report.List.Sort()
 }
 
 func (l *loader) loadPrices(file string) (*Prices, *syntax.Node) {
@@ -146,16 +147,16 @@ func (p *Prices) modelNames() func(string) []string {
 
 // prices decodes a tree of kind: Prices; nil = there is an error.
 func (l *loader) prices(src *syntax.Source, tree *syntax.Node) *Prices {
-	before := len(l.report.List)
+	before := len(l.Report.List)
 	c := newCompiler(l, tree, src.Dir())
-	c.what, c.homes = "the file of prices", func() []home { return nil }
+	c.Title, c.homes = "the file of prices", func() []home { return nil }
 	var k pricesKeys
-	c.decode(tree, "", &k)
+	c.Decode(tree, "", &k)
 	dates := c.priceSources(&k)
 	for i := range k.Prices {
 		c.checkPrice(tree.Get("prices").Items[i], &k.Prices[i], fmt.Sprintf("prices[%d]", i))
 	}
-	if l.report.FailedSince(before) {
+	if l.Report.FailedSince(before) {
 		return nil
 	}
 	rows := tree.Get("prices").Items
@@ -248,7 +249,7 @@ func (c *compiler) price(m *engine.ModelSpec, v *syntax.Node, at string) {
 	}
 	m.Cost = &cost
 	c.loader.options.Prices.use(llm, cost)
-	c.defaults = append(c.defaults, Origin{Path: at + ".cost", Value: brief(costText(&cost)), Origin: origin})
+	c.Defaults = append(c.Defaults, config.Origin{Path: at + ".cost", Value: config.Brief(costText(&cost)), Origin: origin})
 }
 
 // retires warns where the model of the last llm added is one whose end is known;
@@ -260,7 +261,7 @@ func (c *compiler) retires(v *syntax.Node, at string) {
 	if day == "" || model == nil {
 		return
 	}
-	c.report.Warn(diag.Deprecated, model.Position, "%s serves the model %s until %s only", m.Provider, syntax.Quote(m.Params.Model), day).
+	c.Report.Warn(diag.Deprecated, model.Position, "%s serves the model %s until %s only", m.Provider, syntax.Quote(m.Params.Model), day).
 		Hint = "try another before that day: --set " + at + ".model=NAME"
 }
 

@@ -25,7 +25,7 @@ func (c *compiler) priceSources(k *pricesKeys) map[string]string {
 // day reports a day that is none.
 func (c *compiler) day(v *syntax.Node, key, at, day string) {
 	if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
-		c.report.Error(diag.WrongType, v.Get(key).Position, "%s.%s wants a day, not %s", at, key, syntax.Quote(day)).Hint = "write 2026-12-31"
+		c.Report.Error(diag.WrongType, v.Get(key).Position, "%s.%s wants a day, not %s", at, key, syntax.Quote(day)).Hint = "write 2026-12-31"
 	}
 }
 
@@ -34,7 +34,7 @@ func (c *compiler) checkPrice(v *syntax.Node, k *priceKeys, at string) {
 	c.day(v, "retires", at, k.Retires)
 	for i, name := range k.Models {
 		if _, err := path.Match(name, ""); err != nil {
-			c.report.Error(diag.BadPattern, v.Get("models").Items[i].Position, "%s is no pattern: a [ is not closed", syntax.Quote(name))
+			c.Report.Error(diag.BadPattern, v.Get("models").Items[i].Position, "%s is no pattern: a [ is not closed", syntax.Quote(name))
 		}
 	}
 }
@@ -43,7 +43,7 @@ func (c *compiler) checkPrice(v *syntax.Node, k *priceKeys, at string) {
 func (c *compiler) priceProvider(v *syntax.Node, name string) {
 	models := c.loader.options.Catalog.Models
 	if _, ok := models.Find(name); !ok && name != "" && len(models.Types()) > 0 {
-		c.report.Error(diag.UnknownType, v.Get("provider").Position, "there is no provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, models.Types())
+		c.Report.Error(diag.UnknownType, v.Get("provider").Position, "there is no provider %s", syntax.Quote(name)).Advice = diag.Suggest(name, models.Types())
 	}
 }
 
@@ -66,7 +66,7 @@ func (c *compiler) overtaken(rows []*syntax.Node, prices []priceKeys) {
 		for j, name := range k.Models {
 			own := claim{k.Provider, k.BaseURL, name}
 			if n, ok := above.find(own); ok {
-				c.report.Warn(diag.Unused, rows[i].Get("models").Items[j].Position, "%s never counts here, since prices[%d] holds for it", syntax.Quote(name), n).
+				c.Report.Warn(diag.Unused, rows[i].Get("models").Items[j].Position, "%s never counts here, since prices[%d] holds for it", syntax.Quote(name), n).
 					Hint = "the first entry counts: put the narrower one first, or remove one"
 				continue
 			}

@@ -67,7 +67,7 @@ func (p *Programs) load(path, shown string, set []string) (*Spec, diag.List) {
 		if src := l.openFile(path, shown, specfs.Root); src != nil {
 			c.spec = l.loadSource(src)
 		}
-		c.found = l.report.List.Sort()
+		c.found = l.Report.List.Sort()
 		if c.spec != nil {
 			c.spec.found = c.found
 		}

@@ -21,18 +21,18 @@ func Recompile(src json.RawMessage, dir string, o Options) (*engine.Program, dia
 	if root == "" {
 		root = specfs.Root(dir)
 	}
-	l.files = specfs.NewReader(root, dir, dir, o.access())
+	l.Files = specfs.NewReader(root, dir, dir, o.access())
 	tree, err := syntax.ParseJSON(whole)
 	if err != nil || tree.Kind != syntax.Map {
-		l.report.Error(diag.Syntax, syntax.Position{Source: whole}, "it cannot be read again: %v", err)
-		return nil, l.report.List
+		l.Report.Error(diag.Syntax, syntax.Position{Source: whole}, "it cannot be read again: %v", err)
+		return nil, l.Report.List
 	}
 	l.override(tree)
 	s := l.finish(tree, whole)
-	found := l.report.List.Sort()
+	found := l.Report.List.Sort()
 	if s.program == nil && !found.Failed() {
-		l.report.Error(diag.WrongKind, syntax.Position{Source: whole}, "a %s cannot be run", s.Kind)
-		return nil, l.report.List
+		l.Report.Error(diag.WrongKind, syntax.Position{Source: whole}, "a %s cannot be run", s.Kind)
+		return nil, l.Report.List
 	}
 	return s.program, found
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -83,20 +84,20 @@ func closed(v *syntax.Node) *syntax.Node {
 
 // structs is the schema of structs at one level, closed by whoever uses it.
 func (s *schemer) structs(targets ...reflect.Value) *syntax.Node {
-	fields, rest := fieldsOf(targets)
+	fields, rest := config.Fields(targets)
 	properties, required := object(), array()
 	for _, f := range fields {
-		properties.Set(f.key, syntax.Position{}, s.field(f))
-		if f.tag.Get("required") != "" {
-			required.Items = append(required.Items, word(f.key))
+		properties.Set(f.Key, syntax.Position{}, s.field(f))
+		if f.Tag.Get("required") != "" {
+			required.Items = append(required.Items, word(f.Key))
 		}
 	}
-	if modelField(fields) != nil {
+	if config.ModelField(fields) != nil {
 		k := llm{}
-		overrides, _ := fieldsOf([]reflect.Value{reflect.ValueOf(&k).Elem()})
+		overrides, _ := config.Fields([]reflect.Value{reflect.ValueOf(&k).Elem()})
 		for _, f := range overrides {
-			if properties.Find(f.key) == nil {
-				properties.Set(f.key, syntax.Position{}, orNull(s.field(f))) // provider, too: the llm that is named has one
+			if properties.Find(f.Key) == nil {
+				properties.Set(f.Key, syntax.Position{}, orNull(s.field(f))) // provider, too: the llm that is named has one
 			}
 		}
 	}
@@ -109,17 +110,17 @@ func (s *schemer) structs(targets ...reflect.Value) *syntax.Node {
 	return out
 }
 
-func (s *schemer) field(f field) *syntax.Node {
-	v := s.of(f.value, f.tag)
-	if doc := f.tag.Get("doc"); doc != "" {
+func (s *schemer) field(f config.Field) *syntax.Node {
+	v := s.of(f.Value, f.Tag)
+	if doc := f.Tag.Get("doc"); doc != "" {
 		v.Set("description", syntax.Position{}, word(doc))
 	}
 	s.exemplify(v, f)
-	if f.tag.Get("deprecated") != "" {
+	if f.Tag.Get("deprecated") != "" {
 		v.Set("deprecated", syntax.Position{}, flag(true))
 	}
-	if d := defaultText(f.value); d != "" && f.tag.Get("required") == "" && len(d) < 80 {
-		switch f.value.Kind() {
+	if d := config.DefaultText(f.Value); d != "" && f.Tag.Get("required") == "" && len(d) < 80 {
+		switch f.Value.Kind() {
 		case reflect.String, reflect.Struct:
 			v.Set("default", syntax.Position{}, word(d))
 		case reflect.Bool, reflect.Int, reflect.Float64:
@@ -129,7 +130,7 @@ func (s *schemer) field(f field) *syntax.Node {
 		default: // lists and mappings show none
 		}
 	}
-	if f.tag.Get("required") == "" {
+	if f.Tag.Get("required") == "" {
 		v = orNull(v)
 	}
 	return markdown(v)
@@ -158,19 +159,19 @@ func (s *schemer) of(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 
 func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	switch v.Type() {
-	case promptRefType:
+	case config.PromptRefType:
 		return object("anyOf", array(typed("string"), pointerTo("file", "A file with the text."), pointerTo("use", "A name of prompts.")))
-	case schemaRefType:
+	case config.SchemaRefType:
 		return schemaOrPointer()
-	case guardRefType:
+	case config.GuardRefType:
 		return typed("string", "boolean")
-	case templateType:
+	case config.TemplateType:
 		return typed("string", "number")
-	case filterRefType, agentRefType, modelRefType:
+	case config.FilterRefType, config.AgentRefType, config.ModelRefType:
 		return typed("string")
-	case durationType:
+	case config.DurationType:
 		return object("type", texts("string", "integer"), "pattern", word(`^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$`))
-	case valueType, rawType, anyValueType:
+	case config.ValueType, config.RawType, config.AnyValueType:
 		return object()
 	}
 	return s.ofKind(v, tag)
@@ -179,11 +180,11 @@ func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	switch v.Kind() {
 	case reflect.Pointer:
-		return s.of(fresh(v.Type().Elem()).Elem(), tag)
+		return s.of(config.New(v.Type().Elem()).Elem(), tag)
 	case reflect.Struct:
 		return s.structs(v)
 	case reflect.Slice:
-		out := object("type", word("array"), "items", s.of(reflect.New(v.Type().Elem()).Elem(), withoutBounds(tag)))
+		out := object("type", word("array"), "items", s.of(reflect.New(v.Type().Elem()).Elem(), config.WithoutBounds(tag)))
 		return bounded(out, tag, "minItems", "maxItems")
 	case reflect.Map:
 		return object("type", word("object"), "additionalProperties", s.of(reflect.New(v.Type().Elem()).Elem(), tag))

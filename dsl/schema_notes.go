@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -20,8 +21,8 @@ func NotedSchema(catalog engine.Catalog, checks component.Blueprints) []byte {
 
 // meanings are the types whose texts mean something.
 var meanings = map[reflect.Type]string{
-	promptRefType: "prompt", templateType: "template", anyValueType: "template", guardRefType: "expression",
-	filterRefType: "filter", schemaRefType: "schema", modelRefType: "llm", agentRefType: "agent",
+	config.PromptRefType: "prompt", config.TemplateType: "template", config.AnyValueType: "template", config.GuardRefType: "expression",
+	config.FilterRefType: "filter", config.SchemaRefType: "schema", config.ModelRefType: "llm", config.AgentRefType: "agent",
 }
 
 func (s *schemer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) *syntax.Node {
@@ -44,14 +45,14 @@ func (s *schemer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) 
 
 // exemplify adds the examples of a field: those of its tag, divided by |, the
 // words that stand for themselves, and of durations how they are written.
-func (s *schemer) exemplify(v *syntax.Node, f field) {
+func (s *schemer) exemplify(v *syntax.Node, f config.Field) {
 	examples := array()
 	for _, tag := range []string{"example", "words"} {
-		for _, w := range words(f.tag.Get(tag)) {
+		for _, w := range config.Words(f.Tag.Get(tag)) {
 			examples.Items = append(examples.Items, &syntax.Node{Kind: syntax.PlainKind(w), Text: w})
 		}
 	}
-	if f.value.Type() == durationType && len(examples.Items) == 0 {
+	if f.Value.Type() == config.DurationType && len(examples.Items) == 0 {
 		examples = texts("90s", "15m")
 	}
 	if len(examples.Items) > 0 {

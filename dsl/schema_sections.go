@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -50,9 +51,9 @@ func guardSchema(rule *syntax.Node) *syntax.Node {
 	return rule
 }
 
-func (s *schemer) structOf(p any) *syntax.Node { return s.structs(target(p)) }
+func (s *schemer) structOf(p any) *syntax.Node { return s.structs(config.Struct(p)) }
 
-func (s *schemer) config(p any) *syntax.Node { return s.structs(target(p)) }
+func (s *schemer) config(p any) *syntax.Node { return s.structs(config.Struct(p)) }
 
 // opened leaves it to others to close a schema.
 func opened(v *syntax.Node) *syntax.Node {
@@ -61,18 +62,18 @@ func opened(v *syntax.Node) *syntax.Node {
 }
 
 // named is a section of entries whose names other parts refer to.
-func named(entry *syntax.Node) *syntax.Node { return keyed(namePattern, entry) }
+func named(entry *syntax.Node) *syntax.Node { return keyed(config.NamePattern, entry) }
 
 func keyed(names *regexp.Regexp, entry *syntax.Node) *syntax.Node {
 	return object("type", texts("object", "null"), "propertyNames", nameOf(names), "additionalProperties", entry)
 }
 
 // usableName is the schema of what compiler.usable takes.
-func usableName() *syntax.Node { return nameOf(namePattern) }
+func usableName() *syntax.Node { return nameOf(config.NamePattern) }
 
 // nameOf is the schema of what compiler.fits takes.
 func nameOf(pattern *regexp.Regexp) *syntax.Node {
-	return object("pattern", word(pattern.String()), "maxLength", number(strconv.Itoa(maxName)))
+	return object("pattern", word(pattern.String()), "maxLength", number(strconv.Itoa(config.MaxName)))
 }
 
 // when is an if/then on the value of a key.

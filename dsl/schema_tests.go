@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
@@ -54,7 +55,7 @@ func (s *schemer) checkTypes() {
 	common := opened(s.structOf(&k))
 	cases, infos := array(), []component.Info{}
 	for _, b := range s.checks {
-		s.defs.Set("check."+b.Type, syntax.Position{}, s.structs(target(&k), target(b.Config())))
+		s.defs.Set("check."+b.Type, syntax.Position{}, s.structs(config.Struct(&k), config.Struct(b.Config())))
 		infos = append(infos, b.Info)
 		cases.Items = append(cases.Items, when("type", b.Type, refTo("check."+b.Type)))
 	}
@@ -76,7 +77,7 @@ func (s *schemer) trajectory() *syntax.Node {
 		return typed("object")
 	}
 	k := defaultCheck()
-	out := s.structs(target(&k), target(b.Config()))
+	out := s.structs(config.Struct(&k), config.Struct(b.Config()))
 	out.Get("properties").Drop("type")
 	out.Drop("required")
 	return out
@@ -90,7 +91,7 @@ func overrides() *syntax.Node {
 func (s *schemer) oneCase(keys ...any) *syntax.Node {
 	targets := make([]reflect.Value, len(keys))
 	for i, k := range keys {
-		targets[i] = target(k)
+		targets[i] = config.Struct(k)
 	}
 	body := s.structs(targets...)
 	p := body.Get("properties")

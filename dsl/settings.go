@@ -34,17 +34,17 @@ func (c *compiler) settings(v *syntax.Node, path string) (out []setting) {
 	case v.Kind == syntax.List:
 		for i, it := range v.Items {
 			at := path + "[" + strconv.Itoa(i) + "]"
-			if !c.asText(it, at) {
+			if !c.AsText(it, at) {
 				continue
 			}
 			if p, _, ok := strings.Cut(it.Text, "="); !ok || p == "" {
-				c.report.Error(diag.BadOverride, it.Position, "%s sets nothing", syntax.Quote(it.Text)).Hint = "write path=value: limits.max_steps=5"
+				c.Report.Error(diag.BadOverride, it.Position, "%s sets nothing", syntax.Quote(it.Text)).Hint = "write path=value: limits.max_steps=5"
 				continue
 			}
 			out = append(out, setting{it.Text, it.Position})
 		}
 	default:
-		c.wrongType(v, path, "a mapping of paths").Hint = "write {limits.max_steps: 5}"
+		c.WrongType(v, path, "a mapping of paths").Hint = "write {limits.max_steps: 5}"
 	}
 	return out
 }
@@ -53,22 +53,22 @@ func (c *compiler) settings(v *syntax.Node, path string) (out []setting) {
 // own mistakes where they are, those of an override where it is written. nil =
 // it does not compile, which is reported.
 func (l *loader) under(at syntax.Position, path string, set []setting) *Spec {
-	s, found := l.programs().load(path, l.files.Shown(path), textsOf(set))
+	s, found := l.programs().load(path, l.Files.Shown(path), textsOf(set))
 	for _, d := range found {
 		if d.Severity != diag.Error {
 			continue
 		}
 		if i := slices.IndexFunc(set, func(s setting) bool { return d.File == "--set "+s.text }); i >= 0 {
-			l.report.Error(d.Code, set[i].at, "%s", strings.ReplaceAll(d.Message, d.File, set[i].path())).Hint = d.Hint
+			l.Report.Error(d.Code, set[i].at, "%s", strings.ReplaceAll(d.Message, d.File, set[i].path())).Hint = d.Hint
 			continue
 		}
-		l.report.Keep(d)
+		l.Report.Keep(d)
 	}
 	switch {
 	case s == nil || found.Failed():
 		return nil
 	case s.program == nil:
-		l.report.Error(diag.WrongKind, at, "%s is of kind: %s, not Agent", l.files.Shown(s.File), s.Kind)
+		l.Report.Error(diag.WrongKind, at, "%s is of kind: %s, not Agent", l.Files.Shown(s.File), s.Kind)
 		return nil
 	}
 	return s

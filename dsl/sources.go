@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -40,7 +41,7 @@ func (s *Spec) Sources() []Source {
 		case "apiVersion", "kind", "tests", "evals", "include":
 		case "tools":
 			for _, tool := range e.Value.Entries {
-				out = addSources(tool.Value, join(e.Key, tool.Key), prompts, append(out, nameSource(tool, e.Key)))
+				out = addSources(tool.Value, config.Join(e.Key, tool.Key), prompts, append(out, nameSource(tool, e.Key)))
 			}
 		default:
 			out = addSources(e.Value, e.Key, prompts, out)
@@ -58,7 +59,7 @@ func (s *Spec) Sources() []Source {
 const leastBuiltIn = 20
 
 func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source) []Source {
-	if key, name := pointer(v); key == "use" && prompts != nil {
+	if key, name := config.Pointer(v); key == "use" && prompts != nil {
 		if named := prompts.Get(name); named != nil && named.IsScalar() {
 			v = named
 		}
@@ -67,10 +68,10 @@ func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source)
 	case syntax.Map:
 		for _, e := range v.Entries {
 			if e.Key == "spec" && e.Value.Source != nil && e.Value.Source.Kind == syntax.Resolved {
-				out = addOffered(e.Value, join(path, e.Key), out)
+				out = addOffered(e.Value, config.Join(path, e.Key), out)
 				continue
 			}
-			out = addSources(e.Value, join(path, e.Key), prompts, out)
+			out = addSources(e.Value, config.Join(path, e.Key), prompts, out)
 		}
 	case syntax.List:
 		for i, it := range v.Items {
@@ -88,7 +89,7 @@ func addSources(v *syntax.Node, path string, prompts *syntax.Node, out []Source)
 func addOffered(v *syntax.Node, path string, out []Source) []Source {
 	for _, key := range []string{"metadata", "parameters"} {
 		if section := v.Get(key); section != nil {
-			out = addSources(section, join(path, key), nil, out)
+			out = addSources(section, config.Join(path, key), nil, out)
 		}
 	}
 	return out
@@ -96,7 +97,7 @@ func addOffered(v *syntax.Node, path string, out []Source) []Source {
 
 // nameSource is the name of a component, which stands for all that is said of it.
 func nameSource(e *syntax.Entry, section string) Source {
-	s := Source{Path: join(section, e.Key), Text: e.Key}
+	s := Source{Path: config.Join(section, e.Key), Text: e.Key}
 	if e.Position.Source != nil {
 		s.File, s.Line = e.Position.Source.Name, e.Position.Line
 	}

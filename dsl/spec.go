@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
 	"github.com/pexctl/pex/dsl/specfs"
@@ -88,7 +89,7 @@ type Spec struct {
 	tree     *syntax.Node
 	files    *specfs.Reader
 	pinOf    func(file, entry string) *pin.Entry
-	defaults []Origin
+	defaults []config.Origin
 	program  *engine.Program
 	found    diag.List
 	agents   []*Spec
@@ -127,7 +128,7 @@ func (s *Spec) Read(path string, most int64) ([]byte, error) {
 func Load(path string, o Options) (*Spec, diag.List) {
 	l := newLoader(o)
 	s := l.load(path)
-	found := l.report.List.Sort()
+	found := l.Report.List.Sort()
 	if s != nil {
 		s.found = found
 	}
@@ -180,3 +181,6 @@ func (s *Spec) Folder(dir string, most int) ([]specfs.Listed, error) {
 	slices.SortFunc(out, func(a, b specfs.Listed) int { return strings.Compare(a.Name, b.Name) })
 	return slices.Compact(out), err
 }
+
+// Explain lists every value of a spec with its origin, sorted by path.
+func (s *Spec) Explain() []config.Origin { return config.Origins(s.tree, s.defaults) }

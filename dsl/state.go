@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -53,13 +54,13 @@ func (c *compiler) shaped(v *syntax.Node, path string, t reflect.Type) {
 		}
 	case v.Kind == syntax.Map && t.Kind() == reflect.Map:
 		for _, e := range v.Entries {
-			c.shaped(e.Value, join(path, e.Key), t.Elem())
+			c.shaped(e.Value, config.Join(path, e.Key), t.Elem())
 		}
 	case v.Kind == syntax.Map && t.Kind() == reflect.Struct:
 		known := keyTypes(t)
 		for _, e := range v.Entries {
 			if inner, ok := known[e.Key]; ok {
-				c.shaped(e.Value, join(path, e.Key), inner)
+				c.shaped(e.Value, config.Join(path, e.Key), inner)
 				continue
 			}
 			names := make([]string, 0, len(known))
@@ -67,7 +68,7 @@ func (c *compiler) shaped(v *syntax.Node, path string, t reflect.Type) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			c.report.Error(diag.UnknownKey, e.Position, "%s of a state has no key %s", path, syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
+			c.Report.Error(diag.UnknownKey, e.Position, "%s of a state has no key %s", path, syntax.Quote(e.Key)).Advice = diag.Suggest(e.Key, names)
 		}
 	}
 }

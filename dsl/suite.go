@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -18,10 +19,10 @@ import (
 func LoadSuite(path string, o Options) (*Suite, diag.List) {
 	l := newLoader(o)
 	s, _, _ := l.loadSuite(path)
-	return s, l.report.List.Sort()
+	return s, l.Report.List.Sort()
 }
 
-func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []Origin) {
+func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []config.Origin) {
 	path = specfs.InFolder(path, specfs.SuiteFile)
 	src := l.openFile(path, path, specfs.TestRoot)
 	if src == nil {
@@ -43,10 +44,10 @@ func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []Origin) {
 	}
 	b := &suiter{
 		loader: l, tree: tree, keys: defaultSuite(),
-		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: l.files.Root, Position: positionOf(tree.Position)},
+		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: l.Files.Root, Position: positionOf(tree.Position)},
 	}
 	b.compile()
-	b.suite.Files = l.read
+	b.suite.Files = l.Read
 	return b.suite, tree, b.defaults
 }
 
@@ -71,19 +72,19 @@ type suiter struct {
 	specs    []*Spec   // of the variants; nil = it does not compile
 	first    *compiler // for what refers to no spec
 	c        *compiler
-	defaults []Origin
+	defaults []config.Origin
 }
 
 func (b *suiter) compile() {
-	before := len(b.report.List)
+	before := len(b.Report.List)
 	b.first = b.compiler()
-	b.first.quiet = false
-	b.first.secrets(b.tree, "")
-	b.first.decode(b.tree, "", &b.keys)
+	b.first.Quiet = false
+	b.first.FindSecrets(b.tree)
+	b.first.Decode(b.tree, "", &b.keys)
 	if b.tree.Find("metadata") == nil {
-		b.report.Error(diag.MissingKey, b.tree.Position, "the suite has no metadata").Hint = "write metadata: {name: what the suite is called}"
+		b.Report.Error(diag.MissingKey, b.tree.Position, "the suite has no metadata").Hint = "write metadata: {name: what the suite is called}"
 	}
-	b.defaults = b.first.defaults
+	b.defaults = b.first.Defaults
 	m := b.keys.Metadata
 	b.suite.Name, b.suite.Description, b.suite.Labels = m.Name, m.Description, m.Labels
 	b.suite.Repeat, b.suite.Concurrency = b.keys.Repeat, b.keys.Concurrency
@@ -97,7 +98,7 @@ func (b *suiter) compile() {
 	b.errors()
 	b.limits()
 	b.quarantine()
-	if !b.report.FailedSince(before) {
+	if !b.Report.FailedSince(before) {
 		b.seal()
 	}
 }
@@ -105,7 +106,7 @@ func (b *suiter) compile() {
 // compiler is one that decodes parts of the suite which refer to specs.
 func (b *suiter) compiler(specs ...*Spec) *compiler {
 	c := newAgainst(b.loader, b.tree, b.suite.Dir, specs...)
-	c.what, c.homes, c.inlines = "the suite", suiteHomes, true
+	c.Title, c.homes, c.InlinePrompts = "the suite", suiteHomes, true
 	return c
 }
 
@@ -130,16 +131,16 @@ func (b *suiter) gates() {
 			*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "expr", Position: v.Position, Value: &expr}}}
 		}
 		if v.Kind != syntax.Map {
-			b.c.wrongType(v, path, "a gate").Hint = "write an expression, or {name: ..., each: ...}"
+			b.c.WrongType(v, path, "a gate").Hint = "write an expression, or {name: ..., each: ...}"
 			continue
 		}
 		var k gateKeys
-		before := len(b.report.List)
-		b.c.decode(v, path, &k)
+		before := len(b.Report.List)
+		b.c.Decode(v, path, &k)
 		b.perCase(v.Get("expr"), before)
 		expr, each := v.Find("expr"), v.Find("each")
-		if (expr == nil) == (each == nil) && !b.report.FailedSince(before) {
-			b.report.Error(diag.Exclusive, v.Position, "%s wants expr or each", path).Hint = expressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
+		if (expr == nil) == (each == nil) && !b.Report.FailedSince(before) {
+			b.Report.Error(diag.Exclusive, v.Position, "%s wants expr or each", path).Hint = expressionHint(v, "write {name: ..., each: case.pass_rate >= 0.8}")
 		}
 		g := Gate{Name: k.Name, When: k.Expr, Each: each != nil, Position: positionOf(v.Position)}
 		if g.Each {
@@ -149,7 +150,7 @@ func (b *suiter) gates() {
 			g.Name = g.When.Source
 		}
 		if first, ok := names[g.Name]; ok && g.Name != "" {
-			b.report.Error(diag.DuplicateKey, v.Position, "the gate %s is already there at %s", syntax.Quote(g.Name), syntax.Where(first)).Hint = "remove one of them, or give it another name"
+			b.Report.Error(diag.DuplicateKey, v.Position, "the gate %s is already there at %s", syntax.Quote(g.Name), syntax.Where(first)).Hint = "remove one of them, or give it another name"
 		}
 		names[g.Name] = v.Position
 		b.suite.Gates = append(b.suite.Gates, g)
@@ -159,8 +160,8 @@ func (b *suiter) gates() {
 // perCase says how a gate looks at each case, where one over the whole names
 // case.
 func (b *suiter) perCase(expr *syntax.Node, before int) {
-	for i := before; i < len(b.report.List); i++ {
-		d := &b.report.List[i]
+	for i := before; i < len(b.Report.List); i++ {
+		d := &b.Report.List[i]
 		if expr == nil || d.Message != "unknown name case" {
 			continue
 		}
@@ -179,19 +180,19 @@ func (b *suiter) baseline() {
 	if v == nil {
 		return
 	}
-	b.c.decode(v, "baseline", &k)
+	b.c.Decode(v, "baseline", &k)
 	at := v.Get("ref")
 	kind, rest, _ := strings.Cut(k.Ref, ":")
 	switch {
 	case at == nil: // the command may name one
 	case k.Ref == "":
-		b.report.Error(diag.NotAllowed, at.Position, "the baseline is empty").Hint = "write git:main, run:ID or a file"
+		b.Report.Error(diag.NotAllowed, at.Position, "the baseline is empty").Hint = "write git:main, run:ID or a file"
 	case kind == "git" || kind == "run":
 		if name, path, ok := strings.Cut(rest, ":"); name == "" || ok && path == "" {
-			b.report.Error(diag.NotAllowed, at.Position, "%s names nothing", syntax.Quote(k.Ref)).Hint = "write git:main, git:main:path/of/baseline.json or run:ID"
+			b.Report.Error(diag.NotAllowed, at.Position, "%s names nothing", syntax.Quote(k.Ref)).Hint = "write git:main, git:main:path/of/baseline.json or run:ID"
 		}
 	default:
-		b.c.below(at, k.Ref)
+		b.c.Path(at, k.Ref)
 	}
 }
 
@@ -217,7 +218,7 @@ func (b *suiter) errors() {
 			return
 		}
 	}
-	d := b.c.wrongType(v, "max_errors", "a number of trials or a share of them")
+	d := b.c.WrongType(v, "max_errors", "a number of trials or a share of them")
 	if d.Hint = "write 5, or 2%"; v.Kind == syntax.Float {
 		if f, err := strconv.ParseFloat(v.Text, 64); err == nil && f >= 0 && f <= 1 {
 			d.Hint = "a share is written " + strconv.FormatFloat(f*100, 'g', 6, 64) + "%"
@@ -240,12 +241,12 @@ func (b *suiter) limits() {
 			continue
 		}
 		for _, name := range s.Unpriced() {
-			b.report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.files.Shown(s.File)).
+			b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s of %s has no price", name, b.Files.Shown(s.File)).
 				Hint = "add cost: {input: 0.4, output: 1.6} there" + orVariant(b.suite.Variants[i].Name) + ", or name a file of prices by --prices"
 		}
 	}
 	if j := b.suite.Judge; j != nil && j.Model.Cost == nil && j.Model.Name != "" {
-		b.report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s that judges has no price", j.Model.Name).
+		b.Report.Error(diag.NoCost, e.Position, "limits.max_cost cannot hold: the llm %s that judges has no price", j.Model.Name).
 			Hint = "add cost: {input: 0.4, output: 1.6} to it, or name a file of prices by --prices"
 	}
 }
@@ -275,10 +276,10 @@ func (b *suiter) quarantine() {
 	for i, k := range b.keys.Quarantine {
 		v := b.tree.Get("quarantine").Items[i]
 		if _, err := time.Parse(time.DateOnly, k.Until); err != nil && k.Until != "" {
-			b.report.Error(diag.WrongType, v.Get("until").Position, "quarantine[%d].until wants a day, not %s", i, syntax.Quote(k.Until)).Hint = "write 2026-12-31"
+			b.Report.Error(diag.WrongType, v.Get("until").Position, "quarantine[%d].until wants a day, not %s", i, syntax.Quote(k.Until)).Hint = "write 2026-12-31"
 		}
 		if _, err := filepath.Match(k.Case, ""); err != nil {
-			b.report.Error(diag.BadPattern, v.Get("case").Position, "%s is no pattern: a [ is not closed", syntax.Quote(k.Case))
+			b.Report.Error(diag.BadPattern, v.Get("case").Position, "%s is no pattern: a [ is not closed", syntax.Quote(k.Case))
 		}
 		b.suite.Quarantine = append(b.suite.Quarantine, Quarantine{
 			Case: k.Case, Owner: k.Owner, Until: k.Until, Reason: k.Reason, Position: positionOf(v.Position),

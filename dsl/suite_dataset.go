@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -24,17 +25,17 @@ func (b *suiter) dataset() {
 	}
 	var k datasetKeys
 	if v.Kind != syntax.Map {
-		b.c.wrongType(v, "dataset", "a file or a mapping").Hint = "write dataset: cases.jsonl"
+		b.c.WrongType(v, "dataset", "a file or a mapping").Hint = "write dataset: cases.jsonl"
 		return
 	}
-	b.c.decode(v, "dataset", &k)
+	b.c.Decode(v, "dataset", &k)
 	b.suite.Dataset = Dataset{
 		Format: k.Format, ID: k.ID, Group: k.Group, Weight: k.Weight, Tags: k.Tags, Parameters: k.Parameters, Position: positionOf(v.Position),
 	}
 	file, rows := v.Get("file"), v.Get("rows")
 	switch {
 	case (file == nil) == (rows == nil):
-		b.report.Error(diag.Exclusive, v.Position, "the dataset wants file or rows").Hint = "write dataset: cases.jsonl"
+		b.Report.Error(diag.Exclusive, v.Position, "the dataset wants file or rows").Hint = "write dataset: cases.jsonl"
 		return
 	case file != nil && k.File == "": // reported
 		return
@@ -50,37 +51,37 @@ func (b *suiter) dataset() {
 // file finds the dataset's file. Its begin is read for the names of its columns;
 // what else is in it is left to whoever runs the suite.
 func (b *suiter) file(v, at *syntax.Node, written string) {
-	abs, ok := b.c.below(at, written)
+	abs, ok := b.c.Path(at, written)
 	if !ok {
 		return
 	}
 	d := &b.suite.Dataset
 	if d.File = abs; d.Format == "" {
 		if d.Format = formats[strings.ToLower(filepath.Ext(written))]; d.Format == "" && v.Find("format") == nil {
-			b.report.Error(diag.MissingKey, at.Position, "nothing says what %s holds", written).Hint = "write format: jsonl, csv or yaml"
+			b.Report.Error(diag.MissingKey, at.Position, "nothing says what %s holds", written).Hint = "write format: jsonl, csv or yaml"
 		}
 	}
 	const head = 64 << 10
-	text, no := b.files.Head(abs, written, head)
+	text, no := b.Files.Head(abs, written, head)
 	if no != nil {
-		b.refuse(at.Position, no)
+		b.Refuse(at.Position, no)
 		return
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	switch d.Format {
 	case "csv":
 		if names, err := csv.NewReader(bytes.NewReader(text)).Read(); err == nil {
-			b.c.columns = &columns{names: names}
+			b.c.Columns = &config.Columns{Names: names}
 		}
 	case "jsonl":
-		b.c.columns = firstColumns(text)
+		b.c.Columns = firstColumns(text)
 	}
 }
 
 // firstColumns are the keys of the first rows of JSON Lines: others may have
 // more. nil = there are no rows to look at.
-func firstColumns(text []byte) *columns {
-	out := &columns{some: true}
+func firstColumns(text []byte) *config.Columns {
+	out := &config.Columns{Partial: true}
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -89,9 +90,9 @@ func firstColumns(text []byte) *columns {
 		if err != nil || row.Kind != syntax.Map {
 			break // cut off, or a mistake that whoever reads it reports
 		}
-		out.add(row)
+		out.Add(row)
 	}
-	if len(out.names) == 0 {
+	if len(out.Names) == 0 {
 		return nil
 	}
 	return out
@@ -99,14 +100,14 @@ func firstColumns(text []byte) *columns {
 
 // rows reads the cases that stand in the suite itself.
 func (b *suiter) rows(v *syntax.Node, rows []*syntax.Node) {
-	known := &columns{}
+	known := &config.Columns{}
 	for i, row := range rows {
 		if row.Kind != syntax.Map {
-			b.c.wrongType(row, "dataset.rows["+strconv.Itoa(i)+"]", "a mapping of columns").Hint = "write {id: a, question: ...}"
+			b.c.WrongType(row, "dataset.rows["+strconv.Itoa(i)+"]", "a mapping of columns").Hint = "write {id: a, question: ...}"
 			continue
 		}
-		known.add(row)
-		b.c.rounded(row, "dataset.rows["+strconv.Itoa(i)+"]", diag.WrongType)
+		known.Add(row)
+		b.c.RejectRounded(row, "dataset.rows["+strconv.Itoa(i)+"]", diag.WrongType)
 		plain, _ := engine.PlainJSON(row.AppendJSON(nil)).(map[string]any)
 		d := &b.suite.Dataset
 		line := row.Position.Line
@@ -115,7 +116,7 @@ func (b *suiter) rows(v *syntax.Node, rows []*syntax.Node) {
 		}
 		d.Rows, d.Lines = append(d.Rows, plain), append(d.Lines, line)
 	}
-	b.c.columns = known
+	b.c.Columns = known
 	b.twice(v)
 }
 
@@ -132,7 +133,7 @@ func (b *suiter) twice(rows *syntax.Node) {
 			continue
 		}
 		if first, ok := seen[v.Text]; ok {
-			b.report.Error(diag.DuplicateKey, v.Position, "the case %s is already there at %s", syntax.Quote(v.Text), syntax.Where(first)).Hint = "give it another " + id
+			b.Report.Error(diag.DuplicateKey, v.Position, "the case %s is already there at %s", syntax.Quote(v.Text), syntax.Where(first)).Hint = "give it another " + id
 			continue
 		}
 		seen[v.Text] = v.Position
@@ -141,13 +142,13 @@ func (b *suiter) twice(rows *syntax.Node) {
 
 // columnsSaid checks the columns that the dataset is told to use.
 func (b *suiter) columnsSaid(v *syntax.Node, k *datasetKeys) {
-	if b.c.columns == nil || b.c.columns.some {
+	if b.c.Columns == nil || b.c.Columns.Partial {
 		return
 	}
-	names := b.c.columns.names
+	names := b.c.Columns.Names
 	for _, said := range [][2]string{{"id", k.ID}, {"group", k.Group}, {"weight", k.Weight}, {"tags", k.Tags}} {
 		if name := said[1]; name != "" && !slices.Contains(names, name) {
-			b.report.Error(diag.UnknownName, v.Get(said[0]).Position, "the dataset has no column %s", syntax.Quote(name)).Advice = diag.Suggest(name, names)
+			b.Report.Error(diag.UnknownName, v.Get(said[0]).Position, "the dataset has no column %s", syntax.Quote(name)).Advice = diag.Suggest(name, names)
 		}
 	}
 }
@@ -166,9 +167,9 @@ func (b *suiter) inputs(v *syntax.Node, written bool) {
 			}
 		}
 		for _, p := range s.program.Parameters {
-			missing := written && section.Find(p.Name) == nil || !written && b.c.columns.lack(p.Name)
+			missing := written && section.Find(p.Name) == nil || !written && b.c.Columns.Lacks(p.Name)
 			if missing && p.Required && p.Default == nil {
-				b.report.Error(diag.MissingKey, v.Position, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.files.Shown(s.File)+ofVariant(b.suite.Variants[i].Name)).
+				b.Report.Error(diag.MissingKey, v.Position, "the dataset gives nothing for the parameter %s of %s, which is required", p.Name, b.Files.Shown(s.File)+ofVariant(b.suite.Variants[i].Name)).
 					Hint = "write parameters: {" + p.Name + `: "${case.column}"}`
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -37,7 +38,7 @@ type variantKeys struct {
 	Set  *syntax.Node `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
 }
 
-func (*variantKeys) defaults() {}
+func (*variantKeys) SetDefaults() {}
 
 type datasetKeys struct {
 	File       string                     `yaml:"file" doc:"A file of cases: JSON Lines, CSV or YAML; or"`
@@ -90,13 +91,13 @@ type quarantineKeys struct {
 // suiteHomes are where keys of a suite belong that people write elsewhere.
 var suiteHomes = sync.OnceValue(func() []home {
 	return []home{
-		{"limits", structKeys(suiteLimits{})},
-		{"dataset", structKeys(datasetKeys{})},
-		{"judge", structKeys(judgeKeys{})},
-		{"baseline", structKeys(baselineKeys{})},
+		{"limits", config.KeysOf(suiteLimits{})},
+		{"dataset", config.KeysOf(datasetKeys{})},
+		{"judge", config.KeysOf(judgeKeys{})},
+		{"baseline", config.KeysOf(baselineKeys{})},
 		{"an entry of llms", llmKeys},
-		{"metadata", structKeys(metadata{})},
-		{"an entry of checks", structKeys(checkKeys{})},
-		{"the suite itself", structKeys(suiteKeys{})},
+		{"metadata", config.KeysOf(metadata{})},
+		{"an entry of checks", config.KeysOf(checkKeys{})},
+		{"the suite itself", config.KeysOf(suiteKeys{})},
 	}
 })

@@ -14,7 +14,7 @@ import (
 func (b *suiter) models() {
 	c := b.c
 	c.doc.LLMs = b.keys.LLMs
-	own := c.section("llms", b.keys.LLMs)
+	own := c.Section("llms", b.keys.LLMs)
 	if s := b.specs[0]; s != nil {
 		for _, m := range s.program.Models {
 			if own.Find(m.Name) == nil {
@@ -31,7 +31,7 @@ func (b *suiter) models() {
 	var used []string
 	if v := b.keys.Judge; v != nil {
 		var k judgeKeys
-		c.decode(v, "judge", &k)
+		c.Decode(v, "judge", &k)
 		b.suite.Judge = &Judge{Rubric: k.Rubric}
 		if m := b.model(k.LLM.Name); m != nil {
 			b.suite.Judge.Model, b.suite.Judge.KeyAt = *m, b.keyAt(m)
@@ -40,7 +40,7 @@ func (b *suiter) models() {
 	}
 	if v := b.keys.Embed; v != nil {
 		var k embedKeys
-		c.decode(v, "embed", &k)
+		c.Decode(v, "embed", &k)
 		if b.suite.Embed = b.model(k.LLM.Name); b.suite.Embed != nil {
 			b.suite.EmbedKeyAt = b.keyAt(b.suite.Embed)
 		}
@@ -72,14 +72,14 @@ func (b *suiter) keyAt(m *engine.ModelSpec) Position {
 
 // unused warns about llms of the suite that nothing uses.
 func (b *suiter) unused(own *syntax.Node, named []string) {
-	if b.report.List.Failed() {
+	if b.Report.List.Failed() {
 		return
 	}
 	used := b.c.usedModels(named)
 	for _, e := range own.Entries {
 		derived := slices.ContainsFunc(used, func(u string) bool { return len(u) > len(e.Key) && u[:len(e.Key)+1] == e.Key+"+" })
 		if !derived && !slices.Contains(used, e.Key) {
-			b.report.Warn(diag.Unused, e.Position, "neither judge nor embed uses the llm %s", e.Key).Hint = "the agent's own models stand in its spec; variants override them by set"
+			b.Report.Warn(diag.Unused, e.Position, "neither judge nor embed uses the llm %s", e.Key).Hint = "the agent's own models stand in its spec; variants override them by set"
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (b *suiter) variants() {
 	if specs != nil {
 		for _, key := range []string{"spec", "variants"} {
 			if e := b.tree.Find(key); e != nil && e.Value.Kind != syntax.Null {
-				b.report.Error(diag.Exclusive, e.Position, "specs and %s exclude each other", key).
+				b.Report.Error(diag.Exclusive, e.Position, "specs and %s exclude each other", key).
 					Hint = "write variants: {name: {spec: file, set: {...}}}"
 			}
 		}
@@ -38,7 +38,7 @@ func (b *suiter) ofSpecs(v *syntax.Node) {
 	names := map[string]syntax.Position{}
 	for i, written := range b.keys.Specs {
 		at := v.Items[i]
-		path := b.first.specFile(at, written)
+		path := b.first.SpecFile(at, written)
 		if path == "" {
 			continue
 		}
@@ -48,7 +48,7 @@ func (b *suiter) ofSpecs(v *syntax.Node) {
 			name = s.program.Name
 		}
 		if first, ok := names[name]; ok && s != nil {
-			b.report.Error(diag.DuplicateKey, at.Position, "the specs at %s and here have the same name %s", syntax.Where(first), syntax.Quote(name)).
+			b.Report.Error(diag.DuplicateKey, at.Position, "the specs at %s and here have the same name %s", syntax.Where(first), syntax.Quote(name)).
 				Hint = "write variants: {a: {spec: file}, b: {spec: other}}"
 		}
 		names[name] = at.Position
@@ -60,25 +60,25 @@ func (b *suiter) ofSpecs(v *syntax.Node) {
 // ofVariants reads the section variants; without one there is a single variant
 // that has no name.
 func (b *suiter) ofVariants() {
-	section := b.first.section("variants", b.keys.Variants)
+	section := b.first.Section("variants", b.keys.Variants)
 	path, at := b.spec(section)
 	if len(section.Entries) == 0 {
 		b.add(Variant{Spec: path}, at, nil)
 		return
 	}
 	if n := len(section.Entries); n > maxVariants {
-		b.report.Error(diag.TooLarge, b.keys.Variants.Position, "%d variants are more than the %d of a suite", n, maxVariants)
+		b.Report.Error(diag.TooLarge, b.keys.Variants.Position, "%d variants are more than the %d of a suite", n, maxVariants)
 	}
 	for _, e := range section.Entries[:min(len(section.Entries), maxVariants)] {
 		if !variantName.MatchString(e.Key) {
-			b.report.Error(diag.BadName, e.Position, "%s cannot be the name of a variant", syntax.Quote(e.Key)).
+			b.Report.Error(diag.BadName, e.Position, "%s cannot be the name of a variant", syntax.Quote(e.Key)).
 				Hint = "names are letters, digits, _, - and ., and begin with a letter or digit"
 		}
 		k := variantKeys{}
-		b.first.decode(e.Value, "variants."+e.Key, &k)
+		b.first.Decode(e.Value, "variants."+e.Key, &k)
 		own, place := path, at
 		if v := e.Value.Get("spec"); v != nil && k.Spec != "" {
-			own, place = b.first.specFile(v, k.Spec), v.Position
+			own, place = b.first.SpecFile(v, k.Spec), v.Position
 		}
 		set := b.first.settings(k.Set, "variants."+e.Key+".set")
 		b.add(Variant{Name: e.Key, Spec: own, Set: textsOf(set), Position: positionOf(e.Position)}, place, set)
@@ -92,19 +92,19 @@ func (b *suiter) spec(variants *syntax.Node) (string, syntax.Position) {
 		if b.keys.Spec == "" {
 			return "", v.Position // reported
 		}
-		return b.first.specFile(v, b.keys.Spec), v.Position
+		return b.first.SpecFile(v, b.keys.Spec), v.Position
 	}
-	path := specfs.NearestSpec(b.files, []string{b.suite.Dir, filepath.Dir(b.suite.Dir)})
+	path := specfs.NearestSpec(b.Files, []string{b.suite.Dir, filepath.Dir(b.suite.Dir)})
 	if path != "" {
 		return path, b.tree.Position
 	}
 	for _, e := range variants.Entries {
 		if e.Value.Get("spec") == nil {
-			b.report.Error(diag.MissingKey, e.Position, "nothing says which spec the variant %s runs", e.Key).Hint = "write spec: path"
+			b.Report.Error(diag.MissingKey, e.Position, "nothing says which spec the variant %s runs", e.Key).Hint = "write spec: path"
 		}
 	}
 	if len(variants.Entries) == 0 {
-		b.report.Error(diag.MissingKey, b.tree.Position, "nothing says which spec is evaluated: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
+		b.Report.Error(diag.MissingKey, b.tree.Position, "nothing says which spec is evaluated: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
 	}
 	return "", b.tree.Position
 }

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -19,7 +20,7 @@ import (
 func LoadTests(path string, o Options) (*Tests, diag.List) {
 	l := newLoader(o)
 	t, _ := l.loadTests(path)
-	return t, l.report.List.Sort()
+	return t, l.Report.List.Sort()
 }
 
 func (l *loader) loadTests(path string) (*Tests, *syntax.Node) {
@@ -41,20 +42,20 @@ func (l *loader) loadTests(path string) (*Tests, *syntax.Node) {
 	case kind == specfs.KindTests:
 		t.ofFile(tree)
 	case kind == "" && specfs.IsCase(src.Path) && filepath.Base(src.Path) != specfs.CaseFile:
-		l.report.Error(diag.WrongKind, tree.Position, "a case in a folder of its own stands in %s", specfs.CaseFile).Hint = "rename " + src.Name
+		l.Report.Error(diag.WrongKind, tree.Position, "a case in a folder of its own stands in %s", specfs.CaseFile).Hint = "rename " + src.Name
 	default:
 		l.wrongKind(tree, specfs.KindTests)
 	}
-	t.tests.Files = l.read
+	t.tests.Files = l.Read
 	return t.tests, tree
 }
 
 // mapping parses a file that must be a mapping; nil = reported.
 func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
-	l.read = append(l.read, src.Path)
-	tree := syntax.Parse(src, l.report)
+	l.Read = append(l.Read, src.Path)
+	tree := syntax.Parse(src, l.Report)
 	if tree != nil && tree.Kind != syntax.Map {
-		d := l.report.Error(diag.WrongType, tree.Position, "%s is a mapping, not %s", what, tree.Describe())
+		d := l.Report.Error(diag.WrongType, tree.Position, "%s is a mapping, not %s", what, tree.Describe())
 		if d.Hint = "begin with apiVersion: " + apiVersion; specfs.IsCase(src.Path) {
 			d.Hint = "write render: planner, or run: {}"
 		}
@@ -67,10 +68,10 @@ func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
 func (l *loader) wrongKind(tree *syntax.Node, want string) {
 	e := tree.Find("kind")
 	if e == nil {
-		l.report.Error(diag.MissingKey, tree.Position, "the file has no kind").Hint = "write kind: " + want
+		l.Report.Error(diag.MissingKey, tree.Position, "the file has no kind").Hint = "write kind: " + want
 		return
 	}
-	d := l.report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no %s", e.Value.Text, want)
+	d := l.Report.Error(diag.WrongKind, e.Value.Position, "a file of kind: %s is no %s", e.Value.Text, want)
 	switch e.Value.Text {
 	case specfs.KindAgent:
 		if want == specfs.KindPrices {
@@ -111,7 +112,7 @@ type tester struct {
 
 func newTester(l *loader, src *syntax.Source, tree *syntax.Node) *tester {
 	return &tester{
-		loader: l, tests: &Tests{File: src.Path, Dir: src.Dir(), Root: l.files.Root}, at: tree.Position, tree: tree,
+		loader: l, tests: &Tests{File: src.Path, Dir: src.Dir(), Root: l.Files.Root}, at: tree.Position, tree: tree,
 		names: map[string]syntax.Position{}, slugs: map[string]string{}, compilers: map[*Spec]*compiler{},
 	}
 }
@@ -146,11 +147,11 @@ func (t *tester) list(v *syntax.Node) {
 		return
 	}
 	if v.Kind != syntax.List {
-		t.compiler(nil).wrongType(v, "tests", "a list of cases").Hint = "write - {name: ..., run: {...}}"
+		t.compiler(nil).WrongType(v, "tests", "a list of cases").Hint = "write - {name: ..., run: {...}}"
 		return
 	}
 	if len(v.Items) > maxCases {
-		t.report.Error(diag.TooLarge, v.Position, "%d cases are more than the %d of a file", len(v.Items), maxCases).Hint = "put some into files of their own"
+		t.Report.Error(diag.TooLarge, v.Position, "%d cases are more than the %d of a file", len(v.Items), maxCases).Hint = "put some into files of their own"
 	}
 	for i, it := range v.Items[:min(len(v.Items), maxCases)] {
 		if t.options.left() {
@@ -163,9 +164,9 @@ func (t *tester) list(v *syntax.Node) {
 // ofFile reads a file of kind: Tests.
 func (t *tester) ofFile(tree *syntax.Node) {
 	c := t.compiler(nil)
-	c.what = "a file of tests"
+	c.Title = "a file of tests"
 	var k testsKeys
-	c.decode(tree, "", &k)
+	c.Decode(tree, "", &k)
 	t.set, t.params = c.settings(k.Set, "set"), k.Parameters
 	t.find(c, tree, k.Spec)
 	if k.Tests != nil {
@@ -186,48 +187,14 @@ func (t *tester) find(c *compiler, tree *syntax.Node, written string) {
 	if v := tree.Get("spec"); v != nil {
 		t.at, t.spec = v.Position, ""
 		if written != "" {
-			t.spec = c.specFile(v, written)
+			t.spec = c.SpecFile(v, written)
 		}
 		return
 	}
-	t.spec = specfs.NearestSpec(t.files, specfs.SpecFolders(t.tests.Dir, t.tests.Root, t.own))
+	t.spec = specfs.NearestSpec(t.Files, specfs.SpecFolders(t.tests.Dir, t.tests.Root, t.own))
 	if t.spec == "" {
-		t.report.Error(diag.MissingKey, tree.Position, "nothing says which spec is tested: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
+		t.Report.Error(diag.MissingKey, tree.Position, "nothing says which spec is tested: there is no %s near", specfs.SpecFile).Hint = "write spec: path"
 	}
-}
-
-// specFile is the absolute path of a spec that a value names; "" = reported.
-func (c *compiler) specFile(v *syntax.Node, written string) string {
-	return c.fileAt(v, written, specfs.SpecFile)
-}
-
-// fileAt is the absolute path of a file that a value names and that is there;
-// inside is what a folder stands for. "" = reported.
-func (c *compiler) fileAt(v *syntax.Node, written, inside string) string {
-	abs, ok := c.below(v, written)
-	if !ok {
-		return ""
-	}
-	abs = specfs.InFolder(abs, inside)
-	if _, no := c.loader.files.Head(specfs.FileOf(abs), specfs.FileOf(written), 1); no != nil {
-		c.loader.refuse(v.Position, no)
-		return ""
-	}
-	return abs
-}
-
-// below is the absolute path that a value names. It need not exist, but must
-// not leave the root.
-func (c *compiler) below(v *syntax.Node, written string) (string, bool) {
-	abs, no := c.loader.files.Resolve(v.Source, written)
-	if no == nil {
-		_, no = c.loader.files.Relative(abs, written)
-	}
-	if no != nil {
-		c.loader.refuse(v.Position, no)
-		return "", false
-	}
-	return abs, true
 }
 
 // compiler is the one that decodes the cases of a spec; nil = of one that is
@@ -236,8 +203,8 @@ func (t *tester) compiler(s *Spec) *compiler {
 	c := t.compilers[s]
 	if c == nil {
 		c = newAgainst(t.loader, t.tree, t.tests.Dir, s)
-		c.what, c.homes = "the case", testHomes
-		c.columns, c.places = &columns{none: true}, map[string]string{"checks": "tests"}
+		c.Title, c.homes = "the case", testHomes
+		c.Columns, c.GuardPlaces = &config.Columns{None: true}, map[string]string{"checks": "tests"}
 		t.compilers[s] = c
 	}
 	return c
@@ -250,14 +217,14 @@ func (t *tester) evals(v *syntax.Node) {
 		return
 	}
 	if v.Kind != syntax.List {
-		c.wrongType(v, "evals", "a list of files of kind: Suite").Hint = "write [evals/suite.yaml]"
+		c.WrongType(v, "evals", "a list of files of kind: Suite").Hint = "write [evals/suite.yaml]"
 		return
 	}
 	for i, it := range v.Items {
 		if it.Kind != syntax.Text {
-			c.wrongType(it, "evals["+strconv.Itoa(i)+"]", "a file of kind: Suite")
+			c.WrongType(it, "evals["+strconv.Itoa(i)+"]", "a file of kind: Suite")
 			continue
 		}
-		c.fileAt(it, it.Text, specfs.SuiteFile)
+		c.File(it, it.Text, specfs.SuiteFile)
 	}
 }

@@ -3,6 +3,7 @@ package dsl
 import (
 	"sync"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -51,7 +52,7 @@ type runKeys struct {
 	MemoryID string            `yaml:"memory_id" doc:"The conversation that the run belongs to."`
 }
 
-func (*runKeys) defaults() {}
+func (*runKeys) SetDefaults() {}
 
 type injectKeys struct {
 	Tool  string `yaml:"tool" doc:"The tool whose call fails; or"`
@@ -79,8 +80,8 @@ func defaultCheck() checkKeys { return checkKeys{Weight: 1} }
 // testHomes are where keys of tests belong that people write elsewhere.
 var testHomes = sync.OnceValue(func() []home {
 	return []home{
-		{"a case's run", structKeys(runKeys{})},
-		{"a case", structKeys(caseKeys{})},
-		{"an entry of checks", structKeys(checkKeys{})},
+		{"a case's run", config.KeysOf(runKeys{})},
+		{"a case", config.KeysOf(caseKeys{})},
+		{"an entry of checks", config.KeysOf(checkKeys{})},
 	}
 })

@@ -3,6 +3,7 @@ package dsl
 import (
 	"reflect"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -18,16 +19,16 @@ func modelsOfTools(tools []engine.ToolSpec) (out []string) {
 // modelsIn lists the llms that settings name, at whatever depth.
 func modelsIn(v reflect.Value) (out []string) {
 	switch {
-	case v.Type() == modelRefType:
+	case v.Type() == config.ModelRefType:
 		if ref := v.Interface().(component.ModelRef); ref.Name != "" {
 			out = append(out, ref.Name)
 		}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		return modelsIn(v.Elem())
-	case v.Kind() == reflect.Struct && !knownByName(v.Type()):
-		fields, _ := fieldsOf([]reflect.Value{v})
+	case v.Kind() == reflect.Struct && !config.IsReference(v.Type()):
+		fields, _ := config.Fields([]reflect.Value{v})
 		for _, f := range fields {
-			out = append(out, modelsIn(f.value)...)
+			out = append(out, modelsIn(f.Value)...)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package dsl
 import (
 	"slices"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -11,9 +12,9 @@ import (
 
 // toolSection reads the entries of tools.
 func (c *compiler) toolSection() {
-	v := c.section("tools", c.doc.Tools)
+	v := c.Section("tools", c.doc.Tools)
 	for _, e := range v.Entries {
-		if !c.loader.options.left() && c.usable(e, "a tool") {
+		if !c.loader.options.left() && c.CheckName(e, "a tool") {
 			c.tool(e)
 		}
 	}
@@ -25,30 +26,30 @@ func (c *compiler) tool(e *syntax.Entry) {
 		*e.Value = syntax.Node{Position: e.Position, Kind: syntax.Map}
 	}
 	if e.Value.Kind != syntax.Map {
-		c.wrongType(e.Value, path, "a mapping").Hint = "a builtin without settings is " + e.Key + ": {}"
+		c.WrongType(e.Value, path, "a mapping").Hint = "a builtin without settings is " + e.Key + ": {}"
 		return
 	}
 	f, ok := c.toolType(e)
 	if !ok {
 		return
 	}
-	k, config, before := tool{}, f.Config(), len(c.report.List)
-	c.decode(e.Value, path, &k, config)
+	k, settings, before := tool{}, f.Config(), len(c.Report.List)
+	c.Decode(e.Value, path, &k, settings)
 	t := engine.ToolSpec{
-		Name: e.Key, Type: f.Type, Config: config, Description: k.Description, Effect: engine.Effect(k.Effect),
+		Name: e.Key, Type: f.Type, Config: settings, Description: k.Description, Effect: engine.Effect(k.Effect),
 		Approval: k.Approval, OnUnknown: engine.OnUnknown(k.OnUnknown), Timeout: k.Timeout, MaxOutputBytes: k.MaxOutputBytes, MaxConcurrent: k.MaxConcurrent,
 		OutputFilter: k.OutputFilter, IncludeOutput: k.IncludeOutput, With: c.with(k.With, path+".with"),
-		LLMs: modelsIn(target(config)),
+		LLMs: modelsIn(config.Struct(settings)),
 	}
 	if k.Retry != nil {
 		t.Retry = engine.RetryPolicy(*k.Retry)
 	}
-	if careful, ok := config.(engine.Careful); ok && t.Approval.IsZero() {
+	if careful, ok := settings.(engine.Careful); ok && t.Approval.IsZero() {
 		t.Approval.Source = careful.DefaultApproval()
 	}
-	c.checkTool(e, &t, f, c.report.FailedSince(before))
+	c.checkTool(e, &t, f, c.Report.FailedSince(before))
 	if c.source != nil && c.source.Agent != "" {
-		c.used[path] = true // an agent within a file has no tool that it does not name
+		c.Used[path] = true // an agent within a file has no tool that it does not name
 	}
 	c.tools = append(c.tools, t)
 }
@@ -64,7 +65,7 @@ func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 	case typ != nil && typ.Text != "builtin":
 		at, name = typ.Position, typ.Text
 		if use != nil {
-			c.report.Error(diag.UnknownKey, e.Value.Find("use").Position, "use belongs to type: builtin, not %s", typ.Text)
+			c.Report.Error(diag.UnknownKey, e.Value.Find("use").Position, "use belongs to type: builtin, not %s", typ.Text)
 		}
 	case use != nil:
 		at, name = use.Position, use.Text
@@ -75,7 +76,7 @@ func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 	}
 	all := set.Types()
 	if typ == nil && use == nil {
-		d := c.report.Error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", syntax.Quote(name))
+		d := c.Report.Error(diag.UnknownType, at, "the tool %s has no type, and there is no builtin of that name", syntax.Quote(name))
 		if near := diag.Nearest(name, all); near != "" {
 			d.Advice = diag.DidYouMean(name, near, "else say its type")
 		} else {
@@ -83,7 +84,7 @@ func (c *compiler) toolType(e *syntax.Entry) (toolFactory, bool) {
 		}
 		return f, false
 	}
-	c.report.Error(diag.UnknownType, at, "there is no tool type %s", syntax.Quote(name)).Advice = diag.Suggest(name, all)
+	c.Report.Error(diag.UnknownType, at, "there is no tool type %s", syntax.Quote(name)).Advice = diag.Suggest(name, all)
 	return f, false
 }
 
@@ -93,13 +94,13 @@ func (c *compiler) with(v *syntax.Node, path string) []engine.Fixed {
 		return nil
 	}
 	if v.Kind != syntax.Map {
-		c.wrongType(v, path, "a mapping of arguments")
+		c.WrongType(v, path, "a mapping of arguments")
 		return nil
 	}
 	out := make([]engine.Fixed, len(v.Entries))
 	for i, e := range v.Entries {
 		out[i].Name = e.Key
-		c.valueRef(e.Value, `vars:"parameters"`, &out[i].Value)
+		c.ValueRef(e.Value, `vars:"parameters"`, &out[i].Value)
 	}
 	return out
 }
@@ -126,7 +127,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory,
 	repeats := r != nil && t.Retry.MaxAttempts > 1
 	if _, agent := built.(engine.Delegate); agent { // whose own tools are checked with its spec
 		if repeats {
-			c.report.Error(diag.RetryWrite, r.Position, "the tool %s is an agent, which is not repeated as a whole", t.Name).
+			c.Report.Error(diag.RetryWrite, r.Position, "the tool %s is an agent, which is not repeated as a whole", t.Name).
 				Hint = "remove retry; what the agent calls has a retry of its own in its spec"
 		}
 		return
@@ -135,11 +136,11 @@ func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory,
 		return
 	}
 	if repeats {
-		c.report.Error(diag.RetryWrite, r.Position, "the tool %s writes, so it is never repeated", t.Name).
+		c.Report.Error(diag.RetryWrite, r.Position, "the tool %s writes, so it is never repeated", t.Name).
 			Hint = "remove retry; effect: idempotent says that a repeated call does no harm"
 	}
 	if t.Approval.IsZero() && !c.deniedByGuard() {
-		c.report.Warn(diag.UnapprovedTool, e.Position, "the tool %s writes, and nobody approves its calls", t.Name).
+		c.Report.Warn(diag.UnapprovedTool, e.Position, "the tool %s writes, and nobody approves its calls", t.Name).
 			Hint = "write approval: always or an expression; approval: never says that this is meant"
 	}
 }
@@ -147,7 +148,7 @@ func (c *compiler) checkTool(e *syntax.Entry, t *engine.ToolSpec, f toolFactory,
 // build makes a tool as a run would.
 func (c *compiler) build(f toolFactory, t *engine.ToolSpec) (engine.Tool, error) {
 	return f.Build(t.Config, engine.ToolSettings{
-		Name: t.Name, Description: t.Description, Dir: c.dir, Root: c.loader.files.Root,
+		Name: t.Name, Description: t.Description, Dir: c.Dir, Root: c.loader.Files.Root,
 		Allow: c.loader.options.AllowPaths, Env: func(string) string { return "" },
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -19,27 +20,27 @@ import (
 //
 // Where Options.Analyzers is not nil it also warns about comments of the file
 // that ignore nothing: only then everything was asked that could report.
-func Vet(path string, o Options) ([]Origin, diag.List) {
+func Vet(path string, o Options) ([]config.Origin, diag.List) {
 	path = specfs.InFolder(path, specfs.SpecFile, specfs.CaseFile, specfs.SuiteFile)
 	if o.Programs == nil {
 		o.Programs = NewPrograms(o)
 	}
 	o.vetting = true
 	v := &vetter{options: o}
-	var values []Origin
+	var values []config.Origin
 	switch specfs.KindWith(path, o.Read) {
 	case specfs.KindTests:
 		values = v.tests(path)
 	case specfs.KindSuite:
 		l := v.loader(o)
 		s, tree, defaults := l.loadSuite(path)
-		if values = origins(tree, defaults); s != nil {
+		if values = config.Origins(tree, defaults); s != nil {
 			v.file = s.File
 		}
 	case specfs.KindPrices:
 		l := v.loader(o)
 		_, tree := l.loadPrices(path)
-		if values = origins(tree, nil); tree != nil {
+		if values = config.Origins(tree, nil); tree != nil {
 			v.file = tree.Source.Path
 		}
 	default:
@@ -62,14 +63,14 @@ func (v *vetter) loader(o Options) *loader {
 	l := newLoader(o)
 	if v.report != nil {
 		v.found = append(v.found, v.report.List...)
-		l.report.Ignores = v.report.Ignores
+		l.Report.Ignores = v.report.Ignores
 	}
-	v.report = l.report
+	v.report = l.Report
 	return l
 }
 
 // spec vets a spec or a Library, with its tests and suites.
-func (v *vetter) spec(path string) []Origin {
+func (v *vetter) spec(path string) []config.Origin {
 	s := v.loader(v.options).load(path)
 	if s == nil {
 		return nil
@@ -87,17 +88,17 @@ func (v *vetter) spec(path string) []Origin {
 }
 
 // tests vets a file of tests, which takes no overrides.
-func (v *vetter) tests(path string) []Origin {
+func (v *vetter) tests(path string) []config.Origin {
 	l := v.loader(v.options.without())
 	t, tree := l.loadTests(path)
 	if t != nil {
 		v.file = t.File
 	}
 	for _, s := range v.options.Set {
-		d := l.report.Error(diag.BadOverride, syntax.Position{Source: &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}, Line: 1, Column: 1}, "tests take no overrides")
+		d := l.Report.Error(diag.BadOverride, syntax.Position{Source: &syntax.Source{Name: "--set " + s, Text: []byte(s), Kind: syntax.Flag}, Line: 1, Column: 1}, "tests take no overrides")
 		d.Hint = "a case has its own: set: {limits.max_steps: 3}"
 	}
-	return origins(tree, nil)
+	return config.Origins(tree, nil)
 }
 
 // end is all that was found.

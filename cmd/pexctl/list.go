@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -66,14 +67,14 @@ func listOne(c *ui.Call, of component.Blueprints, typ string, wantJSON bool) err
 		}
 		return failure.Usagef("there is no %s %q%s (pexctl list %[1]s lists them)", of[0].Kind, typ, hint)
 	}
-	keys := []dsl.Key{}
+	keys := []config.Key{}
 	if b.Config != nil { // reports have none
-		keys = append(keys, dsl.Keys(b.Config())...)
+		keys = append(keys, config.Keys(b.Config())...)
 	}
 	if wantJSON {
 		return ui.PrintJSON(c, struct {
 			component.Info
-			Keys []dsl.Key `json:"keys"`
+			Keys []config.Key `json:"keys"`
 		}{b.Info, keys})
 	}
 	fmt.Fprintf(c.Stdout, "%s %s (%s): %s\n", b.Kind, b.Type, b.Stability, b.Doc)
@@ -83,7 +84,7 @@ func listOne(c *ui.Call, of component.Blueprints, typ string, wantJSON bool) err
 	return printKeys(c.Stdout, keys)
 }
 
-func printKeys(to io.Writer, keys []dsl.Key) error {
+func printKeys(to io.Writer, keys []config.Key) error {
 	fmt.Fprintln(to)
 	w := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tVALUE\tDEFAULT\t")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/providers/http"
@@ -112,7 +113,7 @@ func fallBack(m *engine.ModelSpec, uses map[string]use) {
 
 // callsFunctions says whether the executor needs tool calls of its model.
 func callsFunctions(spec *dsl.Spec) bool {
-	return !slices.ContainsFunc(spec.Explain(), func(o dsl.Origin) bool {
+	return !slices.ContainsFunc(spec.Explain(), func(o config.Origin) bool {
 		return o.Path == "executor.mode" && o.Value != "function_calling"
 	})
 }

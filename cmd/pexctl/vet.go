@@ -13,6 +13,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -135,8 +136,8 @@ func (v *vetted) summary(w io.Writer) {
 
 // specValues are the values of one file, with their origins.
 type specValues struct {
-	File   string       `json:"file"`
-	Values []dsl.Origin `json:"values"`
+	File   string          `json:"file"`
+	Values []config.Origin `json:"values"`
 }
 
 // printVetted prints one object: the diagnostics, and the values and the worst

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/worstcase"
@@ -137,7 +138,7 @@ func specFile(path string) string {
 // look works out the worst case, and reports what no gate lets pass.
 func (w *worstCases) look(p *dsl.Pass, shown string) {
 	b := specBounds{File: shown, Estimate: worstcase.Bound(p.Program, w.o), Lines: []heavyLine{}}
-	values := map[string]dsl.Origin{}
+	values := map[string]config.Origin{}
 	for _, o := range p.Spec.Explain() {
 		values[o.Path] = o
 	}

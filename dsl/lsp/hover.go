@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 )
@@ -154,10 +154,10 @@ func (s *server) keyDoc(b *buffer, n *node) string {
 
 // resolved is the value of a path in the end, with its origin as seen from the
 // document.
-func (s *server) resolved(b *buffer, path string) (dsl.Origin, bool) {
+func (s *server) resolved(b *buffer, path string) (config.Origin, bool) {
 	r := s.roots[b.path]
 	if r == nil {
-		return dsl.Origin{}, false
+		return config.Origin{}, false
 	}
 	at, ok := r.origins[path]
 	for _, f := range s.family(b) {

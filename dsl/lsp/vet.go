@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 )
@@ -19,7 +20,7 @@ type vetted struct {
 	hidden  bool // it is not open: only what open files hold is told of
 	gone    bool // it is no file of the language any more
 	reads   map[string]bool
-	origins map[string]dsl.Origin
+	origins map[string]config.Origin
 	found   diag.List
 }
 
@@ -117,7 +118,7 @@ func (s *server) keep(r, next *vetted, seen map[string]*buffer) (affected []stri
 
 // vet runs the compiler over a file with open buffers in place of files.
 func (s *server) vet(ctx context.Context, path string, open map[string]*buffer) (r *vetted) {
-	r = &vetted{path: path, reads: map[string]bool{path: true}, origins: map[string]dsl.Origin{}}
+	r = &vetted{path: path, reads: map[string]bool{path: true}, origins: map[string]config.Origin{}}
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(s.options.Log, "pexctl lsp: vet %s: %v\n%s", path, p, debug.Stack())

@@ -20,6 +20,7 @@ const (
 	Map
 )
 
+// String names the kind in messages.
 func (k Kind) String() string {
 	return [...]string{"nothing", "true or false", "a whole number", "a number", "text", "a list", "a mapping"}[k]
 }
@@ -121,6 +122,7 @@ func (v *Node) Keys() []string {
 	return out
 }
 
+// IsScalar reports whether a value is neither a list nor a mapping.
 func (v *Node) IsScalar() bool { return v.Kind != List && v.Kind != Map }
 
 // Describe says what a value is, for messages.

@@ -22,6 +22,7 @@ type Source struct {
 	shown   string   // many mistakes is copied once
 }
 
+// SourceKind is what a source is.
 type SourceKind int
 
 const (
@@ -137,6 +138,7 @@ func (s *Source) PositionAt(offset int) Position {
 	return Position{s, lo + 1, col}
 }
 
+// Foreign reports whether a position is in a file from outside of the project.
 func (p Position) Foreign() bool { return p.Source != nil && p.Source.Foreign }
 
 // Where names a place for a message.

@@ -1,4 +1,4 @@
-package dsl
+package config
 
 import (
 	"reflect"
@@ -17,14 +17,14 @@ const maxPartials = 256
 // partials are the named prompts on the way into one: ${prompts.tone} stands for
 // the text of prompts.tone, whose references are those of the prompt around it.
 type partials struct {
-	chain []string // the names that lead here
-	texts []string // what was put in, in order
-	bytes int      // of them all
-	told  bool     // that they are too many, or too large
+	chain    []string // the names that lead here
+	texts    []string // what was put in, in order
+	bytes    int      // of them all
+	reported bool     // that they are too many, or too large
 }
 
 // promptTemplate compiles a text in which ${prompts.name} may stand.
-func (c *compiler) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *partials) *prompt.Template {
+func (c *Decoder) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *partials) *prompt.Template {
 	o := c.scope(tag.Get("vars"))
 	o.Partial = func(name string, offset int) *prompt.Template {
 		return c.partial(name, v.PositionAt(offset), tag, names)
@@ -33,23 +33,23 @@ func (c *compiler) promptTemplate(v *syntax.Node, tag reflect.StructTag, names *
 }
 
 // partial compiles a named prompt that stands within another; nil = reported.
-func (c *compiler) partial(name string, at syntax.Position, tag reflect.StructTag, names *partials) *prompt.Template {
-	e := c.doc.Prompts.Find(name)
+func (c *Decoder) partial(name string, at syntax.Position, tag reflect.StructTag, names *partials) *prompt.Template {
+	e := c.Language.NamedPrompts().Find(name)
 	switch {
 	case e == nil:
-		c.report.Error(diag.UnknownPrompt, at, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.doc.Prompts.Keys())
+		c.Report.Error(diag.UnknownPrompt, at, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Language.NamedPrompts().Keys())
 		return nil
 	case slices.Contains(names.chain, name):
-		c.report.Error(diag.Cycle, at, "the prompt %s holds itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))
+		c.Report.Error(diag.Cycle, at, "the prompt %s holds itself: %s", name, strings.Join(append(slices.Clip(names.chain), name), " -> "))
 		return nil
 	case len(names.texts) >= maxPartials || names.bytes+len(e.Value.Text) > syntax.MaxFile:
-		if !names.told {
-			c.report.Error(diag.TooLarge, at, "more than %d prompts, or %d bytes of them, stand within one", maxPartials, syntax.MaxFile)
+		if !names.reported {
+			c.Report.Error(diag.TooLarge, at, "more than %d prompts, or %d bytes of them, stand within one", maxPartials, syntax.MaxFile)
 		}
-		names.told = true
+		names.reported = true
 		return nil
 	}
-	c.used["prompts."+name] = true
+	c.Used["prompts."+name] = true
 	if e.Value.Kind != syntax.Text {
 		return nil // reported with the section
 	}

@@ -1,4 +1,4 @@
-package dsl
+package config
 
 import (
 	"github.com/pexctl/pex/dsl/diag"
@@ -6,33 +6,35 @@ import (
 	"github.com/pexctl/pex/engine/secret"
 )
 
-func looksSecret(s string) bool { return secret.Known(s).Looks != "" }
+// FindSecrets reports literals of a tree that look like keys, without showing them.
+// Agents that are embedded in the tree were checked in their own files.
+func (u *Unit) FindSecrets(tree *syntax.Node) {
+	u.secrets(tree, "", tree.Source != nil && tree.Source.Kind != syntax.Resolved)
+}
 
-// secrets reports literals that look like keys. Nothing of them is shown. An agent
-// that stands in the tree was looked at in its own file.
-func (c *compiler) secrets(v *syntax.Node, key string) {
-	if v.Source != nil && v.Source.Kind == syntax.Resolved && c.tree.Source != nil && c.tree.Source.Kind != syntax.Resolved {
+func (u *Unit) secrets(v *syntax.Node, key string, skipResolved bool) {
+	if skipResolved && v.IsResolved() {
 		return
 	}
 	switch v.Kind {
 	case syntax.List:
 		for _, it := range v.Items {
-			c.secrets(it, key)
+			u.secrets(it, key, skipResolved)
 		}
 	case syntax.Map:
 		for _, e := range v.Entries {
 			switch {
 			case e.Key == "tests" || e.Key == "evals":
 			case e.Value.Kind == syntax.List && secret.ListsNames(key):
-				c.secrets(e.Value, key)
+				u.secrets(e.Value, key, skipResolved)
 			default:
-				c.secrets(e.Value, e.Key)
+				u.secrets(e.Value, e.Key, skipResolved)
 			}
 		}
 	case syntax.Text:
 		if seen := syntax.FindSecret(v.Text, key); seen.Looks != "" {
-			c.report.HideSecret(seen.Text)
-			d := c.report.Error(diag.Secret, v.PositionAt(seen.At), "%s holds what looks like a secret", orValue(key))
+			u.Report.HideSecret(seen.Text)
+			d := u.Report.Error(diag.Secret, v.PositionAt(seen.At), "%s holds what looks like a secret", orValue(key))
 			d.Hint = "keep it in an environment variable: ${env.NAME} in urls and headers"
 			if key == "api_key_env" || key == "api_key" {
 				d.Hint = "keep it in an environment variable and write its name: api_key_env: OPENAI_API_KEY"

@@ -1,4 +1,4 @@
-package dsl
+package config
 
 import (
 	"encoding/json"
@@ -12,43 +12,44 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-var rawType = reflect.TypeFor[json.RawMessage]()
+// RawType is the type of fields that take any value as JSON.
+var RawType = reflect.TypeFor[json.RawMessage]()
 
 // reference decodes the types that the decoder knows by name; false = this is
 // none of them. A ModelRef is decoded by its struct, with the keys beside it.
-func (c *compiler) reference(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) bool {
+func (c *Decoder) reference(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) bool {
 	switch to.Type() {
-	case valueType:
+	case ValueType:
 		to.Set(reflect.ValueOf(v))
-	case rawType:
+	case RawType:
 		to.SetBytes(v.AppendJSON(nil))
-	case durationType:
+	case DurationType:
 		to.SetInt(int64(c.duration(v, path, tag)))
-	case promptRefType:
+	case PromptRefType:
 		c.promptRef(v, path, tag, to.Addr().Interface().(*component.PromptRef))
-	case templateType:
-		if c.asText(v, path) {
+	case TemplateType:
+		if c.AsText(v, path) {
 			t := to.Addr().Interface().(*component.Template)
 			t.Text = v.Text
 			t.Bind(c.template(v, tag).Render)
 		}
-	case anyValueType:
+	case AnyValueType:
 		if tag.Get("path") == "program" {
 			c.rebaseProgram(v)
 		}
-		c.valueRef(v, tag, to.Addr().Interface().(*component.Value))
-	case schemaRefType:
+		c.ValueRef(v, tag, to.Addr().Interface().(*component.Value))
+	case SchemaRefType:
 		c.schemaRef(v, path, to.Addr().Interface().(*component.SchemaRef))
-	case guardRefType:
-		if c.asSource(v, path) {
+	case GuardRefType:
+		if c.AsExpression(v, path) {
 			c.guardRef(v, tag, to.Addr().Interface().(*component.GuardRef))
 		}
-	case filterRefType:
-		if c.asText(v, path) {
+	case FilterRefType:
+		if c.AsText(v, path) {
 			c.filterRef(v, to.Addr().Interface().(*component.FilterRef))
 		}
-	case agentRefType:
-		c.agentRef(v, path, to.Addr().Interface().(*component.AgentRef))
+	case AgentRefType:
+		c.Language.AgentRef(v, path, to.Addr().Interface().(*component.AgentRef))
 	default:
 		return false
 	}
@@ -57,13 +58,13 @@ func (c *compiler) reference(v *syntax.Node, path string, tag reflect.StructTag,
 
 // promptRef reads a prompt: text, {file: ...} or {use: name}. A file's text
 // takes its place in the tree, so that the resolved spec needs no file.
-func (c *compiler) promptRef(v *syntax.Node, path string, tag reflect.StructTag, p *component.PromptRef) {
+func (c *Decoder) promptRef(v *syntax.Node, path string, tag reflect.StructTag, p *component.PromptRef) {
 	*p = component.PromptRef{}
 	source, names := v, partials{}
-	switch key, name := pointer(v); key {
+	switch key, name := Pointer(v); key {
 	case "file":
 		p.File = name
-		if !c.inlineText(v, name) {
+		if !c.InlineFile(v, name) {
 			return
 		}
 	case "use":
@@ -72,39 +73,40 @@ func (c *compiler) promptRef(v *syntax.Node, path string, tag reflect.StructTag,
 		if source = c.namedPrompt(v, name); source == nil {
 			return
 		}
-		if c.inlines {
+		if c.InlinePrompts {
 			*v = *source
 		}
 	default:
-		if !c.asPrompt(v, path) {
+		if !c.AsPrompt(v, path) {
 			return
 		}
 	}
 	p.Text = source.Text
 	t := c.promptTemplate(source, tag, &names)
-	if c.inlines {
+	if c.InlinePrompts {
 		*v = *names.inlined(v)
 	}
 	p.Bind(t.Render, t.Names())
 }
 
-func (c *compiler) asPrompt(v *syntax.Node, path string) bool {
+// AsPrompt makes a value the text of a prompt, or reports that it is none.
+func (c *Decoder) AsPrompt(v *syntax.Node, path string) bool {
 	if v.Kind != syntax.Map {
 		if v.Kind == syntax.Text && fileLike.MatchString(v.Text) {
-			c.report.Warn(diag.NearMiss, v.Position, "%s is the text %s itself, not what a file of that name holds", path, syntax.Quote(v.Text)).
+			c.Report.Warn(diag.NearMiss, v.Position, "%s is the text %s itself, not what a file of that name holds", path, syntax.Quote(v.Text)).
 				Hint = "write {file: " + v.Text + "}"
 		}
-		return c.asText(v, path)
+		return c.AsText(v, path)
 	}
-	c.wrongType(v, path, "a prompt").Hint = "write the text, or {file: path}, or {use: name of a prompt}"
+	c.WrongType(v, path, "a prompt").Hint = "write the text, or {file: path}, or {use: name of a prompt}"
 	return false
 }
 
 // fileLike is a text that is no prompt, but the name of a file with one.
 var fileLike = regexp.MustCompile(`^[\w./-]+\.(?:md|markdown|txt|prompt|j2|jinja2?|tmpl|mustache)$`)
 
-// pointer recognises {file: x} and {use: x}.
-func pointer(v *syntax.Node) (key, name string) {
+// Pointer recognises {file: x} and {use: x}.
+func Pointer(v *syntax.Node) (key, name string) {
 	if v.Kind != syntax.Map || len(v.Entries) != 1 {
 		return "", ""
 	}
@@ -115,9 +117,9 @@ func pointer(v *syntax.Node) (key, name string) {
 	return "", ""
 }
 
-// inlineText puts the text of a file in a value's place.
-func (c *compiler) inlineText(v *syntax.Node, name string) bool {
-	src := c.open(v.Entries[0].Value, name)
+// InlineFile puts the text of a file in a value's place.
+func (c *Decoder) InlineFile(v *syntax.Node, name string) bool {
+	src := c.Open(v.Entries[0].Value, name)
 	if src == nil {
 		return false
 	}
@@ -125,31 +127,31 @@ func (c *compiler) inlineText(v *syntax.Node, name string) bool {
 	return true
 }
 
-// open reads a file that a value names, or reports why not. It must be UTF-8.
-func (c *compiler) open(v *syntax.Node, name string) *syntax.Source {
-	src, no := c.loader.files.Read(v.Source, name)
+// Open reads a file that a value names, or reports why not. It must be UTF-8.
+func (c *Decoder) Open(v *syntax.Node, name string) *syntax.Source {
+	src, no := c.Files.Read(v.Source, name)
 	if no != nil {
-		c.loader.refuse(v.Position, no)
+		c.Refuse(v.Position, no)
 		return nil
 	}
 	src.NamedAt = v.Position
-	c.loader.read = append(c.loader.read, src.Path)
+	c.Read = append(c.Read, src.Path)
 	if !utf8.Valid(src.Text) {
-		c.report.Error(diag.Unreadable, v.Position, "%s is not UTF-8 text", name)
+		c.Report.Error(diag.Unreadable, v.Position, "%s is not UTF-8 text", name)
 		return nil
 	}
-	c.report.HiddenText(src)
+	c.Report.HiddenText(src)
 	return src
 }
 
 // namedPrompt finds an entry of prompts, its file read; nil = reported.
-func (c *compiler) namedPrompt(v *syntax.Node, name string) *syntax.Node {
-	e := c.doc.Prompts.Find(name)
+func (c *Decoder) namedPrompt(v *syntax.Node, name string) *syntax.Node {
+	e := c.Language.NamedPrompts().Find(name)
 	if e == nil {
-		c.report.Error(diag.UnknownPrompt, v.Position, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.doc.Prompts.Keys())
+		c.Report.Error(diag.UnknownPrompt, v.Position, "there is no prompt %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Language.NamedPrompts().Keys())
 		return nil
 	}
-	c.used["prompts."+name] = true
+	c.Used["prompts."+name] = true
 	if e.Value.Kind != syntax.Text {
 		return nil // reported with the section
 	}
@@ -157,16 +159,16 @@ func (c *compiler) namedPrompt(v *syntax.Node, name string) *syntax.Node {
 }
 
 // schemaRef reads a JSON Schema: inline, {file: ...} or {use: name}.
-func (c *compiler) schemaRef(v *syntax.Node, path string, s *component.SchemaRef) {
+func (c *Decoder) schemaRef(v *syntax.Node, path string, s *component.SchemaRef) {
 	source := v
-	switch key, name := pointer(v); key {
+	switch key, name := Pointer(v); key {
 	case "file":
 		s.File = name
-		src := c.open(v.Entries[0].Value, name)
+		src := c.Open(v.Entries[0].Value, name)
 		if src == nil {
 			return
 		}
-		tree := syntax.Parse(src, c.report)
+		tree := syntax.Parse(src, c.Report)
 		if tree == nil {
 			return
 		}
@@ -177,16 +179,16 @@ func (c *compiler) schemaRef(v *syntax.Node, path string, s *component.SchemaRef
 		if p == nil {
 			return
 		}
-		if source = syntax.Parse(textOf(p), c.report); source == nil {
+		if source = syntax.Parse(textOf(p), c.Report); source == nil {
 			return
 		}
 	}
 	if source.Kind != syntax.Map && source.Kind != syntax.Bool {
-		c.wrongType(source, path, "a JSON Schema").Hint = "write the schema, or {file: path}"
+		c.WrongType(source, path, "a JSON Schema").Hint = "write the schema, or {file: path}"
 		return
 	}
 	s.JSON = source.AppendJSON(nil)
-	c.bindSchema(source, s)
+	c.BindSchema(source, s)
 }
 
 // textOf is the text of a value as a source of its own.
@@ -194,82 +196,82 @@ func textOf(v *syntax.Node) *syntax.Source {
 	return &syntax.Source{Name: v.Source.Name, Path: v.Source.Path, Kind: v.Source.Kind, Text: []byte(v.Text)}
 }
 
-// asSource is asText for an expression, where `true` is one too.
-func (c *compiler) asSource(v *syntax.Node, path string) bool {
+// AsExpression is asText for an expression, where `true` is one too.
+func (c *Decoder) AsExpression(v *syntax.Node, path string) bool {
 	if v.Kind == syntax.Bool {
 		v.Kind = syntax.Text
 	}
 	if v.Kind == syntax.List || v.Kind == syntax.Map {
-		c.wrongType(v, path, "an expression").Hint = "quote it: 'run.tokens > 1000'"
+		c.WrongType(v, path, "an expression").Hint = "quote it: 'run.tokens > 1000'"
 		return false
 	}
-	return c.asText(v, path)
+	return c.AsText(v, path)
 }
 
-// bindDefaults compiles the references that a Config's defaults hold.
-func (c *compiler) bindDefaults(to reflect.Value, tag reflect.StructTag) {
+// BindDefaults compiles the references that a Config's defaults hold.
+func (c *Decoder) BindDefaults(to reflect.Value, tag reflect.StructTag) {
 	switch to.Type() {
-	case promptRefType:
+	case PromptRefType:
 		p := to.Addr().Interface().(*component.PromptRef)
 		if !p.IsZero() {
-			t := c.template(c.builtIn(p.Text), tag)
+			t := c.template(c.BuiltIn(p.Text), tag)
 			p.Bind(t.Render, t.Names())
 		}
 		return
-	case templateType:
+	case TemplateType:
 		t := to.Addr().Interface().(*component.Template)
 		if t.Text != "" {
-			t.Bind(c.template(c.builtIn(t.Text), tag).Render)
+			t.Bind(c.template(c.BuiltIn(t.Text), tag).Render)
 		}
 		return
-	case guardRefType:
+	case GuardRefType:
 		g := to.Addr().Interface().(*component.GuardRef)
 		if !g.IsZero() {
-			c.guardRef(c.builtIn(g.Source), tag, g)
+			c.guardRef(c.BuiltIn(g.Source), tag, g)
 		}
 		return
-	case schemaRefType:
+	case SchemaRefType:
 		s := to.Addr().Interface().(*component.SchemaRef)
 		if !s.IsZero() {
-			c.bindSchema(c.builtIn(string(s.JSON)), s)
+			c.BindSchema(c.BuiltIn(string(s.JSON)), s)
 		}
 		return
-	case filterRefType:
+	case FilterRefType:
 		f := to.Addr().Interface().(*component.FilterRef)
 		if !f.IsZero() {
-			c.filterRef(c.builtIn(f.Source), f)
+			c.filterRef(c.BuiltIn(f.Source), f)
 		}
 		return
 	}
 	if to.Kind() == reflect.Struct {
-		fields, _ := fieldsOf([]reflect.Value{to})
+		fields, _ := Fields([]reflect.Value{to})
 		for _, f := range fields {
-			c.bindDefaults(f.value, f.tag)
+			c.BindDefaults(f.Value, f.Tag)
 		}
 	}
 }
 
-// builtIn is a text that no author wrote.
-func (c *compiler) builtIn(s string) *syntax.Node {
+// BuiltIn is a text that no author wrote.
+func (c *Decoder) BuiltIn(s string) *syntax.Node {
 	return &syntax.Node{Position: syntax.Position{Source: &syntax.Source{Name: "built in", Kind: syntax.Resolved}}, Kind: syntax.Text, Text: s}
 }
 
 // inlineFiles reads the file that a field tagged file:"key" names, and puts
 // what it holds beside it: a list under that key, behind what is there, or the
 // keys of a mapping.
-func (c *compiler) inlineFiles(v *syntax.Node, path string, fields []field) {
+func (c *Decoder) inlineFiles(v *syntax.Node, path string, fields []Field) {
 	for _, f := range fields {
-		key := f.tag.Get("file")
-		e := v.Find(f.key)
+		key := f.Tag.Get("file")
+		e := v.Find(f.Key)
 		if key == "" || e == nil || e.Value.Kind != syntax.Text {
 			continue
 		}
-		src := c.open(e.Value, e.Value.Text)
+		src := c.Open(e.Value, e.Value.Text)
 		if src == nil {
 			continue
 		}
-		tree := syntax.Parse(src, c.report)
-		v.Drop(f.key)
+		tree := syntax.Parse(src, c.Report)
+		v.Drop(f.Key)
 		if tree == nil {
 			continue
 		}
@@ -277,14 +279,14 @@ func (c *compiler) inlineFiles(v *syntax.Node, path string, fields []field) {
 			tree = &syntax.Node{Position: tree.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: key, Position: tree.Position, Value: tree}}}
 		}
 		if tree.Kind != syntax.Map {
-			c.wrongType(tree, path, "a list or a mapping with "+key)
+			c.WrongType(tree, path, "a list or a mapping with "+key)
 			continue
 		}
-		c.addBeside(v, tree, path)
+		c.mergeBeside(v, tree, path)
 	}
 }
 
-func (c *compiler) addBeside(v, tree *syntax.Node, path string) {
+func (c *Decoder) mergeBeside(v, tree *syntax.Node, path string) {
 	for _, e := range tree.Entries {
 		below := v.Find(e.Key)
 		switch {
@@ -293,14 +295,14 @@ func (c *compiler) addBeside(v, tree *syntax.Node, path string) {
 		case below.Value.Kind == syntax.List && e.Value.Kind == syntax.List:
 			below.Value.Items = append(below.Value.Items, e.Value.Items...)
 		default:
-			c.report.Error(diag.IncludeClash, e.Position, "%s is already written at %s", join(path, e.Key), syntax.Where(below.Position)).
+			c.Report.Error(diag.IncludeClash, e.Position, "%s is already written at %s", Join(path, e.Key), syntax.Where(below.Position)).
 				Hint = "remove one of them"
 		}
 	}
 }
 
-// words are the alternatives of a tag.
-func words(tag string) []string {
+// Words are the alternatives of a tag.
+func Words(tag string) []string {
 	if tag == "" {
 		return nil
 	}

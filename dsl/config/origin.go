@@ -1,4 +1,4 @@
-package dsl
+package config
 
 import (
 	"cmp"
@@ -22,11 +22,8 @@ type Origin struct {
 	Whole string `json:"-"`
 }
 
-// Explain lists every value of a spec with its origin, sorted by path.
-func (s *Spec) Explain() []Origin { return origins(s.tree, s.defaults) }
-
-// origins lists the values of a tree, and defaults, sorted by path.
-func origins(tree *syntax.Node, defaults []Origin) []Origin {
+// Origins lists the values of a tree, and defaults, sorted by path.
+func Origins(tree *syntax.Node, defaults []Origin) []Origin {
 	if tree == nil {
 		return nil
 	}
@@ -39,7 +36,7 @@ func addOrigins(v *syntax.Node, path string, out []Origin) []Origin {
 	switch {
 	case v.Kind == syntax.Map && len(v.Entries) > 0:
 		for _, e := range v.Entries {
-			out = addOrigins(e.Value, join(path, e.Key), out)
+			out = addOrigins(e.Value, Join(path, e.Key), out)
 		}
 		return out
 	case v.Kind == syntax.List && len(v.Items) > 0:
@@ -50,7 +47,7 @@ func addOrigins(v *syntax.Node, path string, out []Origin) []Origin {
 	case v.Source == nil:
 		return out
 	}
-	return append(out, Origin{Path: path, Value: brief(maskedText(v, path)), Origin: originOf(v)})
+	return append(out, Origin{Path: path, Value: Brief(maskedText(v, path)), Origin: originOf(v)})
 }
 
 // maskedText is the value at a path, without what looks like a secret.
@@ -81,8 +78,8 @@ func originOf(v *syntax.Node) string {
 	}
 }
 
-// brief is a text on one line, shortened.
-func brief(s string) string {
+// Brief is a text on one line, shortened.
+func Brief(s string) string {
 	const most = 80
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > most {
@@ -91,8 +88,8 @@ func brief(s string) string {
 	return s
 }
 
-// defaultText shows a default in short; "" = there is none worth showing.
-func defaultText(v reflect.Value) string { return brief(wholeDefault(v)) }
+// DefaultText shows a default in short; "" = there is none worth showing.
+func DefaultText(v reflect.Value) string { return Brief(wholeDefault(v)) }
 
 // wholeDefault is all of a default; "" = there is none worth showing.
 func wholeDefault(v reflect.Value) string {

@@ -1,4 +1,4 @@
-package dsl
+package config
 
 import (
 	"reflect"
@@ -8,10 +8,10 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// valueRef reads any value, whose texts are templates.
-func (c *compiler) valueRef(v *syntax.Node, tag reflect.StructTag, to *component.Value) {
+// ValueRef reads any value, whose texts are templates.
+func (c *Decoder) ValueRef(v *syntax.Node, tag reflect.StructTag, to *component.Value) {
 	to.JSON = v.AppendJSON(nil)
-	fill, where := c.filled(v, tag), v.Position.String()
+	fill, where := c.compileValue(v, tag), v.Position.String()
 	to.Bind(func(l component.Lookup) any {
 		out := fill(l)
 		if textIn(out) > prompt.MaxRendered {
@@ -40,8 +40,8 @@ func textIn(v any) int {
 	return n
 }
 
-// filled compiles the templates in a value; what it gives fills them.
-func (c *compiler) filled(v *syntax.Node, tag reflect.StructTag) func(component.Lookup) any {
+// compileValue compiles the templates in a value; what it gives fills them.
+func (c *Decoder) compileValue(v *syntax.Node, tag reflect.StructTag) func(component.Lookup) any {
 	switch v.Kind {
 	case syntax.Text:
 		t := c.template(v, tag)
@@ -54,7 +54,7 @@ func (c *compiler) filled(v *syntax.Node, tag reflect.StructTag) func(component.
 	case syntax.List:
 		items := make([]func(component.Lookup) any, len(v.Items))
 		for i, it := range v.Items {
-			items[i] = c.filled(it, tag)
+			items[i] = c.compileValue(it, tag)
 		}
 		return func(l component.Lookup) any {
 			out := make([]any, len(items))
@@ -66,7 +66,7 @@ func (c *compiler) filled(v *syntax.Node, tag reflect.StructTag) func(component.
 	case syntax.Map:
 		members := make(map[string]func(component.Lookup) any, len(v.Entries))
 		for _, e := range v.Entries {
-			members[e.Key] = c.filled(e.Value, tag)
+			members[e.Key] = c.compileValue(e.Value, tag)
 		}
 		return func(l component.Lookup) any {
 			out := make(map[string]any, len(members))

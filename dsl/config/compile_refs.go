@@ -1,4 +1,4 @@
-package dsl
+package config
 
 import (
 	"errors"
@@ -19,25 +19,25 @@ import (
 
 // template compiles a text with the namespaces of its tag and reports what is
 // wrong with it at its place. It is never nil.
-func (c *compiler) template(v *syntax.Node, tag reflect.StructTag) *prompt.Template {
+func (c *Decoder) template(v *syntax.Node, tag reflect.StructTag) *prompt.Template {
 	return c.templateOf(v, c.scope(tag.Get("vars")))
 }
 
 // templateOf is template with a scope that is known.
-func (c *compiler) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template {
+func (c *Decoder) templateOf(v *syntax.Node, o prompt.Options) *prompt.Template {
 	o.Source = v.Position.String()
 	t, problems := prompt.Parse(v.Text, o)
-	c.refers(t.Names())
+	c.noteParameters(t.Names())
 	for _, p := range problems {
 		code, severity := templateCode(p)
-		d := c.report.Add(code, severity, v.PositionAt(p.Offset), "%s", p.Message)
+		d := c.Report.Add(code, severity, v.PositionAt(p.Offset), "%s", p.Message)
 		if d.Advice = p.Advice; p.Code == prompt.UnknownName {
-			d.Advice = c.elsewhere(v.Text[p.Offset:p.Offset+p.Length], p.Advice)
+			d.Advice = c.nameAdvice(v.Text[p.Offset:p.Offset+p.Length], p.Advice)
 		}
 	}
 	if len(problems) == 0 {
 		c.cutByComment(v, "text")
-		c.doubtful(v, t.Names())
+		c.warnUnknownColumns(v, t.Names())
 	}
 	return t
 }
@@ -47,11 +47,11 @@ var (
 	referredCase = regexp.MustCompile(`^\$[{<]\s*case\s*\.`)
 )
 
-// elsewhere is the hint for an engine's name in a template that does not have
+// nameAdvice is the hint for an engine's name in a template that does not have
 // it: where it is. For a column it is what there is.
-func (c *compiler) elsewhere(ref string, known diag.Advice) diag.Advice {
-	if c.columns != nil && referredCase.MatchString(ref) {
-		return c.columns.hint(known)
+func (c *Decoder) nameAdvice(ref string, known diag.Advice) diag.Advice {
+	if c.Columns != nil && referredCase.MatchString(ref) {
+		return c.Columns.hint(known)
 	}
 	m := referredName.FindStringSubmatch(ref)
 	if m == nil {
@@ -88,7 +88,7 @@ func templateCode(p prompt.Problem) (diag.Code, diag.Severity) {
 
 // scope reads a vars tag: namespaces, and with @ a template whose engine names
 // the namespace parameters has too.
-func (c *compiler) scope(vars string) prompt.Options {
+func (c *Decoder) scope(vars string) prompt.Options {
 	var o prompt.Options
 	var own []string
 	for _, w := range strings.FieldsFunc(vars, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -103,7 +103,7 @@ func (c *compiler) scope(vars string) prompt.Options {
 	if vars == "" {
 		o.Namespaces = []string{"parameters"}
 	}
-	if !c.library() {
+	if !c.Language.Library() {
 		o.Known = func(ns, name string) prompt.Knowledge { return c.knowledge(ns, name, own) }
 	}
 	return o
@@ -113,19 +113,19 @@ func (c *compiler) scope(vars string) prompt.Options {
 var engineText = map[string]any{"type": "string"}
 
 // knowledge is what is known of a name of a template at compile time.
-func (c *compiler) knowledge(ns, name string, own []string) prompt.Knowledge {
-	if ns == "case" && c.columns != nil {
-		return c.columns.knowledge(name)
+func (c *Decoder) knowledge(ns, name string, own []string) prompt.Knowledge {
+	if ns == "case" && c.Columns != nil {
+		return c.Columns.knowledge(name)
 	}
-	if ns != "parameters" || c.free {
+	if ns != "parameters" || c.AnyParameter {
 		return prompt.Knowledge{Declared: true}
 	}
-	names := make([]string, 0, len(c.params)+len(own))
-	for i := range c.params {
-		p := &c.params[i]
+	names := make([]string, 0, len(c.Parameters)+len(own))
+	for i := range c.Parameters {
+		p := &c.Parameters[i]
 		if p.Name == name {
-			c.used["parameters."+name] = true
-			return prompt.Knowledge{Declared: true, Optional: !p.Required && p.Default == nil, Schema: c.properties[name]}
+			c.Used["parameters."+name] = true
+			return prompt.Knowledge{Declared: true, Optional: !p.Required && p.Default == nil, Schema: c.Properties[name]}
 		}
 		names = append(names, p.Name)
 	}
@@ -133,27 +133,29 @@ func (c *compiler) knowledge(ns, name string, own []string) prompt.Knowledge {
 }
 
 // guardRef compiles an expression in the environment of its tag.
-func (c *compiler) guardRef(v *syntax.Node, tag reflect.StructTag, g *component.GuardRef) {
+func (c *Decoder) guardRef(v *syntax.Node, tag reflect.StructTag, g *component.GuardRef) {
 	g.Source = v.Text
-	if slices.Contains(words(tag.Get("words")), v.Text) {
+	if slices.Contains(Words(tag.Get("words")), v.Text) {
 		return
 	}
 	env, ok := c.environment(tag.Get("env"))
 	if !ok {
 		return
 	}
-	c.expression(v, env, words(tag.Get("words")), g)
+	c.CompileExpression(v, env, Words(tag.Get("words")), g)
 }
 
-func (c *compiler) expression(v *syntax.Node, env guard.Env, alternatives []string, g *component.GuardRef) {
+// CompileExpression compiles an expression in an environment, binds it and reports
+// what is wrong with it. alternatives are the words that may stand in its place.
+func (c *Decoder) CompileExpression(v *syntax.Node, env guard.Env, alternatives []string, g *component.GuardRef) {
 	compiled, p := guard.Compile(v.Text, env)
 	if p == nil {
 		g.Bind(compiled.Eval)
 		c.cutByComment(v, "expression")
-		c.asks(v.Text)
+		c.noteExpression(v.Text)
 		return
 	}
-	d := c.report.Error(diag.BadExpression, v.PositionAt(p.Offset), "%s", p.Message)
+	d := c.Report.Error(diag.BadExpression, v.PositionAt(p.Offset), "%s", p.Message)
 	d.Advice = p.Advice
 	switch near := diag.Nearest(v.Text, alternatives); {
 	case strings.HasPrefix(v.Comment, "#") && v.Style == syntax.Plain:
@@ -163,34 +165,34 @@ func (c *compiler) expression(v *syntax.Node, env guard.Env, alternatives []stri
 	}
 }
 
-// refers notes the parameters that a template refers to, those with a default
+// noteParameters notes the parameters that a template refers to, those with a default
 // behind :- too, of which nobody asks whether they are declared.
-func (c *compiler) refers(names []string) {
+func (c *Decoder) noteParameters(names []string) {
 	for _, name := range names {
-		for i := range c.params {
-			own := "parameters." + c.params[i].Name
+		for i := range c.Parameters {
+			own := "parameters." + c.Parameters[i].Name
 			if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"[") {
-				c.used[own] = true
+				c.Used[own] = true
 			}
 		}
 	}
 }
 
-// asks notes the parameters that an expression asks for.
-func (c *compiler) asks(source string) {
+// noteExpression notes the parameters that an expression asks for.
+func (c *Decoder) noteExpression(source string) {
 	names, all := guard.Names(source, "parameters")
 	for _, name := range names {
-		c.used["parameters."+name] = true
+		c.Used["parameters."+name] = true
 	}
 	if all {
-		c.used["parameters"] = true
+		c.Used["parameters"] = true
 	}
 }
 
 // environment reads an env tag: a place of DESIGN section 4, or declarations.
-func (c *compiler) environment(tag string) (guard.Env, bool) {
+func (c *Decoder) environment(tag string) (guard.Env, bool) {
 	if place, ok := strings.CutPrefix(tag, "@"); ok {
-		return c.guardEnv(place)
+		return c.GuardEnv(place)
 	}
 	env, err := guard.Declared(tag)
 	if err != nil {
@@ -199,54 +201,54 @@ func (c *compiler) environment(tag string) (guard.Env, bool) {
 	return env, true
 }
 
-// guardEnv is the environment of a place with the spec's parameters.
-func (c *compiler) guardEnv(place string) (guard.Env, bool) {
-	if other, ok := c.places[place]; ok {
+// GuardEnv is the environment of a place with the spec's parameters.
+func (c *Decoder) GuardEnv(place string) (guard.Env, bool) {
+	if other, ok := c.GuardPlaces[place]; ok {
 		place = other
 	}
 	if env, ok := c.envs[place]; ok {
 		return env, true
 	}
 	var properties map[string]any
-	if !c.library() && !c.free {
-		properties = c.properties
+	if !c.Language.Library() && !c.AnyParameter {
+		properties = c.Properties
 	}
 	env, ok := guard.Place(place, properties)
 	if ok {
-		if place == "checks" && c.columns != nil && !c.columns.none {
-			env = env.With("case", c.columns.schema())
+		if place == "checks" && c.Columns != nil && !c.Columns.None {
+			env = env.With("case", c.Columns.schema())
 		}
 		c.envs[place] = env
 	}
 	return env, ok
 }
 
-// bindSchema compiles a schema and reports what is wrong with it.
-func (c *compiler) bindSchema(v *syntax.Node, s *component.SchemaRef) {
+// BindSchema compiles a schema and reports what is wrong with it.
+func (c *Decoder) BindSchema(v *syntax.Node, s *component.SchemaRef) {
 	compiled, err := schema.Compile(s.JSON)
 	var problems schema.Problems
 	switch {
 	case errors.As(err, &problems):
 		for _, p := range problems {
-			c.report.Error(diag.BadSchema, v.PointedAt(p.Path), "%s", p.Message).Hint = p.Hint
+			c.Report.Error(diag.BadSchema, v.PointedAt(p.Path), "%s", p.Message).Hint = p.Hint
 		}
 	case err != nil:
-		c.report.Error(diag.BadSchema, v.Position, "%s", err)
+		c.Report.Error(diag.BadSchema, v.Position, "%s", err)
 	default:
 		s.Bind(compiled)
 	}
 }
 
 // filterRef compiles a JSONPath.
-func (c *compiler) filterRef(v *syntax.Node, f *component.FilterRef) {
+func (c *Decoder) filterRef(v *syntax.Node, f *component.FilterRef) {
 	f.Source = v.Text
 	compiled, err := jsonpath.Compile(v.Text)
 	var p *jsonpath.Problem
 	switch {
 	case errors.As(err, &p):
-		c.report.Error(diag.BadPath, v.PositionAt(p.Offset), "%s", p.Message).Hint = p.Hint
+		c.Report.Error(diag.BadPath, v.PositionAt(p.Offset), "%s", p.Message).Hint = p.Hint
 	case err != nil:
-		c.report.Error(diag.BadPath, v.Position, "%s", err)
+		c.Report.Error(diag.BadPath, v.Position, "%s", err)
 	default:
 		f.Bind(compiled.Select)
 	}
@@ -254,10 +256,10 @@ func (c *compiler) filterRef(v *syntax.Node, f *component.FilterRef) {
 
 // cutByComment warns when a # without a blank behind it ended a plain text: it
 // may have been meant to belong to it.
-func (c *compiler) cutByComment(v *syntax.Node, what string) {
+func (c *Decoder) cutByComment(v *syntax.Node, what string) {
 	if v.Style != syntax.Plain || len(v.Comment) < 2 || v.Comment[0] != '#' || v.Comment[1] == ' ' || v.Source.Kind == syntax.Resolved {
 		return
 	}
-	c.report.Warn(diag.CutByComment, v.PositionAt(len(v.Text)), "the %s ends before %s, which YAML takes for a comment", what, syntax.Quote(v.Comment)).
+	c.Report.Warn(diag.CutByComment, v.PositionAt(len(v.Text)), "the %s ends before %s, which YAML takes for a comment", what, syntax.Quote(v.Comment)).
 		Hint = "quote the " + what + " if the # belongs to it; else put a blank behind the #"
 }

@@ -1,4 +1,4 @@
-package dsl
+package config
 
 import (
 	"cmp"
@@ -15,16 +15,16 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// value decodes one value by the type of its target; tag is the field's, whose
+// DecodeValue decodes one value by the type of its target; tag is the field's, whose
 // rules hold for the elements of lists and mappings too.
-func (c *compiler) value(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
+func (c *Decoder) DecodeValue(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	if c.reference(v, path, tag, to) {
 		return
 	}
 	switch to.Kind() {
 	case reflect.Pointer:
-		elem := fresh(to.Type().Elem())
-		c.value(v, path, tag, elem.Elem())
+		elem := New(to.Type().Elem())
+		c.DecodeValue(v, path, tag, elem.Elem())
 		to.Set(elem)
 	case reflect.Struct:
 		c.fields(v, path, to)
@@ -44,7 +44,7 @@ func (c *compiler) value(v *syntax.Node, path string, tag reflect.StructTag, to 
 		c.text(v, path, tag, to)
 	case reflect.Bool:
 		if v.Kind != syntax.Bool {
-			c.wrongType(v, path, "true or false")
+			c.WrongType(v, path, "true or false")
 			return
 		}
 		to.SetBool(v.Bool())
@@ -53,9 +53,9 @@ func (c *compiler) value(v *syntax.Node, path string, tag reflect.StructTag, to 
 	}
 }
 
-func (c *compiler) list(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
+func (c *Decoder) list(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	if v.Kind != syntax.List {
-		d := c.wrongType(v, path, "a list")
+		d := c.WrongType(v, path, "a list")
 		if v.Kind == syntax.Text {
 			d.Hint = "write [" + v.Text + "]"
 		}
@@ -65,17 +65,17 @@ func (c *compiler) list(v *syntax.Node, path string, tag reflect.StructTag, to r
 		return
 	}
 	if least := tag.Get("min"); least != "" && len(v.Items) < atoi(least) {
-		c.report.Error(diag.OutOfBounds, v.Position, "%s wants at least %s", path, least)
+		c.Report.Error(diag.OutOfBounds, v.Position, "%s wants at least %s", path, least)
 	}
 	if most := tag.Get("max"); most != "" && len(v.Items) > atoi(most) {
-		c.report.Error(diag.OutOfBounds, v.Position, "%s wants at most %s", path, most)
+		c.Report.Error(diag.OutOfBounds, v.Position, "%s wants at most %s", path, most)
 	}
 	if tag.Get("path") == "program" {
 		c.rebaseProgram(v)
 	}
 	to.Set(reflect.MakeSlice(to.Type(), len(v.Items), len(v.Items)))
 	for i, it := range v.Items {
-		c.value(it, path+"["+strconv.Itoa(i)+"]", withoutBounds(tag), to.Index(i))
+		c.DecodeValue(it, path+"["+strconv.Itoa(i)+"]", WithoutBounds(tag), to.Index(i))
 	}
 }
 
@@ -90,33 +90,33 @@ func flowWords(words []string) []string {
 	return out
 }
 
-// withoutBounds is a list's tag for its elements: min and max count elements.
-func withoutBounds(tag reflect.StructTag) reflect.StructTag {
+// WithoutBounds is a list's tag for its elements: min and max count elements.
+func WithoutBounds(tag reflect.StructTag) reflect.StructTag {
 	s := string(tag)
 	s = strings.ReplaceAll(s, `min:"`, `least:"`)
 	return reflect.StructTag(strings.ReplaceAll(s, `max:"`, `most:"`))
 }
 
-func (c *compiler) mapping(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
+func (c *Decoder) mapping(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	if v.Kind != syntax.Map {
-		c.wrongType(v, path, "a mapping")
+		c.WrongType(v, path, "a mapping")
 		return
 	}
 	to.Set(reflect.MakeMapWithSize(to.Type(), len(v.Entries)))
 	for _, e := range v.Entries {
 		elem := reflect.New(to.Type().Elem()).Elem()
-		c.value(e.Value, join(path, e.Key), tag, elem)
+		c.DecodeValue(e.Value, Join(path, e.Key), tag, elem)
 		to.SetMapIndex(reflect.ValueOf(e.Key), elem)
 	}
 }
 
 // text takes any scalar but a boolean or null; a number keeps its digits.
-func (c *compiler) text(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
-	if !c.asText(v, path) {
+func (c *Decoder) text(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
+	if !c.AsText(v, path) {
 		return
 	}
 	if words := tag.Get("enum"); words != "" && !has(words, v.Text) {
-		c.report.Error(diag.NotAllowed, v.Position, "%s cannot be %s", path, syntax.Quote(v.Text)).Advice = cmp.Or(diag.Advice{Hint: gone(tag, v.Text)}, diag.Suggest(v.Text, strings.Split(words, "|")))
+		c.Report.Error(diag.NotAllowed, v.Position, "%s cannot be %s", path, syntax.Quote(v.Text)).Advice = cmp.Or(diag.Advice{Hint: replacement(tag, v.Text)}, diag.Suggest(v.Text, strings.Split(words, "|")))
 		return
 	}
 	if path := tag.Get("path"); path == "relative" || path == "file" {
@@ -128,8 +128,8 @@ func (c *compiler) text(v *syntax.Node, path string, tag reflect.StructTag, to r
 	}
 }
 
-// gone is what replaces a word that was removed: gone:"word: hint|word: hint".
-func gone(tag reflect.StructTag, word string) string {
+// replacement is what replaces a word that was removed: gone:"word: hint|word: hint".
+func replacement(tag reflect.StructTag, word string) string {
 	for entry := range strings.SplitSeq(tag.Get("gone"), "|") {
 		if hint, found := strings.CutPrefix(entry, word+": "); found {
 			return hint
@@ -147,19 +147,19 @@ func has(words, word string) bool {
 	return false
 }
 
-// asText makes a scalar text, or reports that it is none.
-func (c *compiler) asText(v *syntax.Node, path string) bool {
+// AsText makes a scalar text, or reports that it is none.
+func (c *Decoder) AsText(v *syntax.Node, path string) bool {
 	switch v.Kind {
 	case syntax.Text:
 		return true
 	case syntax.Int, syntax.Float:
 		if v.Kind == syntax.Float && strings.HasSuffix(v.Text, "0") {
-			c.report.Warn(diag.NumberAsText, v.Position, "%s is text, and %s looks like a number", path, v.Text).Hint = `the text is kept as it is; quote it: "` + v.Text + `"`
+			c.Report.Warn(diag.NumberAsText, v.Position, "%s is text, and %s looks like a number", path, v.Text).Hint = `the text is kept as it is; quote it: "` + v.Text + `"`
 		}
 		v.Kind = syntax.Text
 		return true
 	default:
-		d := c.wrongType(v, path, "text")
+		d := c.WrongType(v, path, "text")
 		if v.Kind == syntax.Bool {
 			d.Hint = `quote it: "` + v.Text + `"`
 		}
@@ -167,11 +167,11 @@ func (c *compiler) asText(v *syntax.Node, path string) bool {
 	}
 }
 
-func (c *compiler) number(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
+func (c *Decoder) number(v *syntax.Node, path string, tag reflect.StructTag, to reflect.Value) {
 	switch to.Kind() {
 	case reflect.Float32, reflect.Float64:
 		if v.Kind != syntax.Int && v.Kind != syntax.Float {
-			c.wrongType(v, path, "a number").Hint = bareNumber(v)
+			c.WrongType(v, path, "a number").Hint = bareNumber(v)
 			return
 		}
 		f, _ := v.Number().Float64()
@@ -183,7 +183,7 @@ func (c *compiler) number(v *syntax.Node, path string, tag reflect.StructTag, to
 		}
 		n, err := strconv.ParseInt(string(numberIf(v, syntax.Int)), 10, 64)
 		if err != nil || to.OverflowInt(n) {
-			c.wrongType(v, path, "a whole number").Hint = bareNumber(v)
+			c.WrongType(v, path, "a whole number").Hint = bareNumber(v)
 			return
 		}
 		to.SetInt(n)
@@ -232,14 +232,14 @@ func numberIf(v *syntax.Node, k syntax.Kind) json.Number {
 	return v.Number()
 }
 
-func (c *compiler) duration(v *syntax.Node, path string, tag reflect.StructTag) time.Duration {
+func (c *Decoder) duration(v *syntax.Node, path string, tag reflect.StructTag) time.Duration {
 	d, err := time.ParseDuration(v.Text)
 	if err != nil || !v.IsScalar() {
 		hint := "write 90s, 15m or 1h30m"
 		if v.Kind == syntax.Int {
 			hint = "say of what: " + v.Text + "s"
 		}
-		c.wrongType(v, path, "a duration").Hint = hint
+		c.WrongType(v, path, "a duration").Hint = hint
 		return 0
 	}
 	v.Kind = syntax.Text
@@ -248,15 +248,15 @@ func (c *compiler) duration(v *syntax.Node, path string, tag reflect.StructTag) 
 }
 
 // bounds checks a value by how far it is from a limit.
-func (c *compiler) bounds(v *syntax.Node, path string, tag reflect.StructTag, from func(limit string) float64) {
+func (c *Decoder) bounds(v *syntax.Node, path string, tag reflect.StructTag, from func(limit string) float64) {
 	if least, ok := tag.Lookup("min"); ok && from(least) < 0 {
-		c.report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be less than %s", path, v.Text, least)
+		c.Report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be less than %s", path, v.Text, least)
 	}
 	if below, ok := tag.Lookup("over"); ok && from(below) <= 0 {
-		c.report.Error(diag.OutOfBounds, v.Position, "%s is %s, and must be more than %s", path, v.Text, below).Hint = "leave it out for no bound, or the default one"
+		c.Report.Error(diag.OutOfBounds, v.Position, "%s is %s, and must be more than %s", path, v.Text, below).Hint = "leave it out for no bound, or the default one"
 	}
 	if most, ok := tag.Lookup("max"); ok && from(most) > 0 {
-		c.report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be more than %s", path, v.Text, most)
+		c.Report.Error(diag.OutOfBounds, v.Position, "%s is %s, and may not be more than %s", path, v.Text, most)
 	}
 }
 
@@ -265,13 +265,13 @@ func atoi(s string) int {
 	return n
 }
 
-// rounded reports a whole number that the values of a run cannot hold. A run that
+// RejectRounded reports a whole number that the values of a run cannot hold. A run that
 // an earlier version made with one goes on as it began.
-func (c *compiler) rounded(v *syntax.Node, what string, code diag.Code) bool {
+func (c *Decoder) RejectRounded(v *syntax.Node, what string, code diag.Code) bool {
 	n := v.FirstTooLarge()
 	if n == nil || n.IsResolved() {
 		return false
 	}
-	c.report.Error(code, n.Position, "%s: %v", what, &engine.RoundedError{Number: n.Text}).Hint = "write it in quotes, as a text"
+	c.Report.Error(code, n.Position, "%s: %v", what, &engine.RoundedError{Number: n.Text}).Hint = "write it in quotes, as a text"
 	return true
 }

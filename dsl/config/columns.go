@@ -1,0 +1,74 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/dsl/syntax"
+)
+
+// Columns are what rows of a dataset have: what ${case.x} may name.
+type Columns struct {
+	Names   []string
+	None    bool // there is no dataset
+	Partial bool // only some rows were looked at
+}
+
+// Add adds the keys of a row.
+func (k *Columns) Add(row *syntax.Node) {
+	for _, e := range row.Entries {
+		if !slices.Contains(k.Names, e.Key) {
+			k.Names = append(k.Names, e.Key)
+		}
+	}
+}
+
+// Lacks says that no row has a column.
+func (k *Columns) Lacks(name string) bool {
+	return k != nil && !k.Partial && !slices.Contains(k.Names, name)
+}
+
+func (k *Columns) knowledge(name string) prompt.Knowledge {
+	return prompt.Knowledge{Declared: k.Partial || slices.Contains(k.Names, name), Names: k.Names}
+}
+
+// schema is that of a row.
+func (k *Columns) schema() any {
+	properties := map[string]any{}
+	for _, name := range k.Names {
+		properties[name] = map[string]any{}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": k.Partial}
+}
+
+// hint says what there is, for a column that is not.
+func (k *Columns) hint(known diag.Advice) diag.Advice {
+	switch {
+	case k.None:
+		return diag.Advice{Hint: "a test has no dataset: write the value itself"}
+	case known.Fix.New != "":
+		return known
+	}
+	return diag.Advice{Hint: "the dataset's columns: " + diag.Suggest("", k.Names).Hint}
+}
+
+// warnUnknownColumns warns about the columns of a template that none of the rows that
+// were looked at has.
+func (c *Decoder) warnUnknownColumns(v *syntax.Node, names []string) {
+	if c.Columns == nil || !c.Columns.Partial {
+		return
+	}
+	for _, full := range names {
+		name, ok := strings.CutPrefix(full, "case.")
+		known := func(column string) bool {
+			return name == column || strings.HasPrefix(name, column+".") || strings.HasPrefix(name, column+"[")
+		}
+		if !ok || slices.ContainsFunc(c.Columns.Names, known) {
+			continue
+		}
+		at := v.PositionAt(max(strings.Index(v.Text, full), 0))
+		c.Report.Warn(diag.UnknownName, at, "none of the first rows has a column %s", syntax.Quote(name)).Advice = diag.Suggest(name, c.Columns.Names)
+	}
+}
