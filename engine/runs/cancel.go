@@ -1,0 +1,142 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+)
+
+const (
+	cancelTick = 100 * time.Millisecond // how often a session looks for the decision to cancel its run
+	// cancelWait is how long a process that executes the run may take to see the
+	// decision and to let its calls in flight end: a write is waited for.
+	cancelWait = 60 * time.Second
+)
+
+// cancelWatch tells a session that its run is to be cancelled.
+type cancelWatch struct {
+	svc       *Service
+	run       string
+	requested chan struct{} // closed by the decision
+	done      chan struct{}
+	looking   sync.WaitGroup
+}
+
+// watchCancel looks for the decision until it is stopped. One that was made
+// while no process executed the run counts at once.
+func (se *Session) watchCancel() *cancelWatch {
+	w := &cancelWatch{svc: se.svc, run: se.Input.RunID, requested: make(chan struct{}), done: make(chan struct{})}
+	if w.look() {
+		return w
+	}
+	w.looking.Go(func() {
+		tick := time.NewTicker(cancelTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if w.look() {
+					return
+				}
+			case <-w.done:
+				return
+			}
+		}
+	})
+	return w
+}
+
+// look closes requested if the decision is made.
+func (w *cancelWatch) look() bool {
+	_, ok := w.svc.home.CancelRequested(w.run)
+	if ok {
+		close(w.requested)
+	}
+	return ok
+}
+
+// by is who made the decision, as far as it says so.
+func (w *cancelWatch) by() (who engine.Actor) {
+	b, _ := w.svc.home.CancelRequested(w.run)
+	if json.Unmarshal(b, &who) != nil {
+		return engine.Actor{}
+	}
+	return who
+}
+
+func (w *cancelWatch) stop() {
+	close(w.done)
+	w.looking.Wait()
+}
+
+// Cancel ends a run for good, in whatever process it runs or while it waits, and
+// returns how it ended, which may be in another way if it was about to end. The
+// error is an *EndedError where it had ended before. An error beside a result
+// says that the decision could not be taken off the home.
+func (s *Service) Cancel(ctx context.Context, run string) (*engine.Result, error) {
+	r, err := s.Read(run)
+	if err != nil {
+		return nil, err
+	}
+	if r.Ended() {
+		return nil, &EndedError{r.replay(ctx, engine.Options{Conversation: true})}
+	}
+	who, err := json.Marshal(s.env.By)
+	if err == nil {
+		err = s.home.RequestCancel(run, who)
+	}
+	if err != nil {
+		return nil, &NotCancelledError{fmt.Sprintf("cancel run %s: %v", run, err)}
+	}
+	if err := s.awaitRelease(ctx, run); err != nil {
+		return nil, err
+	}
+	res, err := s.endCancelled(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return res, s.home.CancelDone(run)
+}
+
+// awaitRelease waits until no process has the run open.
+func (s *Service) awaitRelease(ctx context.Context, run string) error {
+	tick := time.NewTicker(cancelTick)
+	defer tick.Stop()
+	for until := time.Now().Add(cancelWait); ; {
+		pid, held := s.home.Holder(run)
+		if !held {
+			return nil
+		}
+		if time.Now().After(until) {
+			return &NotCancelledError{fmt.Sprintf("run %s: pid %d was told to cancel it %s ago and has not ended; the decision stands", run, pid, cancelWait)}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// endCancelled ends a run that no process executes by the decision that was left
+// for it. One that its process ended meanwhile is only read.
+func (s *Service) endCancelled(ctx context.Context, run string) (*engine.Result, error) {
+	se, r, err := s.reopen(run)
+	if err != nil {
+		return nil, err
+	}
+	if r.Ended() {
+		return r.replay(ctx, engine.Options{Conversation: true}), se.Close()
+	}
+	requested := make(chan struct{})
+	close(requested)
+	res := engine.Run(ctx, se.Program, se.Input, se.Host, engine.Options{
+		Journal: se.file, By: s.env.By, Cancel: requested, Version: s.env.Version,
+	})
+	se.note(res)
+	return res, se.Close()
+}

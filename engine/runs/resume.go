@@ -1,0 +1,127 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// Terms are what a run is resumed with; the zero value only continues it.
+type Terms struct {
+	Answers  []Answer // to open questions
+	Set      []string // limits to raise: limits.NAME=VALUE
+	KeepSpec bool     // continue with the spec as it was though its file has changed
+}
+
+// Resume locks a run and prepares it to continue: after a crash, with answers to
+// its questions, or with higher limits. The error is an *EndedError where there
+// is nothing left to execute; a *SpecChangedError, *AnswerError, *QuestionError,
+// *DoubtError or *LimitError where the terms do not fit; a *journal.HeldError
+// where a process executes the run.
+func (s *Service) Resume(ctx context.Context, run string, t Terms) (*Session, error) {
+	se, r, err := s.reopen(run)
+	if err != nil {
+		return nil, err
+	}
+	if err := se.prepare(ctx, r, t); err != nil {
+		return nil, errors.Join(err, se.Close())
+	}
+	return se, nil
+}
+
+// reopen locks a run and reads it.
+func (s *Service) reopen(run string) (*Session, *Run, error) {
+	r, err := s.Read(run) // the durability of its journal is its program's
+	if err != nil {
+		return nil, nil, err
+	}
+	se := &Session{Program: r.Program, Input: r.Start.Input, Host: r.Host, svc: s}
+	if err := se.open((*journal.Home).Open); err != nil {
+		return nil, nil, err
+	}
+	if r.Records, err = se.file.Load(); err != nil { // another session may have ended meanwhile
+		_ = se.Close()
+		return nil, nil, s.missing(run, err)
+	}
+	return se, r, nil
+}
+
+// prepare checks the terms against the state of the run and takes them over.
+func (se *Session) prepare(ctx context.Context, r *Run, t Terms) error {
+	env, ended := &se.svc.env, r.Ended()
+	res := r.replay(ctx, engine.Options{Conversation: true})
+	answers, err := addressed(r, res, t.Answers)
+	if err != nil {
+		return err
+	}
+	if ended && len(t.Set) > 0 && !res.StopReason.Extendable() {
+		return &LimitError{Run: res.RunID, Stop: res.StopReason}
+	}
+	if ended && len(t.Set) == 0 {
+		return &EndedError{res}
+	}
+	if !t.KeepSpec {
+		if err := env.sameSpec(r); err != nil {
+			return err
+		}
+	}
+	if env.Ready != nil && CallsModels(se.Input.From) {
+		if err := env.Ready(r.Program, r.Start); err != nil {
+			return err
+		}
+	}
+	if err := se.raise(r, res, t.Set); err != nil {
+		return err
+	}
+	if from := se.Input.From; from != nil {
+		recs, err := se.svc.Source(from)
+		if err != nil {
+			return &RecordingError{res.RunID, err}
+		}
+		se.options.Recorded = se.recording(recs)
+		se.options.Recorded.Resume(r.Records)
+	}
+	return se.decide(r, res, answers)
+}
+
+// sameSpec refuses to continue a run whose spec has changed since.
+func (e *Env) sameSpec(r *Run) error {
+	origin := r.Start.Input.Origin
+	if origin.Spec == "" || e.Current == nil {
+		return nil
+	}
+	now, err := e.Current(origin)
+	changed := &SpecChangedError{Run: r.Start.Input.RunID, Spec: origin.Spec, Before: r.Start.Program, Err: err}
+	switch {
+	case err != nil:
+		return changed
+	case now == nil || now.Digest == r.Start.Digest:
+		return nil
+	}
+	changed.After = now.Source
+	return changed
+}
+
+// raise takes over higher limits: those set by earlier sessions, then these.
+func (se *Session) raise(r *Run, res *engine.Result, sets []string) error {
+	if len(sets) == 0 {
+		return nil
+	}
+	for _, set := range sets {
+		if !strings.HasPrefix(set, "limits.") {
+			return &LimitError{Run: res.RunID, Set: set}
+		}
+	}
+	raised, err := se.svc.env.Compile(r.Start, append(engine.Raises(r.Records), sets...)...)
+	if err != nil {
+		return err
+	}
+	if r.Ended() && !res.StopReason.Raised(engine.LimitsNow(r.Program, r.Records), raised.Limits) {
+		return &LimitError{Run: res.RunID, Stop: res.StopReason}
+	}
+	se.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}
+	return nil
+}

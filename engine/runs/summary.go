@@ -1,0 +1,118 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+)
+
+// The statuses that a run can have beside those of a result.
+const (
+	Running    engine.RunStatus = "running"    // a process executes it
+	Corrupt    engine.RunStatus = "corrupt"    // its journal is damaged
+	Unreadable engine.RunStatus = "unreadable" // of another version of pexctl, or its tools cannot be built here
+)
+
+// Summary is the state of a run, for lists: a session leaves it in the run's head.
+type Summary struct {
+	Run        string            `json:"run_id"`
+	Status     engine.RunStatus  `json:"status"`
+	StopReason engine.StopReason `json:"stop_reason"`
+	Spec       engine.SpecInfo   `json:"spec"`
+	Question   string            `json:"question"`
+	StartedAt  time.Time         `json:"started_at"`
+	DurationMS int64             `json:"duration_ms"`
+	Steps      int               `json:"steps"`
+	ModelCalls int               `json:"model_calls"`
+	CostUSD    float64           `json:"cost_usd"`
+	MemoryID   string            `json:"memory_id,omitempty"`
+	Interrupts int               `json:"interrupts,omitempty"` // open questions
+	PID        int               `json:"pid,omitempty"`        // of the process that executes it
+	Problem    string            `json:"problem,omitempty"`    // why nothing else can be said
+}
+
+func summaryOf(in engine.Input, res *engine.Result) Summary {
+	return Summary{
+		Run: res.RunID, Status: res.Status, StopReason: res.StopReason, Spec: res.Spec, Question: Question(in),
+		StartedAt: res.StartedAt, DurationMS: res.DurationMS, Steps: len(res.Steps), ModelCalls: res.Usage.ModelCalls,
+		CostUSD: res.Usage.CostUSD, MemoryID: in.MemoryID, Interrupts: len(res.Interrupts),
+	}
+}
+
+// Summary returns the state of a run: by its head, else by its journal.
+func (s *Service) Summary(ctx context.Context, run string) Summary {
+	pid, held := s.home.Holder(run)
+	sum, ok := s.noted(run)
+	if !ok {
+		sum = s.replayed(ctx, run)
+	}
+	if held && sum.Problem == "" {
+		sum.Status, sum.StopReason, sum.PID = Running, engine.StopReason{}, pid
+	}
+	return sum
+}
+
+// noted is what the last session left in the run's head, if it still holds.
+func (s *Service) noted(run string) (Summary, bool) {
+	head, err := s.home.Head(run)
+	if err != nil {
+		return Summary{}, false
+	}
+	return fromHead(run, head)
+}
+
+func fromHead(run string, head journal.Head) (sum Summary, ok bool) {
+	if head.Stale || len(head.Summary) == 0 || json.Unmarshal(head.Summary, &sum) != nil || sum.Run != run {
+		return Summary{}, false
+	}
+	return sum, true
+}
+
+// replayed is the state of a run by its journal.
+func (s *Service) replayed(ctx context.Context, run string) Summary {
+	recs, err := s.home.Read(run)
+	if err != nil {
+		return s.unreadable(Summary{Run: run}, recs, err)
+	}
+	r, err := s.env.Restore(recs, nil)
+	if err != nil {
+		return s.unreadable(Summary{Run: run}, recs, err)
+	}
+	return summaryOf(r.Start.Input, r.Result(ctx))
+}
+
+// verify reads the journal of a run that was summed up by its head: a damaged
+// one must not be listed as if nothing were wrong.
+func (s *Service) verify(sum Summary) Summary {
+	if sum.Problem != "" {
+		return sum
+	}
+	if recs, err := s.home.Read(sum.Run); err != nil {
+		return s.unreadable(sum, recs, err)
+	}
+	return sum
+}
+
+// unreadable says what is wrong with a run, and what is known of it all the same.
+func (s *Service) unreadable(sum Summary, recs []journal.Record, err error) Summary {
+	sum.Status, sum.StopReason = Unreadable, engine.StopReason{}
+	sum.Problem = strings.TrimPrefix(err.Error(), s.home.Folder(sum.Run)+string(filepath.Separator))
+	if errors.Is(err, journal.ErrCorrupt) {
+		sum.Status, sum.StopReason.Code = Corrupt, engine.StopStoreCorrupt
+	}
+	if start, serr := engine.ReadStart(recs); serr == nil {
+		sum.Spec = engine.SpecInfo{Name: start.Name, Version: start.Version, Digest: start.Digest}
+		sum.Question, sum.StartedAt = Question(start.Input), start.At
+	}
+	if info, serr := os.Stat(s.home.Folder(sum.Run)); sum.StartedAt.IsZero() && serr == nil {
+		sum.StartedAt = info.ModTime().UTC()
+	}
+	return sum
+}
