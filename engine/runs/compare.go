@@ -9,7 +9,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
-	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Comparison is how two runs differ.
@@ -100,26 +100,26 @@ func stepsText(res *engine.Result) string {
 }
 
 func stepText(b *strings.Builder, rec engine.StepRecord) {
-	fmt.Fprintf(b, "%s [%s] %s\n", rec.ID, rec.Status, strings.Join(strings.Fields(rec.Goal), " "))
+	fmt.Fprintf(b, "%s [%s] %s\n", rec.ID, rec.Status, text.OneLine(rec.Goal))
 	for _, call := range rec.ToolCalls {
-		fmt.Fprintf(b, "  %s %s [%s]\n", call.Tool, oneLine(call.Args), call.Status)
+		fmt.Fprintf(b, "  %s %s [%s]\n", call.Tool, compact(call.Args), call.Status)
 		indent(b, "    ", plainText(call.Result))
 	}
 	indent(b, "  ! ", rec.Error)
 	indent(b, "  = ", rec.Result)
 }
 
-func indent(b *strings.Builder, indent, text string) {
-	if text == "" {
+func indent(b *strings.Builder, indent, s string) {
+	if s == "" {
 		return
 	}
-	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+	for line := range strings.Lines(strings.TrimRight(s, "\n")) {
 		b.WriteString(indent + strings.TrimSuffix(line, "\n") + "\n")
 	}
 }
 
-// oneLine is JSON on one line, its members in order.
-func oneLine(raw json.RawMessage) string {
+// compact is JSON on one line, its members in order.
+func compact(raw json.RawMessage) string {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
 		return string(raw)
@@ -129,10 +129,10 @@ func oneLine(raw json.RawMessage) string {
 
 // plainText is the result of a tool: text as it is, else JSON.
 func plainText(v any) string {
-	if text, ok := v.(string); ok || v == nil {
-		return text
+	if s, ok := v.(string); ok || v == nil {
+		return s
 	}
-	body, err := journal.Encode(v)
+	body, err := text.JSON(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}

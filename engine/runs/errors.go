@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // ErrRewound says that part of what was followed became void: the run continues
@@ -27,13 +28,16 @@ type AmbiguousError struct {
 
 // Error names the first runs.
 func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is the beginning of %d runs in %s: %s; write more of one", e.Word, len(e.Runs), e.Dir, some(e.Runs, text.List))
+}
+
+// some is the first of many words, or all of few as join joins them.
+func some(words []string, join func([]string) string) string {
 	const shown = 5
-	last := len(e.Runs) - 1
-	names := strings.Join(e.Runs[:last], ", ") + " and " + e.Runs[last]
-	if len(e.Runs) > shown {
-		names = strings.Join(e.Runs[:shown], ", ") + ", ..."
+	if len(words) > shown {
+		return strings.Join(words[:shown], ", ") + ", ..."
 	}
-	return fmt.Sprintf("%s is the beginning of %d runs in %s: %s; write more of one", e.Word, len(e.Runs), e.Dir, names)
+	return join(words)
 }
 
 // EmptyError says that a home has no runs yet.

@@ -43,11 +43,11 @@ func Example() {
 		if err := s.Close(); err != nil {
 			panic(err)
 		}
-		fmt.Println(res.Status, res.Response)
+		fmt.Printf("%s: %q\n", res.Status, res.Response)
 	}
 	finish(service.Start(runs.NewRun{Program: program, Input: engine.Input{RunID: "r-1"}}))
 	finish(service.Resume(context.Background(), "r-1", runs.Terms{Answers: []runs.Answer{{Value: "Ada"}}}))
 	// Output:
-	// interrupted
-	// completed Hello, Ada
+	// interrupted: ""
+	// completed: "Hello, Ada"
 }

@@ -127,7 +127,6 @@ func (se *Session) note(res *engine.Result) {
 
 // unused says which recorded answers the run never asked for; "" = none.
 func (se *Session) unused(res *engine.Result) string {
-	const shown = 5
 	if se.options.Recorded == nil || se.Input.From.Until != 0 || res.Status != engine.Completed && res.Status != engine.Stopped {
 		return ""
 	}
@@ -135,11 +134,7 @@ func (se *Session) unused(res *engine.Result) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	note := fmt.Sprintf("%d recorded answers were not asked for: %s", len(paths), strings.Join(paths[:min(len(paths), shown)], ", "))
-	if len(paths) > shown {
-		note += ", ..."
-	}
-	return note
+	return fmt.Sprintf("%d recorded answers were not asked for: %s", len(paths), some(paths, func(words []string) string { return strings.Join(words, ", ") }))
 }
 
 // Close closes the host and gives the run back.

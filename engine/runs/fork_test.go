@@ -1,0 +1,99 @@
+package runs_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
+)
+
+func TestAForkContinuesFromAPlaceInItsParent(t *testing.T) {
+	w := newWorld(t, answers)
+	s := w.open()
+	w.finish(w.start(s, "r-1"))
+	fork := func(f runs.Fork) (*runs.Session, error) {
+		f.Compile = func(parent engine.Start, _ []string) (*engine.Program, *engine.Origin, error) {
+			p, err := w.program(string(parent.Program))
+			return p, parent.Input.Origin, err
+		}
+		f.Inputs = func(_ *engine.Program, given map[string]any) (map[string]any, error) { return given, nil }
+		return s.Fork(t.Context(), "r-1", f)
+	}
+	if _, err := fork(runs.Fork{RunID: "r-2", At: "nowhere"}); !errors.As(err, new(*runs.ForkPointError)) {
+		t.Errorf("at no effect: %v", err)
+	}
+	session, err := fork(runs.Fork{RunID: "r-2", At: "second"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := w.finish(session); res.Response != "reply 3" || session.Input.From.Run != "r-1" || !session.Input.Aside {
+		t.Errorf("%s %q of %+v", res.Status, res.Response, session.Input.From)
+	}
+	parent, err := s.Read("r-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := s.Read("r-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := runs.Compare(t.Context(), parent, child)
+	if err != nil || c.Same || c.First != nil || c.A.Response == c.B.Response {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if c, err = runs.Compare(t.Context(), parent, parent); err != nil || !c.Same || len(c.Fields) > 0 {
+		t.Errorf("a run and itself: %+v, %v", c, err)
+	}
+}
+
+// A fork begins at the call that its parent failed at.
+func TestAForkOfAFailedRunTriesItsLastCallAgain(t *testing.T) {
+	w := newWorld(t, answers)
+	w.model.fails = true
+	s := w.open()
+	if res := w.finish(w.start(s, "r-1")); res.Status != engine.Failed {
+		t.Fatal(res.Status)
+	}
+	w.model.fails = false
+	session, err := s.Fork(t.Context(), "r-1", runs.Fork{
+		RunID: "r-2",
+		Compile: func(parent engine.Start, _ []string) (*engine.Program, *engine.Origin, error) {
+			p, err := w.program(string(parent.Program))
+			return p, nil, err
+		},
+		Inputs: func(_ *engine.Program, given map[string]any) (map[string]any, error) { return given, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := w.finish(session); res.Status != engine.Completed {
+		t.Errorf("%s: %s", res.Status, res.Error)
+	}
+}
+
+func TestAReplayAsksNoModel(t *testing.T) {
+	w := newWorld(t, answers)
+	s := w.open()
+	want := w.finish(w.start(s, "r-1"))
+	p, err := w.program("2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := &engine.Source{Run: "r-1"}
+	recs, err := s.Source(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, _ := w.connect(p, engine.Input{})
+	session, err := s.Start(runs.NewRun{
+		Program: p, Host: host, Records: recs,
+		Input: engine.Input{RunID: "r-2", Parameters: map[string]any{"question": "why?"}, From: from, Aside: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := w.finish(session); res.Response != want.Response || w.model.calls != 2 {
+		t.Errorf("%s %q after %d calls", res.Status, res.Response, w.model.calls)
+	}
+}

@@ -1,0 +1,184 @@
+package runs_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
+)
+
+func TestASuspendedRunIsResumedWhereItStopped(t *testing.T) {
+	w := newWorld(t, answers)
+	w.model = &fakeModel{gate: make(chan struct{})}
+	s := w.open()
+	ctx, suspend := context.WithCancel(t.Context())
+	session := w.start(s, "r-1")
+	done := make(chan *engine.Result)
+	go func() { done <- session.Run(ctx, runs.Observer{}) }()
+	w.awaitSecondCall("r-1")
+	if sum := w.open().Summary(t.Context(), "r-1"); sum.Status != runs.Running {
+		t.Errorf("while it runs it is %s", sum.Status)
+	}
+	if _, err := w.open().Resume(t.Context(), "r-1", runs.Terms{}); !errors.As(err, new(*journal.HeldError)) {
+		t.Errorf("a second session: %v", err)
+	}
+	suspend()
+	if res := <-done; res.Status != engine.Interrupted {
+		t.Fatalf("suspended: %s", res.Status)
+	}
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(w.model.gate)
+	if res := w.resume(w.open(), "r-1", runs.Terms{}); res.Status != engine.Completed {
+		t.Errorf("resumed: %s %s", res.Status, res.Error)
+	}
+	_, err := s.Resume(t.Context(), "r-1", runs.Terms{})
+	if over, ok := errors.AsType[*runs.EndedError](err); !ok || over.Result.Status != engine.Completed {
+		t.Errorf("resumed once more: %v", err)
+	}
+}
+
+// The copy of a home that is taken in the middle of a call is what a crash leaves.
+func TestACrashedRunIsResumed(t *testing.T) {
+	w := newWorld(t, answers)
+	w.model = &fakeModel{gate: make(chan struct{})}
+	session := w.start(w.open(), "r-1")
+	done := make(chan *engine.Result)
+	go func() { done <- session.Run(t.Context(), runs.Observer{}) }()
+	w.awaitSecondCall("r-1")
+	crashed := *w
+	crashed.dir = t.TempDir()
+	if err := os.CopyFS(crashed.dir, os.DirFS(w.dir)); err != nil {
+		t.Fatal(err)
+	}
+	close(w.model.gate)
+	want := <-done
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if sum := crashed.open().Summary(t.Context(), "r-1"); sum.Status != engine.Interrupted {
+		t.Errorf("a crashed run is %s", sum.Status)
+	}
+	crashed.model = &fakeModel{calls: 1}
+	if res := crashed.resume(crashed.open(), "r-1", runs.Terms{}); res.Status != want.Status || res.Response != want.Response {
+		t.Errorf("%s %q, want %s %q", res.Status, res.Response, want.Status, want.Response)
+	}
+}
+
+func TestAnswersDecideTheQuestionsOfAParkedRun(t *testing.T) {
+	w := newWorld(t, approved)
+	s := w.open()
+	if res := w.finish(w.start(s, "r-1")); res.Status != engine.Interrupted || len(res.Interrupts) != 1 {
+		t.Fatalf("parked: %s, %v", res.Status, res.Interrupts)
+	}
+	refused := func(t runs.Terms) string {
+		_, err := s.Resume(w.t.Context(), "r-1", t)
+		if err == nil {
+			return "nothing"
+		}
+		return err.Error()
+	}
+	for _, c := range []struct{ value, want string }{
+		{"maybe", `one: "maybe" is none of the answers; use approve | deny[:why] | edit:<json>`},
+		{"two=approve", "no question was asked at two; open: one"},
+		{"edit:{", "one: what follows edit: is not JSON; use approve | deny[:why] | edit:<json>"},
+	} {
+		if got := refused(runs.Terms{Answers: []runs.Answer{{Value: c.value}}}); got != c.want {
+			t.Errorf("%s: %s", c.value, got)
+		}
+	}
+	if got := refused(runs.Terms{Answers: []runs.Answer{{"one", "approve"}, {Value: "deny"}}}); got != "one is given twice: a question takes one decision" {
+		t.Error(got)
+	}
+	if res := w.resume(s, "r-1", runs.Terms{Answers: []runs.Answer{{Value: "approve"}}}); res.Status != engine.Interrupted || res.Interrupts[0].Path != "two" {
+		t.Fatalf("one answered: %s, %v", res.Status, res.Interrupts)
+	}
+	if got := refused(runs.Terms{Answers: []runs.Answer{{"one", "deny"}}}); got != "one was answered before (approve): a question takes one decision; open: two" {
+		t.Error(got)
+	}
+	if res := w.resume(s, "r-1", runs.Terms{Answers: []runs.Answer{{"two", "deny:no"}}}); res.Response != "approve,deny" {
+		t.Errorf("both answered: %s %q", res.Status, res.Response)
+	}
+	if got := refused(runs.Terms{Answers: []runs.Answer{{Value: "approve"}}}); got != "run r-1 has ended (answered): no question is open" {
+		t.Error(got)
+	}
+}
+
+func TestAHigherLimitLetsARunContinue(t *testing.T) {
+	w := newWorld(t, counted)
+	s := w.open()
+	if res := w.finish(w.start(s, "r-1")); res.StopReason.Code != engine.StopMaxSteps {
+		t.Fatalf("%+v", res.StopReason)
+	}
+	for _, set := range []string{"limits.max_steps=1", "llms.main.model=x"} {
+		_, err := s.Resume(t.Context(), "r-1", runs.Terms{Set: []string{set}})
+		if !errors.As(err, new(*runs.LimitError)) {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+	res := w.resume(s, "r-1", runs.Terms{Set: []string{"limits.max_steps=9"}})
+	if res.Response != "four" || w.model.calls != 4 {
+		t.Errorf("%s %q after %d calls", res.Status, res.Response, w.model.calls)
+	}
+	_, err := s.Resume(t.Context(), "r-1", runs.Terms{Set: []string{"limits.max_steps=99"}})
+	if limit, ok := errors.AsType[*runs.LimitError](err); !ok || limit.Stop.Code != engine.StopAnswered {
+		t.Errorf("more for a run that needs none: %v", err)
+	}
+}
+
+func TestARunWhoseSpecHasChangedIsResumedOnlyOnPurpose(t *testing.T) {
+	w := newWorld(t, approved)
+	s := w.open()
+	w.finish(w.start(s, "r-1"))
+	for _, spec := range []string{"3", "not a number"} {
+		w.spec = spec
+		_, err := s.Resume(t.Context(), "r-1", runs.Terms{})
+		if changed, ok := errors.AsType[*runs.SpecChangedError](err); !ok || (changed.Err == nil) != (spec == "3") {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+	if res := w.resume(s, "r-1", runs.Terms{KeepSpec: true}); res.Status != engine.Interrupted {
+		t.Errorf("with its own spec: %s", res.Status)
+	}
+}
+
+func TestAnyHandleCancelsARun(t *testing.T) {
+	for name, running := range map[string]bool{"that runs": true, "that waits": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(s engine.Scope) error {
+				if running {
+					return answers(s)
+				}
+				return approved(s)
+			})
+			w.model = &fakeModel{gate: make(chan struct{})}
+			session := w.start(w.open(), "r-1")
+			ended := make(chan error, 1)
+			go func() {
+				session.Run(t.Context(), runs.Observer{})
+				ended <- session.Close()
+			}()
+			if running {
+				w.awaitSecondCall("r-1")
+			} else if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			other := w.open()
+			res, err := other.Cancel(t.Context(), "r-1")
+			if err != nil || res.Status != engine.Cancelled {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if sum := other.Summary(t.Context(), "r-1"); sum.Status != engine.Cancelled {
+				t.Errorf("listed as %s", sum.Status)
+			}
+			if _, err := other.Cancel(t.Context(), "r-1"); !errors.As(err, new(*runs.EndedError)) {
+				t.Errorf("cancelled again: %v", err)
+			}
+		})
+	}
+}
