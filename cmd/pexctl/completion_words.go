@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/given"
 	samples "github.com/pexctl/pex/specs"
 )
@@ -32,7 +33,7 @@ func arguments(command string, before []string) []string {
 	var out []string
 	switch {
 	case slices.Contains(ofRuns, command) && (len(before) == 0 || slices.Contains(ofManyRuns, command)):
-		return append(runsHere(), latest)
+		return append(runsHere(), runs.Latest)
 	case command == "tools call" && len(before) == 1:
 		return toolNames(before)
 	case len(before) > 0:
@@ -78,11 +79,11 @@ func valuesOf(f cli.Flag, before []string) []string {
 	case "replay":
 		return slices.Sorted(maps.Keys(replayLayers))
 	case "on-drift":
-		return []string{driftFail, driftLive}
+		return []string{runs.DriftFail, runs.DriftLive}
 	case "include":
 		return []string{conversation}
 	case "from":
-		return append(runsHere(), latest)
+		return append(runsHere(), runs.Latest)
 	}
 	return nil
 }

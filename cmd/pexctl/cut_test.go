@@ -21,6 +21,7 @@ import (
 	"github.com/pexctl/pex/engine/enginetest"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/contract"
 	"github.com/pexctl/pex/internal/golden"
 )
@@ -80,7 +81,7 @@ type lives struct {
 	t       *testing.T
 	archive *golden.Archive
 	dir     string
-	starts  []past
+	starts  []*runs.Run
 }
 
 // record runs the case as it stands, and takes down how each run began.
@@ -111,14 +112,14 @@ func (l *lives) record(home string) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		p, err := pastOf(nil, home, recs)
+		p, err := runsEnv(nil, home).Restore(recs, nil)
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		p.host.Tools = stopped(p.host.Tools)
-		l.starts = append(l.starts, *p)
+		p.Host.Tools = stopped(p.Host.Tools)
+		l.starts = append(l.starts, p)
 	}
-	slices.SortStableFunc(l.starts, func(a, b past) int { return a.start.At.Compare(b.start.At) })
+	slices.SortStableFunc(l.starts, func(a, b *runs.Run) int { return a.Start.At.Compare(b.Start.At) })
 }
 
 // afresh puts the case's folder back to how it began.
@@ -181,16 +182,16 @@ func (l *lives) cutAt(i, most int) (cuts int) {
 // live runs a run to its end, however often it dies or waits for a person.
 func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result {
 	l.t.Helper()
-	p := l.starts[i]
-	if p.program.Memory.Backend != "none" {
-		p.host.Memory = memory
+	p := *l.starts[i]
+	if p.Program.Memory.Backend != "none" {
+		p.Host.Memory = memory
 	}
 	w := witness{}
-	p.host.Tools = w.at(p.host.Tools)
+	p.Host.Tools = w.at(p.Host.Tools)
 	var o engine.Options
 	for range 50 {
 		o.Journal, o.Virtual, o.Version = j, true, buildVersion()
-		res := engine.Run(l.t.Context(), p.program, p.start.Input, p.host, o)
+		res := engine.Run(l.t.Context(), p.Program, p.Start.Input, p.Host, o)
 		o = engine.Options{}
 		switch res.StopReason.Code {
 		case engine.StopInterrupted, engine.StopNeedsReview:

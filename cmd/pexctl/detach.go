@@ -15,18 +15,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
 func detachFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "detach", Usage: "run in the background, beyond the end of this terminal; prints the run's id"}
 }
-
-// logName is the file in a run's folder that takes what a run in the background
-// would have printed.
-const logName = "log"
 
 // detachTick is how often a run that was started is looked for.
 const detachTick = 10 * time.Millisecond
@@ -40,29 +38,22 @@ type detached struct {
 }
 
 // detach starts the same command in the background, and waits until its run
-// exists. What is wrong with the call itself was said before.
-func (s *session) detach() error {
-	c := s.c
+// exists. What is wrong with the call itself was reported before.
+func detach(c *ui.Call, s *runs.Service, in engine.Input, wantJSON bool) error {
 	if c.String("events") == "-" {
 		return failure.Usagef("--events - has no stdout to go to with --detach: --events FILE keeps them")
 	}
 	if c.String("messages") == ui.FromStdin || c.String("params") == ui.FromStdin {
 		return failure.Usagef("--detach: a run in the background has no stdin; write what comes from there into a file, and name that in place of -")
 	}
-	ignored(s.dir)
-	home, err := journal.OpenHome(s.dir, journal.Exit)
-	if err != nil {
-		return failure.Infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
-	}
-	run := s.input.RunID
-	if err := free(home, run); err != nil {
+	if err := free(s.Home(), in.RunID); err != nil {
 		return err
 	}
-	d := detached{Run: run, Memory: s.input.Conversation(), Log: filepath.Join(home.Folder(run), logName)}
-	if err := d.start(c, home); err != nil {
+	d := detached{Run: in.RunID, Memory: in.Conversation(), Log: filepath.Join(s.Home().Folder(in.RunID), journal.LogFile)}
+	if err := d.start(c, s.Home()); err != nil {
 		return err
 	}
-	return d.tell(s)
+	return d.print(c, s.Dir(), wantJSON)
 }
 
 // free refuses the name of a run that there is, whose log would be written to.
@@ -77,10 +68,9 @@ func free(home *journal.Home, run string) error {
 	return storeError(err)
 }
 
-// tell prints the run's id, and what can be done with it.
-func (d *detached) tell(s *session) (err error) {
-	c := s.c
-	if s.json {
+// print prints the run's id, and what can be done with it.
+func (d *detached) print(c *ui.Call, home string, wantJSON bool) (err error) {
+	if wantJSON {
 		err = ui.PrintJSON(c, d)
 	} else {
 		_, err = fmt.Fprintln(c.Stdout, d.Run)
@@ -88,7 +78,7 @@ func (d *detached) tell(s *session) (err error) {
 	if err != nil || c.Bool("quiet") {
 		return err
 	}
-	run := d.Run + homeArgument(c, s.dir)
+	run := d.Run + homeArgument(c, home)
 	_, err = fmt.Fprintf(c.Stderr, `runs in the background as pid %d, log %s
 watch:  pexctl runs show --follow %s
 cancel: pexctl runs cancel %[3]s

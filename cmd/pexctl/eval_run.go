@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/dataset"
 	"github.com/pexctl/pex/eval/fold"
@@ -174,7 +175,7 @@ func (e *evaluation) name() error {
 		e.id, e.resumed = filepath.Base(dir), true
 		return nil
 	}
-	e.id = cmp.Or(e.c.String("id"), "e"+newRunID(time.Now())[1:])
+	e.id = cmp.Or(e.c.String("id"), "e"+runs.NewID(time.Now())[1:])
 	if !evalID.MatchString(e.id) {
 		return failure.Usagef("--id %s: letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.id)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
@@ -110,7 +111,7 @@ func (s *suite) regrade(c *ui.Call, from string) (to string, err error) {
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
 	now := time.Now()
-	m.ID, m.Grading, m.Checks = "e"+newRunID(now)[1:], s.GradingDigest, s.checkInfos()
+	m.ID, m.Grading, m.Checks = "e"+runs.NewID(now)[1:], s.GradingDigest, s.checkInfos()
 	m.Started = now.UTC().Round(time.Millisecond) // the latest of its suite
 	m.Labels = labelled(m.Labels, scoredLabel, filepath.Base(from))
 	to = filepath.Join(filepath.Dir(from), m.ID)

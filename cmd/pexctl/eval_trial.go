@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -29,25 +30,24 @@ func showTrial(c *ui.Call, wantJSON bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := trialPast(dir, row)
+	run, err := readTrial(c, dir, row)
 	if err != nil {
 		return err
 	}
-	res := p.now(c.Context)
+	res := run.Result(c.Context)
 	if !c.Bool("conversation") {
 		res.Conversation = nil
 	}
 	if wantJSON {
 		return ui.PrintJSON(c, res)
 	}
-	question, _ := p.start.Input.Parameters["question"].(string)
-	r := sink.Report{Result: res, Question: question, Now: time.Now(), Columns: ui.Columns(c.Stdout), Color: ui.UsesColor(c.Stdout)}
+	r := sink.Report{Result: res, Question: runs.Question(run.Start.Input), Now: time.Now(), Columns: ui.Columns(c.Stdout), Color: ui.UsesColor(c.Stdout)}
 	fmt.Fprint(ui.Styled(c.Stdout), r.String())
 	printMarks(c, row)
 	if !c.Bool("conversation") {
 		return nil
 	}
-	return printConversation(c.Stdout, p.records)
+	return printConversation(c.Stdout, run.Records)
 }
 
 // findTrial is the row of a trial. A case of several variants wants one named.
@@ -78,8 +78,8 @@ func findTrial(dir string, key trial.Key) (*trial.Row, error) {
 	return nil, failure.Usagef("--case %s: no trial %d of it in this evaluation", key.Case, key.Repeat)
 }
 
-// trialPast is what the journal of a trial holds.
-func trialPast(dir string, row *trial.Row) (*past, error) {
+// readTrial reads the run of a trial.
+func readTrial(c *ui.Call, dir string, row *trial.Row) (*runs.Run, error) {
 	recs, err := batch.Records(dir, row.Run.ID)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(recs) == 0 {
 		return nil, failure.Usagef("the runs of this evaluation are not kept here: it was made by eval score, of the rows of another")
@@ -95,8 +95,11 @@ func trialPast(dir string, row *trial.Row) (*past, error) {
 	if err != nil {
 		return nil, failure.Infra(err)
 	}
-	p, _, err := remake("", recs, source)
-	return p, err
+	r, err := runsEnv(c, "").Restore(recs, source)
+	if err != nil {
+		return nil, failure.Usagef("%w", err)
+	}
+	return r, nil
 }
 
 // printMarks lists what the checks found.

@@ -12,7 +12,7 @@ import (
 func TestAJournalThatCannotBeWrittenIsTheStoresFault(t *testing.T) {
 	c := callOf(streams{nil, io.Discard, io.Discard})
 	res := &engine.Result{Status: engine.Interrupted, StopReason: engine.StopReason{Code: engine.StopStoreUnavailable, Message: "input/output error"}, Resumes: true}
-	err := answer(c, res, false)
+	err := printResult(c, res, outputFlags{})
 	var e *ui.ExitError
 	if !errors.As(err, &e) || e.Code != ui.ExitInfra {
 		t.Errorf("the exit code is that of %v, want %d", err, ui.ExitInfra)

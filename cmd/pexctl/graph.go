@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -9,7 +8,6 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
-	"github.com/pexctl/pex/engine/journal"
 )
 
 var graphFormats = []string{"mermaid", "dot", "svg", "json"}
@@ -84,26 +82,14 @@ func drawn(c *ui.Call) (name string, d *graph.Drawing, err error) {
 // walked is a run, its own program and the way it took, as its journal has it: the
 // journal is run again, and nothing is performed.
 func walked(c *ui.Call) (run string, own *engine.Program, way *graph.Walk, err error) {
-	t, err := targetNamed(c, c.String("run"), c.Arg(0))
+	s, run, err := findRun(c, c.String("run"), c.Arg(0))
 	if err != nil {
 		return "", nil, nil, err
 	}
-	p, err := t.past(c)
+	r, err := readRun(c, s, run)
 	if err != nil {
 		return "", nil, nil, err
 	}
-	heard := &engine.Walker{}
-	res := p.trace(c.Context, heard)
-	if _, held := t.home.Holder(t.run); held && !ended(p.records) {
-		underWay(res)
-	}
-	return t.run, p.program, heard.Walk(res), nil
-}
-
-// trace is the run as its journal has it; t hears which ways it took.
-func (p *past) trace(ctx context.Context, t engine.Tracer) *engine.Result {
-	res := engine.Run(ctx, p.program, p.start.Input, p.host, engine.Options{
-		Journal: journal.Frozen(p.records), Follow: &engine.Follow{}, Tracer: t, Version: buildVersion(),
-	})
-	return p.timed(p.asItEnded(res))
+	w := &engine.Walker{}
+	return run, r.Program, w.Walk(r.Trace(c.Context, w)), nil
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -78,11 +75,4 @@ func homeOfSpec(c *ui.Call, word string) (string, error) {
 		return "", failure.Usagef("%w", err)
 	}
 	return filepath.Join(specfs.Root(dir), homeName), nil
-}
-
-// newRunID is an id that sorts by time: r-20260102-150405-1a2b3c.
-func newRunID(now time.Time) string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return "r-" + now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -152,7 +153,7 @@ func (s *suite) graderKeys() (found diag.List) {
 func liveModels(c *ui.Call) bool {
 	switch c.String("replay") {
 	case "llm", "all":
-		return c.String("on-drift") == driftLive
+		return c.String("on-drift") == runs.DriftLive
 	}
 	return true
 }

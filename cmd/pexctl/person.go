@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 )
 
 // person answers questions at the terminal where the run was started, one at a
@@ -48,33 +49,11 @@ func (p *person) decision(ctx context.Context, kind engine.InterruptKind) (engin
 		if err != nil {
 			return engine.Decision{}, err
 		}
-		d := engine.ParseDecision(line)
-		wrong := unclear(kind, line, d)
+		d, wrong := runs.ParseDecision(kind, line)
 		if wrong == "" {
 			return d, nil
 		}
 		fmt.Fprint(p.out, "  "+tty.Safe(wrong)+"\n"+choices(kind))
-	}
-}
-
-// unclear says why an answer does not decide a question of the kind.
-func unclear(kind engine.InterruptKind, line string, d engine.Decision) string {
-	switch kind {
-	case engine.AskApproval, engine.AskPlan, engine.AskGuard:
-	default:
-		return "" // any text is an answer
-	}
-	switch {
-	case d.Do == "edit" && kind == engine.AskGuard:
-		return "there is nothing to edit"
-	case d.Do != "text":
-		return ""
-	case strings.TrimSpace(line) == "":
-		return "an answer is needed; the end of input leaves the question open"
-	case strings.HasPrefix(strings.TrimSpace(strings.ToLower(line)), "edit:"):
-		return "what follows edit: is not JSON"
-	default:
-		return fmt.Sprintf("%q is none of the answers", line)
 	}
 }
 
@@ -133,13 +112,10 @@ func (p *person) line(ctx context.Context) (string, error) {
 	}
 }
 
+// choices is the prompt for the answer to a question of a kind.
 func choices(kind engine.InterruptKind) string {
-	switch kind {
-	case engine.AskHuman, engine.AskUser:
-		return "answer: "
-	case engine.AskGuard:
-		return "approve | deny[:why]  > "
-	default:
-		return "approve | deny[:why] | edit:<json>  > "
+	if all := runs.Choices(kind); all != "" {
+		return all + "  > "
 	}
+	return "answer: "
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/drift"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -42,24 +41,25 @@ func runsDiff(c *ui.Call) error {
 	if err := ui.AtMostArgs(c, 2); err != nil {
 		return err
 	}
-	dir, home, err := homeOfRuns(c, "")
+	s, err := openRuns(c, "")
 	if err != nil {
 		return err
 	}
-	var side [2]*past
+	var side [2]*runs.Run
 	for i := range side {
-		run, err := runNamed(c, dir, home, c.Arg(i))
+		run, err := s.Find(c.Arg(i))
 		if err != nil {
-			return err
+			return runError(c, s, err)
 		}
-		if side[i], err = (target{dir, home, run}).past(c); err != nil {
+		if side[i], err = readRun(c, s, run); err != nil {
 			return err
 		}
 	}
-	d, err := compare(c, side[0], side[1])
+	found, err := runs.Compare(c.Context, side[0], side[1])
 	if err != nil {
-		return err
+		return failure.Infra(err)
 	}
+	d := newRunDiff(found)
 	switch format {
 	case "json":
 		err = ui.PrintJSON(c, d)
@@ -109,30 +109,28 @@ type callDiff struct {
 	Diff  string      `json:"diff"` // unified
 }
 
-func compare(c *ui.Call, a, b *past) (*runDiff, error) {
-	ra, rb := a.now(c.Context), b.now(c.Context)
-	d := &runDiff{A: ra.RunID, B: rb.RunID, Fields: compareFields(a, b, ra, rb)}
-	d.Steps = textDiff(d.A, stepsText(ra), d.B, stepsText(rb))
-	d.Answer = textDiff(d.A, line(ra.Response), d.B, line(rb.Response))
-	at, err := drift.Part(a.records, b.records)
-	if err != nil {
-		return nil, failure.Infra(fmt.Errorf("compare runs: %w", err))
-	}
-	if at != nil {
-		d.First = &partingDiff{Path: at.Path, Class: at.Class}
-		for _, x := range at.Differences {
+func newRunDiff(c *runs.Comparison) *runDiff {
+	d := &runDiff{A: c.A.RunID, B: c.B.RunID, Same: c.Same, Fields: []fieldDiff{}}
+	d.Steps = textDiff(d.A, c.Steps[0], d.B, c.Steps[1])
+	d.Answer = textDiff(d.A, line(c.A.Response), d.B, line(c.B.Response))
+	if c.First != nil {
+		d.First = &partingDiff{Path: c.First.Path, Class: c.First.Class}
+		for _, x := range c.First.Differences {
 			d.First.Diffs = append(d.First.Diffs, callDiff{x.Class, x.What, textDiff(d.A, x.Before, d.B, x.After)})
 		}
 	}
-	d.Same = len(d.Fields) == 0 && d.Steps == "" && d.Answer == "" && d.First == nil
-	if !d.Same { // how long they took never is the same, so by itself it is no difference
-		d.Fields = append(d.Fields, fieldDiff{"duration", took(ra), took(rb)})
+	for _, f := range c.Fields {
+		d.Fields = append(d.Fields, fieldDiff{f.Name, figure(f.A), figure(f.B)})
 	}
-	return d, nil
+	return d
 }
 
-func took(res *engine.Result) string {
-	return tty.Span(time.Duration(res.DurationMS) * time.Millisecond)
+// figure is the value of a field for people.
+func figure(v any) string {
+	if took, ok := v.(time.Duration); ok {
+		return tty.Span(took)
+	}
+	return fmt.Sprint(v)
 }
 
 // line is a text that ends with a line end; "" stays "".
@@ -141,35 +139,6 @@ func line(s string) string {
 		return ""
 	}
 	return strings.TrimRight(s, "\n") + "\n"
-}
-
-// compareFields is the figures that are not the same.
-func compareFields(a, b *past, ra, rb *engine.Result) []fieldDiff {
-	out := []fieldDiff{}
-	add := func(name, x, y string) {
-		if x != y {
-			out = append(out, fieldDiff{name, x, y})
-		}
-	}
-	count := func(name string, x, y int) { add(name, strconv.Itoa(x), strconv.Itoa(y)) }
-	add("spec", strings.TrimSpace(ra.Spec.Name+" "+ra.Spec.Version), strings.TrimSpace(rb.Spec.Name+" "+rb.Spec.Version))
-	add("digest", ra.Spec.Digest, rb.Spec.Digest)
-	add("question", asked(a), asked(b))
-	add("status", string(ra.Status), string(rb.Status))
-	add("stop reason", string(ra.StopReason.Code), string(rb.StopReason.Code))
-	count("plan version", ra.Plan.Version, rb.Plan.Version)
-	count("steps", len(ra.Steps), len(rb.Steps))
-	count("model calls", ra.Usage.ModelCalls, rb.Usage.ModelCalls)
-	count("tool calls", ra.Usage.ToolCalls, rb.Usage.ToolCalls)
-	count("input tokens", ra.Usage.Input, rb.Usage.Input)
-	count("output tokens", ra.Usage.Output, rb.Usage.Output)
-	add("cost", ui.Cost(ra.Usage.CostUSD), ui.Cost(rb.Usage.CostUSD))
-	return out
-}
-
-func asked(p *past) string {
-	question, _ := p.start.Input.Parameters["question"].(string)
-	return question
 }
 
 func (d *runDiff) print(c *ui.Call) {

@@ -45,7 +45,7 @@ func runsExport(c *ui.Call) error {
 	if file := c.String("reseal"); file != "" {
 		return reseal(c, file, wantJSON)
 	}
-	t, err := oneTarget(c)
+	s, run, err := oneRun(c)
 	if err != nil {
 		return err
 	}
@@ -53,21 +53,21 @@ func runsExport(c *ui.Call) error {
 	if wantJSON && (to == "" || to == "-") {
 		return failure.Usagef("the cassette and -o json both want stdout: --to FILE keeps them apart")
 	}
-	p, err := t.past(c)
+	r, err := readRun(c, s, run)
 	if err != nil {
 		return err
 	}
-	secrets := secretsOf(p.program, p.host)
+	secrets := secretsOf(r.Program, r.Host)
 	for _, name := range secrets.Short() {
 		fmt.Fprintf(c.Stderr, "pexctl: the value of %s is too short, or too common, to be looked for: see that the cassette does not hold it\n", name)
 	}
 	if to == "" || to == "-" {
-		return exportError(cassette.Export(ui.Verbatim(c.Stdout), p.records, secrets))
+		return exportError(cassette.Export(ui.Verbatim(c.Stdout), r.Records, secrets))
 	}
-	if err := cassette.Save(to, p.records, secrets); err != nil {
+	if err := cassette.Save(to, r.Records, secrets); err != nil {
 		return exportError(err)
 	}
-	return tellExported(c, exported{t.run, to, len(p.records)}, wantJSON)
+	return tellExported(c, exported{run, to, len(r.Records)}, wantJSON)
 }
 
 // exportError tells a cassette that would show secrets, and a file that cannot

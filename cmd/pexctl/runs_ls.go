@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -53,16 +54,17 @@ func runsLs(c *ui.Call) error {
 	if c.Int("limit") < 0 {
 		return failure.Usagef("--limit %d: use a number of runs, or 0 for all", c.Int("limit"))
 	}
-	all, left, err := listRuns(c)
+	filter := runs.Filter{Status: c.String("status"), Spec: c.String("spec"), Limit: c.Int("limit")}
+	all, more, err := listRuns(c, filter)
 	if err != nil {
 		return err
 	}
 	if wantJSON {
 		err = ui.PrintJSON(c, all)
 	} else {
-		printRuns(c, all, left)
+		printRuns(c, all, more, filter)
 	}
-	if err == nil && slices.ContainsFunc(all, func(s standing) bool { return s.Problem != "" }) {
+	if err == nil && slices.ContainsFunc(all, func(s runs.Summary) bool { return s.Problem != "" }) {
 		err = failure.Infra(errors.New("some runs cannot be read (pexctl store check says more)"))
 	}
 	return err
@@ -70,8 +72,8 @@ func runsLs(c *ui.Call) error {
 
 // statuses are what --status takes beside stop reasons.
 var statuses = []string{
-	statusRunning, string(engine.Completed), string(engine.Stopped), string(engine.Interrupted),
-	string(engine.Failed), string(engine.Cancelled), statusCorrupt, statusUnreadable,
+	string(runs.Running), string(engine.Completed), string(engine.Stopped), string(engine.Interrupted),
+	string(engine.Failed), string(engine.Cancelled), string(runs.Corrupt), string(runs.Unreadable),
 }
 
 var stopCodes = []engine.StopCode{
@@ -95,48 +97,28 @@ func checkStatus(status string) error {
 	return failure.Usagef("--status %s: there are %s, and the stop reasons", status, ui.List(statuses))
 }
 
-// listRuns is the runs that are asked for, and how many more there are.
-func listRuns(c *ui.Call) (asked []standing, left int, err error) {
+// listRuns returns the runs that are asked for, and how many more there are.
+func listRuns(c *ui.Call, f runs.Filter) (found []runs.Summary, more int, err error) {
 	dir, err := homeOfSpec(c, c.Arg(0))
 	if err != nil {
 		return nil, 0, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil && !c.IsSet("home") {
-		return []standing{}, 0, nil // a project in which nothing ran yet
+		return []runs.Summary{}, 0, nil // a project in which nothing ran yet
 	}
-	dir, home, err := homeOfRuns(c, c.Arg(0))
+	s, err := openRuns(c, c.Arg(0))
 	if err != nil {
 		return nil, 0, err
 	}
-	ids, err := home.List()
-	if err != nil {
+	if found, more, err = s.List(c.Context, f); err != nil {
 		return nil, 0, failure.Infra(err)
 	}
-	l := &look{ctx: c.Context, dir: dir, home: home}
-	asked = make([]standing, 0, len(ids))
-	for _, id := range ids {
-		if s := l.standing(id); matches(c, s) {
-			asked = append(asked, s)
-		}
-	}
-	slices.SortFunc(asked, func(a, b standing) int { return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.Run, a.Run)) })
-	if n := c.Int("limit"); n > 0 && len(asked) > n {
-		asked, left = asked[:n], len(asked)-n
-	}
-	for i := range asked {
-		l.verify(&asked[i])
-	}
-	return asked, left, nil
+	return found, more, nil
 }
 
-func matches(c *ui.Call, s standing) bool {
-	status, spec := c.String("status"), c.String("spec")
-	return (status == "" || status == s.Status || status == string(s.StopReason.Code)) && (spec == "" || spec == s.Spec.Name)
-}
-
-func printRuns(c *ui.Call, all []standing, left int) {
+func printRuns(c *ui.Call, all []runs.Summary, more int, f runs.Filter) {
 	if len(all) == 0 {
-		fmt.Fprintln(c.Stderr, noRunsText(c))
+		fmt.Fprintln(c.Stderr, noRunsText(c, f))
 		return
 	}
 	rows := [][]string{{"RUN", "STATUS", "SPEC", "STARTED", "STEPS", "COST", "QUESTION"}}
@@ -147,14 +129,14 @@ func printRuns(c *ui.Call, all []standing, left int) {
 		})
 	}
 	ui.Table(c.Stdout, rows)
-	if left > 0 {
-		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", left)
+	if more > 0 {
+		fmt.Fprintf(c.Stderr, "and %d more (--limit 0 lists all)\n", more)
 	}
 }
 
 // noRunsText says why the list is empty, and where to look.
-func noRunsText(c *ui.Call) string {
-	if c.String("status") != "" || c.String("spec") != "" {
+func noRunsText(c *ui.Call, f runs.Filter) string {
+	if f.Status != "" || f.Spec != "" {
 		return "no run matches (pexctl runs ls lists all)"
 	}
 	if hint := elsewhere(c, "runs"); hint != "" && !(len(c.Args) > 0) {
@@ -164,17 +146,17 @@ func noRunsText(c *ui.Call) string {
 }
 
 // statusText is a status with the stop reason, where that says more.
-func statusText(s standing) string {
+func statusText(s runs.Summary) string {
 	if s.Problem != "" {
-		return s.Status
+		return string(s.Status)
 	}
 	switch code := s.StopReason.Code; code {
 	case "", engine.StopAnswered, engine.StopCancelled:
-		return s.Status
+		return string(s.Status)
 	case engine.StopInterrupted:
-		return s.Status + " (waiting)"
+		return string(s.Status) + " (waiting)"
 	default:
-		return s.Status + " (" + string(code) + ")"
+		return string(s.Status) + " (" + string(code) + ")"
 	}
 }
 

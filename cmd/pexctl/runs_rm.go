@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -37,24 +37,29 @@ func runsRm(c *ui.Call) error {
 	if !(len(c.Args) > 0) {
 		return failure.Usagef("no run given: pexctl runs rm RUN... (pexctl runs ls lists them)")
 	}
-	dir, home, err := homeOfRuns(c, "")
+	s, err := openRuns(c, "")
 	if err != nil {
 		return err
 	}
-	runs, err := runsNamed(c, dir, home, c.Args)
-	if err != nil {
+	var ids []string
+	for _, word := range c.Args {
+		run, err := s.Find(word)
+		if err != nil {
+			return runError(c, s, err)
+		}
+		ids = append(ids, run)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if err := s.Removable(c.Context, ids, c.Bool("force")); err != nil {
+		return notRemovable(c, s, err)
+	}
+	if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(ids))); err != nil {
 		return err
 	}
-	if err := removable(&look{ctx: c.Context, dir: dir, home: home}, runs, c.Bool("force")); err != nil {
-		return err
-	}
-	if err := ui.Confirm(c, fmt.Sprintf("remove %s for good", ui.List(runs))); err != nil {
-		return err
-	}
-	removed := make([]string, 0, len(runs))
-	for _, run := range runs {
-		if err = home.Remove(run); err != nil {
-			err = unread(home, dir, run, err)
+	removed := make([]string, 0, len(ids))
+	for _, run := range ids {
+		if err = runError(c, s, s.Remove(run)); err != nil {
 			break
 		}
 		removed = append(removed, run)
@@ -70,36 +75,13 @@ func runsRm(c *ui.Call) error {
 	return err
 }
 
-// removable refuses runs that somebody may still want; all of them or none.
-func removable(l *look, runs []string, force bool) error {
-	var refused []string
-	for _, run := range runs {
-		s := l.standing(run)
-		l.verify(&s)
-		if pid, held := l.home.Holder(run); held {
-			return failure.Infra(fmt.Errorf("%w: pexctl runs cancel %s ends it", &journal.HeldError{Run: run, PID: pid}, run))
-		}
-		if why := wanted(s); why != "" && !force {
-			refused = append(refused, "run "+run+" "+why)
-		}
+// notRemovable adds the way out to an error of runs that may still be wanted.
+func notRemovable(c *ui.Call, s *runs.Service, err error) error {
+	if held, ok := errors.AsType[*journal.HeldError](err); ok {
+		return failure.Infra(fmt.Errorf("%w: pexctl runs cancel %s ends it", held, held.Run))
 	}
-	if len(refused) > 0 {
-		return failure.Usagef("%s; --force removes them all the same", strings.Join(refused, "; "))
+	if _, ok := errors.AsType[*runs.WantedError](err); ok {
+		return failure.Usagef("%w; --force removes them all the same", err)
 	}
-	return nil
-}
-
-// wanted says why a run may still be wanted; "" = it has ended.
-func wanted(s standing) string {
-	switch {
-	case s.Status == statusCorrupt:
-		return "is damaged, and may be mended (pexctl store check says more)"
-	case s.Problem != "":
-		return "cannot be read here: " + s.Problem
-	case s.Interrupts > 0:
-		return "waits for a person"
-	case s.Status == string(engine.Interrupted), s.StopReason.Code == engine.StopStoreFull:
-		return "can be resumed"
-	}
-	return ""
+	return runError(c, s, err)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -10,6 +9,7 @@ import (
 	"github.com/pexctl/pex/builtins/sink"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -35,90 +35,78 @@ func runsShowCommand(env *ui.Env) *cli.Command {
 	}
 }
 
-func runsShow(c *ui.Call) error {
-	wantJSON, err := ui.WantsJSON(c)
-	if err != nil {
-		return err
-	}
-	t, err := oneTarget(c)
-	if err != nil {
-		return err
-	}
-	if c.String("events") != "" && !c.Bool("follow") {
-		return failure.Usagef("--events goes with --follow: pexctl runs show %s --follow --events %s", t.run, fspath.Quote(c.String("events")))
-	}
-	f := &follow{c: c, target: t, json: wantJSON}
-	if c.Bool("follow") {
-		return f.watch()
-	}
-	return f.show()
+// showFlags are the flags of runs show.
+type showFlags struct {
+	outputFlags
+	follow bool
 }
 
-// show prints how the run stands now.
-func (f *follow) show() error {
-	c := f.c
-	f.pid, f.held = f.home.Holder(f.run)
-	p, err := f.past(c)
+func runsShow(c *ui.Call) (err error) {
+	f := showFlags{follow: c.Bool("follow")}
+	if f.outputFlags, err = readOutputFlags(c); err != nil {
+		return err
+	}
+	f.conversation = c.Bool("conversation")
+	s, run, err := oneRun(c)
 	if err != nil {
 		return err
 	}
-	res := p.now(c.Context)
-	if f.held = f.held && !ended(p.records); f.held {
-		underWay(res)
+	switch {
+	case f.follow:
+		return f.watch(c, s, run)
+	case f.events != "":
+		return failure.Usagef("--events goes with --follow: pexctl runs show %s --follow --events %s", run, fspath.Quote(f.events))
 	}
-	if !c.Bool("conversation") {
+	return f.show(c, s, run)
+}
+
+// show prints the state of a run.
+func (f *showFlags) show(c *ui.Call, s *runs.Service, run string) error {
+	r, err := readRun(c, s, run)
+	if err != nil {
+		return err
+	}
+	res := r.Show(c.Context)
+	if !f.conversation {
 		res.Conversation = nil
 	}
 	if f.json {
 		return ui.PrintJSON(c, res)
 	}
-	return f.print(p, res)
-}
-
-// underWay makes a result that of a run which a process is at: what is open is
-// being done.
-func underWay(res *engine.Result) {
-	res.Status, res.StopReason = statusRunning, engine.StopReason{}
-	res.Interrupts = slices.DeleteFunc(res.Interrupts, func(q engine.Question) bool { return q.Kind == engine.AskReview })
-}
-
-// print writes the report of a run to stdout.
-func (f *follow) print(p *past, res *engine.Result) error {
-	c := f.c
-	question, _ := p.start.Input.Parameters["question"].(string)
+	resume := "pexctl resume " + run + homeArgument(c, s.Dir())
 	report := sink.Report{
-		Result: res, Question: question, Now: time.Now(), Running: f.held, PID: f.pid,
+		Result: res, Question: runs.Question(r.Start.Input), Now: time.Now(), Running: r.Running, PID: r.PID,
 		Columns: ui.Columns(c.Stdout), Color: ui.UsesColor(c.Stdout),
 		HowTo: func(q engine.Question) (commands []string) {
-			for _, answer := range ways(q) {
-				commands = append(commands, f.resume()+" "+answering(q, answer))
+			for _, answer := range answerOptions(q) {
+				commands = append(commands, resume+" "+answerFlag(q, answer))
 			}
 			return commands
 		},
 	}
 	fmt.Fprint(ui.Styled(c.Stdout), report.String())
-	for _, line := range f.next(res) {
-		fmt.Fprintf(c.Stdout, "\n%s\n", line)
+	next := continueCommand(res, resume)
+	if r.Running {
+		next = "watch it: pexctl runs show " + run + " --follow" + homeArgument(c, s.Dir())
 	}
-	if !c.Bool("conversation") {
+	if next != "" {
+		fmt.Fprintf(c.Stdout, "\n%s\n", next)
+	}
+	if !f.conversation {
 		return nil
 	}
-	return printConversation(c.Stdout, p.records)
+	return printConversation(c.Stdout, r.Records)
 }
 
-// next is how a run goes on in which nobody is asked.
-func (f *follow) next(res *engine.Result) []string {
+// continueCommand is how a run continues in which nobody is asked; "" = it does not.
+func continueCommand(res *engine.Result, resume string) string {
 	switch {
-	case f.held:
-		return []string{"watch it: pexctl runs show " + f.run + " --follow" + homeArgument(f.c, f.dir)}
 	case len(res.Interrupts) > 0:
-		return nil
+		return ""
 	case res.Status == engine.Interrupted:
-		return []string{"go on: " + f.resume()}
+		return "go on: " + resume
 	case res.StopReason.Extendable() && res.StopReason.Path != "":
-		return []string{"let it go further: " + f.resume() + " --set " + res.StopReason.Path + "=MORE"}
+		return "let it go further: " + resume + " --set " + res.StopReason.Path + "=MORE"
 	}
-	return nil
+	return ""
 }
-
-func (f *follow) resume() string { return "pexctl resume " + f.run + homeArgument(f.c, f.dir) }

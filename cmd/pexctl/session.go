@@ -1,45 +1,44 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"time"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 	"github.com/pexctl/pex/providers/badger"
+	"github.com/pexctl/pex/providers/cassette"
 )
 
-// grace is how long what is under way may go on after the first Ctrl-C.
-const grace = 5 * time.Second
+// conversation is what --include may name.
+const conversation = "conversation"
 
-// session is one go at a run: a new one, or one that is resumed.
-type session struct {
-	c       *ui.Call
-	json    bool
-	resumed bool   // earlier sessions ran the run
-	dir     string // the home
-	home    *journal.Home
-	file    *journal.File
-	journal journal.Journal // the file, or what also records it
-	program *engine.Program
-	host    engine.Host
-	input   engine.Input
-	options engine.Options
-	hints   func(*engine.Result) []string // what to try next
-	closes  []func() error
+// outputFlags say how a command shows a run.
+type outputFlags struct {
+	json, quiet, conversation bool
+	events                    string // file for events; ui.FromStdin = stdout; "" = none
 }
 
-// sessionFlags are the flags of every command that runs a run.
-func sessionFlags() []cli.Flag {
+// sessionFlags are the flags of every command that executes a run.
+type sessionFlags struct {
+	outputFlags
+	record  string // file of the cassette to write; "" = none
+	stream  bool
+	resumed bool // earlier sessions executed the run: events are appended to those that are there
+}
+
+func newSessionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "record", Usage: "write the run's journal to a cassette `FILE`, without secrets"},
 		&cli.StringFlag{Name: "events", Usage: "write every event as a JSON line to `FILE` (- for stdout)"},
@@ -50,38 +49,46 @@ func sessionFlags() []cli.Flag {
 	}
 }
 
-// run runs the run, closes everything, and prints how it ended.
-func (s *session) run() error {
-	c := s.c
-	watch, err := newWatch(c, s.json, s.resumed)
-	if err != nil {
-		return errors.Join(err, s.close())
+func readOutputFlags(c *ui.Call) (f outputFlags, err error) {
+	f = outputFlags{quiet: c.Bool("quiet"), events: c.String("events")}
+	f.json, err = ui.WantsJSON(c)
+	return f, err
+}
+
+func readSessionFlags(c *ui.Call) (f sessionFlags, err error) {
+	f.record, f.stream = c.String("record"), !c.Bool("no-stream")
+	if f.outputFlags, err = readOutputFlags(c); err != nil {
+		return f, err
 	}
-	s.host.Sinks, s.host.People = watch.sinks, watch.people
+	for _, part := range c.StringSlice("include") {
+		if part != conversation {
+			return f, failure.Usagef("--include %s: there is %s", part, conversation)
+		}
+		f.conversation = true
+	}
+	return f, nil
+}
+
+// execute runs a session to its end, closes everything, and prints how the run
+// ended. hints are what to try next; nil = nothing.
+func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags, hints func(*engine.Result) []string) error {
+	p, err := newProgress(c, f.outputFlags, f.resumed)
+	if err != nil {
+		return errors.Join(err, session.Close())
+	}
 	ctx, stop := ui.OnSignal(c.Context, func() {
-		watch.note("suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + s.input.RunID + homeArgument(c, s.dir))
+		p.note("suspending after the calls in flight (Ctrl-C again to stop now). Resume with: pexctl resume " + session.Input.RunID + homeArgument(c, s.Dir()))
 	})
 	defer stop()
-	if m, ok := s.host.Memory.(*badger.Store); ok && !c.Bool("quiet") {
-		m.ReportWaits(func(w badger.Wait) { watch.note(waitNote(w)) })
+	if m, ok := session.Host.Memory.(*badger.Store); ok && !f.quiet {
+		m.ReportWaits(func(w badger.Wait) { p.note(waitNote(w)) })
 	}
-	o := s.options
-	o.Journal, o.Stream, o.Grace, o.Version = s.journal, !c.Bool("no-stream"), grace, buildVersion()
-	o.Conversation = slices.Contains(c.StringSlice("include"), conversation)
-	cancel := s.watchCancel()
-	o.By, o.Cancel, o.CancelledBy = thisUser(), cancel.asked, cancel.by
-	res := engine.Run(ctx, s.program, s.input, s.host, o)
-	cancel.stop()
-	if r := s.options.Recorded; r != nil && s.input.From.Until == 0 && (res.Status == engine.Completed || res.Status == engine.Stopped) {
-		if unused := r.Unused(); len(unused) > 0 {
-			res.Warnings = append(res.Warnings, unusedNote(unused))
-			watch.note("warning: " + unusedNote(unused))
-		}
+	res := session.Run(ctx, runs.Observer{Sinks: p.sinks, People: p.people, Stream: f.stream, Conversation: f.conversation, Warn: p.note})
+	lost := errors.Join(p.close(), session.Close())
+	err = showResult(c, s.Dir(), session.Input, res, f.outputFlags)
+	if !f.quiet && !f.json && hints != nil {
+		ui.PrintHints(c.Stderr, hints(res))
 	}
-	s.unbegun(res)
-	s.file.SetHead(headOf(s.input, res))
-	lost := errors.Join(watch.close(), s.close())
-	err = s.tell(res)
 	switch {
 	case lost != nil && err == nil:
 		err = failure.Infra(lost)
@@ -94,35 +101,95 @@ func (s *session) run() error {
 	return err
 }
 
-// unbegun corrects the result of a run whose first record could not be written:
-// there is no run to resume.
-func (s *session) unbegun(res *engine.Result) {
-	if res.Resumes && !s.file.Begun() {
-		res.Status = engine.Failed
-		res.StopReason.Message += "; nothing of the run was stored: run it again"
-		res.Error = res.StopReason.Message
+// recordTo has a session also write a cassette.
+func recordTo(session *runs.Session, file string) error {
+	if file == "" {
+		return nil
+	}
+	err := session.Tee(func(j journal.Journal) (runs.TeeJournal, error) {
+		return cassette.New(j, file, secretsOf(session.Program, session.Host))
+	})
+	if err != nil {
+		return failure.Usagef("--record: %w", err)
+	}
+	return nil
+}
+
+// showResult prints a result and what to do next, and returns the run's exit code.
+func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f outputFlags) error {
+	err := printResult(c, res, f)
+	if res.Miss != nil {
+		explainMismatch(c, in, res.Miss)
+	}
+	if !f.quiet {
+		noteStored(c, home, res)
+	}
+	if !f.quiet || !f.json {
+		for _, line := range resumeHint(c, home, res) {
+			fmt.Fprintln(c.Stderr, line)
+		}
+	}
+	return err
+}
+
+// printResult prints a result and returns the run's exit code.
+func printResult(c *ui.Call, res *engine.Result, f outputFlags) error {
+	if f.json {
+		if err := ui.PrintJSON(c, res); err != nil {
+			return failure.Infra(err)
+		}
+	} else {
+		printAnswer(c, res, f)
+	}
+	if code := res.StopReason.ExitCode(res.Status); code != ui.ExitOK {
+		return ui.Exit(code, nil)
+	}
+	return nil
+}
+
+// printAnswer puts the answer, and nothing else, on stdout; why there is none,
+// or why it came early, goes to stderr.
+//
+// With --events - stdout belongs to the events: the answer goes to stderr too, or
+// with --quiet nowhere, since the last event has it.
+func printAnswer(c *ui.Call, res *engine.Result, f outputFlags) {
+	out, events := ui.Verbatim(c.Stdout), f.events == ui.FromStdin
+	if events {
+		out = c.Stderr
+	}
+	if res.Response != "" && (!events || !f.quiet) {
+		text := res.Response
+		var indented bytes.Buffer
+		if len(res.Output) > 0 && json.Indent(&indented, res.Output, "", "  ") == nil {
+			text = indented.String()
+		}
+		fmt.Fprintln(out, strings.TrimRight(text, "\n"))
+	}
+	if res.Status != engine.Completed {
+		fmt.Fprintf(c.Stderr, "%s: %s\n", res.Status, tty.Safe(reasonText(res)))
 	}
 }
 
-// tell prints the result and what to do next, and gives the exit code.
-func (s *session) tell(res *engine.Result) error {
-	err := answer(s.c, res, s.json)
-	if res.Miss != nil {
-		s.explainMiss(res.Miss)
+func reasonText(res *engine.Result) string {
+	r := res.StopReason
+	text := string(r.Code)
+	switch {
+	case strings.HasPrefix(r.Message, text), r.Code == engine.StopInterrupted && r.Message != "":
+		text = r.Message
+	case r.Message != "":
+		text += ": " + r.Message
 	}
-	quiet := s.c.Bool("quiet")
-	if !quiet {
-		noteStored(s.c, s.dir, res)
-	}
-	if !quiet || !s.json {
-		for _, line := range goOn(s.c, s.dir, res) {
-			fmt.Fprintln(s.c.Stderr, line)
+	if r.Path != "" && !strings.HasSuffix(text, r.Path) {
+		head, rest, more := strings.Cut(text, "\n")
+		if text = head + " (" + r.Path + ")"; more {
+			text += "\n" + rest
 		}
 	}
-	if !quiet && !s.json && s.hints != nil {
-		ui.PrintHints(s.c.Stderr, s.hints(res))
+	lines := []string{text}
+	for _, q := range res.Interrupts {
+		lines = append(lines, strings.Join(strings.Fields(fmt.Sprintf("%s: %s %s %s %s", q.Path, q.Kind, q.Tool, q.Args, q.Question)), " "))
 	}
-	return err
+	return strings.Join(lines, "\n  ")
 }
 
 // noteStored says where a run that has ended is stored.
@@ -130,18 +197,6 @@ func noteStored(c *ui.Call, home string, res *engine.Result) {
 	if res.Status != engine.Interrupted && !res.Resumes {
 		fmt.Fprintf(c.Stderr, "stored in %s; details: pexctl runs show %s%s\n", fspath.Relative(home), res.RunID, homeArgument(c, home))
 	}
-}
-
-func (s *session) close() error {
-	var errs []error
-	if memory, ok := s.host.Memory.(io.Closer); ok {
-		errs = append(errs, memory.Close())
-	}
-	errs = append(errs, s.host.Close())
-	for _, f := range s.closes {
-		errs = append(errs, f())
-	}
-	return errors.Join(errs...)
 }
 
 // homeArgument names the home where commands would not find it by themselves.

@@ -160,9 +160,12 @@ func repairRun(c *ui.Call, h *homed, run string, wantJSON bool) error {
 	if h.runs == nil {
 		return failure.Usagef("run %s: there are no runs in %s", run, h.dir)
 	}
-	run, err := runNamed(c, h.dir, h.runs, run)
+	s, err := openHome(c, h.dir)
 	if err != nil {
 		return err
+	}
+	if run, err = s.Find(run); err != nil {
+		return runError(c, s, err)
 	}
 	r, err := h.runs.Repair(run)
 	switch {

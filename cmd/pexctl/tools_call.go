@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
 )
@@ -108,7 +109,7 @@ func (t *toolCall) prepare() error {
 		home = homeDir(c, spec)
 	}
 	t.program = toolsOnly(p, c.Arg(1))
-	t.input = engine.Input{RunID: newRunID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
+	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
 	if t.host, err = newHost(t.program, settingsOf(o, home, params).signingIn(c, spec)); err != nil {
 		return failure.Usagef("%w", err)
 	}

@@ -15,33 +15,33 @@ import (
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
-// watch is who looks on while a run goes: progress on stderr, events in a file.
-type watch struct {
+// progress shows a run while it executes: on stderr, and as events in a file.
+type progress struct {
 	sinks  []engine.Sink
 	note   func(string) // shows a line of pexctl's own amid the progress
 	people engine.People
 	closes []func() error
 }
 
-// newWatch opens what the flags ask for. again says that the run has been
-// watched before: its events go behind those that are there.
-func newWatch(c *ui.Call, wantJSON, again bool) (*watch, error) {
-	w := &watch{note: func(s string) { fmt.Fprintln(c.Stderr, s) }}
-	if name := c.String("events"); name != "" {
-		if name == "-" && wantJSON {
+// newProgress opens what the flags ask for. again says that the run was shown
+// before: its events are appended to those that are there.
+func newProgress(c *ui.Call, f outputFlags, again bool) (*progress, error) {
+	w := &progress{note: func(s string) { fmt.Fprintln(c.Stderr, s) }}
+	if f.events != "" {
+		if f.events == ui.FromStdin && f.json {
 			return nil, failure.Usagef("--events - and -o json both want stdout")
 		}
-		if err := w.events(c, name, again); err != nil {
+		if err := w.events(c, f.events, again); err != nil {
 			return nil, err
 		}
 	}
-	if !c.Bool("quiet") {
-		w.progress(c)
+	if !f.quiet {
+		w.draw(c)
 	}
 	return w, nil
 }
 
-func (w *watch) events(c *ui.Call, name string, again bool) error {
+func (w *progress) events(c *ui.Call, name string, again bool) error {
 	if name == "-" {
 		w.sinks = append(w.sinks, sink.NewJSONL(ui.ForPrograms(c.Stdout)))
 		return nil
@@ -60,8 +60,8 @@ func (w *watch) events(c *ui.Call, name string, again bool) error {
 	return nil
 }
 
-// progress draws a live tree on a terminal and writes plain lines elsewhere.
-func (w *watch) progress(c *ui.Call) {
+// draw draws a live tree on a terminal and writes plain lines elsewhere.
+func (w *progress) draw(c *ui.Call) {
 	f, ok := ui.Terminal(c.Stderr)
 	if !ok || os.Getenv("TERM") == "dumb" {
 		lines := sink.NewLines(c.Stderr)
@@ -100,7 +100,7 @@ func (w *watch) progress(c *ui.Call) {
 	}
 }
 
-func (w *watch) close() error {
+func (w *progress) close() error {
 	var errs []error
 	for _, f := range w.closes {
 		errs = append(errs, f())

@@ -30,7 +30,7 @@ func TestWaysToAnswer(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got := ways(engine.Question{Kind: c.kind, Args: json.RawMessage(c.args)})
+			got := answerOptions(engine.Question{Kind: c.kind, Args: json.RawMessage(c.args)})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -39,7 +39,7 @@ func TestWaysToAnswer(t *testing.T) {
 }
 
 func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
-	got := together("pexctl resume r", []engine.Question{
+	got := severalQuestions("pexctl resume r", []engine.Question{
 		{Path: "a", Kind: engine.AskApproval, Args: json.RawMessage(`{"to":"x"}`)},
 		{Path: "b", Kind: engine.AskHuman},
 		{Path: "c", Kind: engine.AskApproval},

@@ -85,7 +85,7 @@ func (s *Service) Cancel(ctx context.Context, run string) (*engine.Result, error
 	if r.Ended() {
 		return nil, &EndedError{r.replay(ctx, engine.Options{Conversation: true})}
 	}
-	who, err := json.Marshal(s.env.By)
+	who, err := json.Marshal(s.env.by())
 	if err == nil {
 		err = s.home.RequestCancel(run, who)
 	}
@@ -135,7 +135,7 @@ func (s *Service) endCancelled(ctx context.Context, run string) (*engine.Result,
 	requested := make(chan struct{})
 	close(requested)
 	res := engine.Run(ctx, se.Program, se.Input, se.Host, engine.Options{
-		Journal: se.file, By: s.env.By, Cancel: requested, Version: s.env.Version,
+		Journal: se.file, By: s.env.by(), Cancel: requested, Version: s.env.Version,
 	})
 	se.note(res)
 	return res, se.Close()

@@ -46,6 +46,12 @@ type EmptyError struct{ Dir string }
 // Error names the home.
 func (e *EmptyError) Error() string { return fmt.Sprintf("there are no runs in %s yet", e.Dir) }
 
+// StartError says that records have no start record that can be read.
+type StartError struct{ Err error }
+
+// Error gives the reason.
+func (e *StartError) Error() string { return e.Err.Error() }
+
 // CompileError says that the program of a run cannot be compiled again.
 type CompileError struct {
 	Run string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/runs"
 )
 
@@ -73,5 +74,65 @@ func TestARunThatIsFollowedMayBeLeft(t *testing.T) {
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// begun is a run that a session has open, with its first record.
+func begun(t *testing.T) (*runs.Service, *journal.File) {
+	t.Helper()
+	s := newWorld(t, nil).open()
+	file, err := s.Home().Create("r-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, file, journal.Record{Seq: 1, Kind: journal.Start, Path: "r-1", Body: []byte(`{}`)})
+	return s, file
+}
+
+func appendTo(t *testing.T, file *journal.File, recs ...journal.Record) {
+	t.Helper()
+	if _, err := file.Append(recs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATailGivesEachRecordOnceAndEndsWithItsProcess(t *testing.T) {
+	s, file := begun(t)
+	tail := runs.NewTail(t.Context(), s, "r-1", 1)
+	appendTo(t, file, journal.Record{Seq: 2, Kind: journal.Marker}, journal.Record{Seq: 3, Kind: journal.Marker})
+	recs, err := tail.More()
+	if err != nil || len(recs) != 2 || recs[0].Seq != 2 || tail.Rewound() {
+		t.Fatalf("%d records, rewound %t, %v", len(recs), tail.Rewound(), err)
+	}
+	appendTo(t, file, journal.Record{Seq: 4, Kind: journal.Change, Voids: 3, Body: []byte(`{}`)})
+	if recs, err = tail.More(); err != nil || len(recs) != 1 || recs[0].Seq != 4 {
+		t.Fatalf("%d records, %v", len(recs), err)
+	}
+	if !tail.Rewound() {
+		t.Error("that a part became void is not reported")
+	}
+	appendTo(t, file, journal.Record{Seq: 5, Kind: journal.Marker})
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if recs, err = tail.More(); err != nil || len(recs) != 1 || recs[0].Seq != 5 {
+		t.Fatalf("what the process wrote last: %d records, %v", len(recs), err)
+	}
+	if recs, err = tail.More(); err != nil || len(recs) != 0 {
+		t.Fatalf("after its end: %d records, %v", len(recs), err)
+	}
+	if tail.Got() != 4 {
+		t.Errorf("%d records in all", tail.Got())
+	}
+}
+
+func TestATailEndsWhenNobodyLooksAnyMore(t *testing.T) {
+	s, file := begun(t)
+	defer file.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	tail := runs.NewTail(ctx, s, "r-1", 1)
+	if recs, err := tail.More(); err != nil || len(recs) != 0 {
+		t.Errorf("%d records, %v", len(recs), err)
 	}
 }

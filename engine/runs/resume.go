@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/pexctl/pex/engine"
@@ -27,7 +26,8 @@ func (s *Service) Resume(ctx context.Context, run string, t Terms) (*Session, er
 		return nil, err
 	}
 	if err := se.prepare(ctx, r, t); err != nil {
-		return nil, errors.Join(err, se.Close())
+		_ = se.Close() // why it is not resumed matters more
+		return nil, err
 	}
 	return se, nil
 }

@@ -104,7 +104,7 @@ func (w *world) open() *runs.Service {
 			return w.program(w.spec)
 		},
 		Connect: w.connect,
-		By:      engine.Actor{User: "ada"},
+		By:      func() engine.Actor { return engine.Actor{User: "ada"} },
 		Version: "test",
 	})
 	if err != nil {

@@ -27,17 +27,24 @@ type Env struct {
 	Connect func(p *engine.Program, in engine.Input) (engine.Host, error)
 	// Ready refuses a program that is about to call models and cannot, for lack
 	// of an API key. Nil = it is not checked.
-	Ready func(p *engine.Program, start engine.Start, set ...string) error
+	Ready func(p *engine.Program, start engine.Start) error
 	// Recording reads the recording in a file. Nil = there are none in files.
 	Recording func(file string) ([]journal.Record, error)
 	// Secrets are the values that recordings in files hold replaced. Nil = none.
 	Secrets func(p *engine.Program, h engine.Host) *secret.Values
-	// By is who makes the decisions of this process.
-	By engine.Actor
+	// By says who makes the decisions of this process. Nil = the journal does not say.
+	By func() engine.Actor
 	// Version of the program that runs them.
 	Version string
 	// Grace is how long calls in flight may continue once a session is suspended.
 	Grace time.Duration
+}
+
+func (e *Env) by() engine.Actor {
+	if e.By == nil {
+		return engine.Actor{}
+	}
+	return e.By()
 }
 
 // Service is the runs of one home. It is safe for concurrent use, and many
@@ -99,7 +106,7 @@ func (s *Service) Read(run string) (*Run, error) {
 func (e Env) Restore(recs []journal.Record, source json.RawMessage) (*Run, error) {
 	start, err := engine.ReadStart(recs)
 	if err != nil {
-		return nil, err
+		return nil, &StartError{err}
 	}
 	if source != nil {
 		start.Program = source

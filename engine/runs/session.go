@@ -99,7 +99,7 @@ func (se *Session) Run(ctx context.Context, by Observer) *engine.Result {
 	cancel := se.watchCancel()
 	o := se.options
 	o.Journal, o.Stream, o.Conversation = se.journal, by.Stream, by.Conversation
-	o.Grace, o.Version, o.By = se.svc.env.Grace, se.svc.env.Version, se.svc.env.By
+	o.Grace, o.Version, o.By = se.svc.env.Grace, se.svc.env.Version, se.svc.env.by()
 	o.Cancel, o.CancelledBy = cancel.requested, cancel.by
 	res := engine.Run(ctx, se.Program, se.Input, se.Host, o)
 	cancel.stop()
