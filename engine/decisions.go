@@ -23,7 +23,8 @@ func (a Actor) String() string {
 	return a.User + "@" + a.Host
 }
 
-func (a Actor) journaled() json.RawMessage {
+// journaledActor is an actor as the journal keeps it; nil = not known.
+func journaledActor(a Actor) json.RawMessage {
 	if a == (Actor{}) {
 		return nil
 	}
@@ -68,25 +69,25 @@ func (r *run) recordDecision(d kernel.Decision) {
 		out.Text = strings.Join(parsed[changeBody](rec.Body).Set, " ")
 	case rec.Kind == journal.Answer:
 		told := parsed[midAnswer](rec.Body)
-		out.fromAnswer(told.Question, told.Decision)
+		fromAnswer(&out, told.Question, told.Decision)
 	case d.Class == journal.Question:
-		out.fromAnswer(parsed[Question](d.Request), decisionOf(rec))
+		fromAnswer(&out, parsed[Question](d.Request), decisionOf(rec))
 	default:
 		q := parsed[Question](d.Request) // tool and arguments
 		out.Kind, out.Tool, out.Args = string(AskReview), q.Tool, q.Args
-		out.fromReview(rec)
+		fromReview(&out, rec)
 	}
 	r.decisions = append(r.decisions, out)
 }
 
-// fromAnswer is the decision about a question.
-func (d *DecisionRecord) fromAnswer(q Question, said Decision) {
+// fromAnswer fills in the decision about a question.
+func fromAnswer(d *DecisionRecord, q Question, said Decision) {
 	d.Kind, d.Tool, d.Args, d.Question = string(q.Kind), q.Tool, q.Args, q.Question
 	d.Do, d.Reason, d.Edit, d.Text = said.Do, said.Reason, said.Edit, said.Text
 }
 
-// fromReview is the decision about a write whose outcome is unknown.
-func (d *DecisionRecord) fromReview(rec *journal.Record) {
+// fromReview fills in the decision about a write whose outcome is unknown.
+func fromReview(d *DecisionRecord, rec *journal.Record) {
 	switch {
 	case rec.Kind == journal.Redo:
 		d.Do = "redo"

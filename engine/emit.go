@@ -121,7 +121,7 @@ func (s *scope) shown() <-chan struct{} {
 }
 
 // retrying is ev as it reports a wait before a repeat.
-func (ev Event) retrying(e RetryEvent, masked mask) Event {
+func retrying(ev Event, e RetryEvent, masked mask) Event {
 	e.Error = masked.text(e.Error)
 	ev.Retry = &e
 	return ev

@@ -23,16 +23,16 @@ const changedTools = "tools_changed"
 // equip asks the servers of the spec what tools they have, side by side. What
 // they said is kept: a run that goes on has the tools that it began with.
 func (r *run) equip(s *scope) error {
-	var sets []*HostTool
+	var sets []*BoundTool
 	for i := range r.host.Tools {
 		if _, ok := r.host.Tools[i].Tool.(Toolset); ok {
-			sets = append(sets, &r.host.Tools[i])
+			sets = append(sets, &BoundTool{HostTool: r.host.Tools[i]})
 		}
 	}
 	if len(sets) == 0 {
 		return nil
 	}
-	found := make([][]HostTool, len(sets))
+	found := make([][]BoundTool, len(sets))
 	name := func(i int) string { return "tools." + sets[i].Spec.Name }
 	err := s.parallel(len(sets), name, func(i int, s *scope) (err error) {
 		found[i], err = r.members(s, sets[i])
@@ -43,7 +43,7 @@ func (r *run) equip(s *scope) error {
 	}
 	r.infos = r.infos[:0]
 	for _, t := range r.host.Tools {
-		members := []HostTool{t}
+		members := []BoundTool{{HostTool: t}}
 		if _, ok := t.Tool.(Toolset); ok {
 			members, found = found[0], found[1:]
 		}
@@ -55,8 +55,8 @@ func (r *run) equip(s *scope) error {
 }
 
 // register makes a tool one of the run's.
-func (r *run) register(t HostTool) {
-	info := t.info()
+func (r *run) register(t BoundTool) {
+	info := t.Info()
 	t.known, t.mask, t.vectors = info.Effect, mask{r.host.Secrets}, vectorsOf(t.Spec)
 	if t.seats == nil {
 		t.seats = seatsOf(t.Spec)
@@ -67,7 +67,7 @@ func (r *run) register(t HostTool) {
 
 // members are the tools of a server; none where it does not answer, which is
 // told.
-func (r *run) members(s *scope, t *HostTool) ([]HostTool, error) {
+func (r *run) members(s *scope, t *BoundTool) ([]BoundTool, error) {
 	set := t.Tool.(Toolset)
 	together := seatsOf(t.Spec)
 	listing, err := r.listed(s, t, set)
@@ -79,7 +79,7 @@ func (r *run) members(s *scope, t *HostTool) ([]HostTool, error) {
 		warn(text)
 	}
 	rules, names := set.Rules(), map[string]bool{}
-	var out []HostTool
+	var out []BoundTool
 	for _, def := range listing.Tools {
 		if !rules.Admits(def.Name) {
 			continue
@@ -114,13 +114,13 @@ func (r *run) members(s *scope, t *HostTool) ([]HostTool, error) {
 // of the spec has its own name, and an entry all names that begin with its own;
 // of two such entries that with the longer name. "" = it is the entry's. So no
 // server takes the place of what the author wrote, or of another server's tool.
-func (r *run) owner(entry *HostTool, member string) string {
+func (r *run) owner(entry *BoundTool, member string) string {
 	for i := range r.host.Tools {
-		t := &r.host.Tools[i]
-		name := t.info().Name
+		t := &BoundTool{HostTool: r.host.Tools[i]}
+		name := t.Info().Name
 		_, set := t.Tool.(Toolset)
 		switch {
-		case t == entry:
+		case t.Spec == entry.Spec:
 		case !set && name == member:
 			return "a tool of the spec"
 		case set && len(name) > len(entry.Spec.Name) && strings.HasPrefix(member, MemberName(name, "")):
@@ -132,7 +132,7 @@ func (r *run) owner(entry *HostTool, member string) string {
 
 // listed is the listing as the journal keeps it; nil = there is none, and why
 // not was told.
-func (r *run) listed(s *scope, t *HostTool, set Toolset) (*Listing, error) {
+func (r *run) listed(s *scope, t *BoundTool, set Toolset) (*Listing, error) {
 	e := kernel.Effect[*Listing]{Name: "list", Class: journal.Read, Layer: LayerTool}
 	if r.journaled() {
 		body := encoded(struct {
@@ -169,7 +169,7 @@ func (r *run) listed(s *scope, t *HostTool, set Toolset) (*Listing, error) {
 }
 
 // member is one tool of a server, under the rules of its entry and its own.
-func (t *HostTool) member(set Toolset, o ToolOverride, def ToolDefinition) HostTool {
+func (t *BoundTool) member(set Toolset, o ToolOverride, def ToolDefinition) BoundTool {
 	spec := *t.Spec
 	spec.Name = MemberName(t.Spec.Name, def.Name)
 	spec.Description = cmp.Or(o.Description, def.Description, def.Title)
@@ -183,11 +183,14 @@ func (t *HostTool) member(set Toolset, o ToolOverride, def ToolDefinition) HostT
 	spec.With = append(slices.Clip(o.With), slices.DeleteFunc(slices.Clone(t.Spec.With), func(f Fixed) bool {
 		return slices.ContainsFunc(o.With, func(own Fixed) bool { return own.Name == f.Name })
 	})...)
-	return HostTool{Spec: &spec, Tool: set.Bind(def), FitTo: t.FitTo, server: t.Spec.Name, def: &def, sampling: set.Rules().Sampling}
+	return BoundTool{
+		HostTool: HostTool{Spec: &spec, Tool: set.Bind(def), FitTo: t.FitTo},
+		server:   t.Spec.Name, def: &def, sampling: set.Rules().Sampling,
+	}
 }
 
 // fitting compiles the tool's input schema.
-func (t *HostTool) fitting(def ToolDefinition) (err error) {
+func (t *BoundTool) fitting(def ToolDefinition) (err error) {
 	if t.FitTo != nil {
 		t.Fit, err = t.FitTo(def.Input)
 	}

@@ -44,9 +44,9 @@ func (r StopReason) Extendable() bool {
 	}
 }
 
-// Raised says whether limits leave more room than others at this stop.
-func (r StopReason) Raised(from, to Limits) bool {
-	switch r.Code {
+// Wider says whether limits leave more room than others at a stop.
+func (to Limits) Wider(from Limits, at StopCode) bool {
+	switch at {
 	case StopMaxSteps:
 		return to.MaxSteps > from.MaxSteps
 	case StopMaxReplans:

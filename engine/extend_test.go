@@ -31,12 +31,12 @@ func TestWhichLimitsLeaveMoreRoomAtAStop(t *testing.T) {
 		for to, want := range map[int]bool{9: false, 10: false, 11: true} {
 			own := at(10)
 			set(&own, at(to))
-			if got := stop.Raised(at(10), own); got != want {
+			if got := own.Wider(at(10), stop.Code); got != want {
 				t.Errorf("%s from 10 to %d: %t", code, to, got)
 			}
 			if others := at(11); to < 11 {
 				set(&others, at(to))
-				if stop.Raised(at(10), others) {
+				if others.Wider(at(10), stop.Code) {
 					t.Errorf("%s from 10 to %d with more of all others: raised", code, to)
 				}
 			}
@@ -48,13 +48,13 @@ func TestWhichLimitsLeaveMoreRoomAtAStop(t *testing.T) {
 			from, to int
 			want     bool
 		}{{10, 0, true}, {0, 10, false}} { // 0 is no limit
-			if got := stop.Raised(at(tt.from), at(tt.to)); got != tt.want {
+			if got := at(tt.to).Wider(at(tt.from), stop.Code); got != tt.want {
 				t.Errorf("%s from %d to %d: %t", code, tt.from, tt.to, got)
 			}
 		}
 	}
 	for _, code := range []engine.StopCode{engine.StopAnswered, engine.StopGuard, engine.StopLoop, engine.StopCancelled} {
-		if stop := (engine.StopReason{Code: code}); stop.Extendable() || stop.Raised(at(10), at(11)) {
+		if stop := (engine.StopReason{Code: code}); stop.Extendable() || at(11).Wider(at(10), stop.Code) {
 			t.Errorf("%s is no limit", code)
 		}
 	}

@@ -198,7 +198,10 @@ func (r *run) result(began time.Time) *Result {
 		MemoryID: r.ids.memory, ParentInteractionID: r.ids.interaction,
 		ExecutorMemoryID: r.ids.executorMemory, ExecutorInteractionID: r.ids.executorInteraction,
 		Interrupts: r.open, Decisions: r.decisions, Spec: *r.specInfo(), Warnings: st.Warnings, Error: r.err, Conversation: st.Messages, FinalResponse: r.spoken.answer, FinalToolUses: finalToolUses(st.Steps),
-		Wrote: r.wrote, Lost: r.charges, Miss: r.missed, Failure: r.unanswered, Resumes: r.unkept,
+		Wrote: r.wrote, Lost: r.charges, Failure: r.unanswered, Resumes: r.unkept,
+	}
+	if r.missed != nil {
+		res.Miss = r.missed
 	}
 	if r.traced() {
 		r.trace(Ended{r.reason})

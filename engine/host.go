@@ -60,14 +60,6 @@ type HostTool struct {
 	// what is pinned: an error that wraps ErrToolsChanged refuses the run. Nil =
 	// nothing is pinned.
 	Pinned func(*Listing) error
-
-	known    Effect          // effect, asked once a run
-	mask     mask            // of the run's host
-	seats    *seats          // for the calls that may be made at once; nil = no bound
-	server   string          // the entry of the toolset that it is one of, or ""
-	def      *ToolDefinition // likewise, its server's words
-	sampling Sampling        // likewise, its
-	vectors  string          // the llm that makes vectors for it, or ""
 }
 
 // Input is what one run is given. The start record keeps it.

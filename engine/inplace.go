@@ -17,8 +17,8 @@ func (m *midcall) inPlace(ctx context.Context, q Question) (Decision, error) {
 	switch {
 	case people == nil:
 		return Decision{}, ErrNobody
-	case m.many > maxAsked:
-		return Decision{}, fmt.Errorf("%w: a call may ask %d questions", ErrNobody, maxAsked)
+	case m.many > MaxQuestions:
+		return Decision{}, fmt.Errorf("%w: a call may ask %d questions", ErrNobody, MaxQuestions)
 	case !m.pause():
 		return Decision{}, context.DeadlineExceeded
 	}

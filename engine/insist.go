@@ -84,7 +84,7 @@ func (s *scope) insist(name string, nth int, m boundModel, c ModelCall) (*Reply,
 		if !s.k.Replaying() && s.r.opts.Follow == nil {
 			ev := Event{Type: ModelRetrying, Model: m.spec.Name, Role: c.Role}
 			e := RetryEvent{Attempt: made + 1, MaxAttempts: m.spec.Retry.MaxAttempts, Wait: milliseconds(wait), Error: me.Error()}
-			s.transients(at.path())(ev.retrying(e, mask{}))
+			s.transients(at.path())(retrying(ev, e, mask{}))
 		}
 		if err := s.Sleep(at.path()+".pause", wait); err != nil {
 			return nil, err

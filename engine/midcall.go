@@ -12,10 +12,8 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 )
 
-const (
-	maxAsked   = 20 // questions to people in one call
-	maxUnheard = 3  // answers in one call that the tool did not want when it was called again
-)
+// maxUnheard is how many answers in one call a tool may ignore when it is called again.
+const maxUnheard = 3
 
 var (
 	// ErrNobody says that a question in the middle of a call has no answer:
@@ -72,7 +70,7 @@ func endless(said, heard int) string {
 	switch {
 	case said-heard >= maxUnheard:
 		return "the tool asks something else each time that it is called with the answers so far, so its questions cannot be answered"
-	case said >= maxAsked:
+	case said >= MaxQuestions:
 		return fmt.Sprintf("the tool asked %d questions in one call, and wanted to ask on", said)
 	}
 	return ""
@@ -93,7 +91,7 @@ func nth(name, kind string, n int) string {
 // performs it: beside the run.
 type part struct {
 	r       *run
-	tool    *HostTool
+	tool    *BoundTool
 	call    Call
 	emit    func(Event)     // sends transient events of the call
 	shown   <-chan struct{} // closed once the sinks know of the call; nil = it asks nobody in place
@@ -148,7 +146,7 @@ func (m *midcall) made() *Call {
 // llmContext is ctx for a call of an llm by the tool.
 func (m *midcall) llmContext(ctx context.Context, llm string) context.Context {
 	return WithRetryNotice(WithRetries(ctx, m.r.retries), func(e RetryEvent) {
-		m.emit(Event{Type: ModelRetrying, Model: llm, Role: "tool"}.retrying(e, m.tool.mask))
+		m.emit(retrying(Event{Type: ModelRetrying, Model: llm, Role: "tool"}, e, m.tool.mask))
 	})
 }
 
@@ -173,7 +171,7 @@ func (m *midcall) ask(ctx context.Context, q Question) (Decision, error) {
 	if q.Kind == "" {
 		q.Kind = AskElicitation
 	}
-	q.Tool, q.Path = m.tool.info().Name, ""
+	q.Tool, q.Path = m.tool.Info().Name, ""
 	q.Question, q.Args = strings.ToValidUTF8(m.tool.mask.text(q.Question), "\uFFFD"), m.tool.mask.raw(q.Args)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -199,7 +197,7 @@ func (m *midcall) ask(ctx context.Context, q Question) (Decision, error) {
 // known is the first answer to a question that the tool does not have yet, or -1.
 func (m *midcall) known(q Question) int {
 	for i, x := range m.said {
-		if !m.taken[i] && x.asked.same(q) {
+		if !m.taken[i] && sameQuestion(x.asked, q) {
 			return i
 		}
 	}
@@ -208,6 +206,6 @@ func (m *midcall) known(q Question) int {
 
 // same says whether two questions are one; a journal may have written the
 // arguments in another way.
-func (q Question) same(o Question) bool {
+func sameQuestion(q, o Question) bool {
 	return q.Kind == o.Kind && q.Question == o.Question && string(encoded(decoded(q.Args))) == string(encoded(decoded(o.Args)))
 }

@@ -217,7 +217,7 @@ func (s *scope) modelEffect(at attempt, m *boundModel, req *Request) kernel.Effe
 		ctx = WithRetries(ctx, s.r.retries)
 		if s.r.emit.on() {
 			ctx = WithRetryNotice(ctx, func(e RetryEvent) {
-				send(Event{Type: ModelRetrying, Model: m.spec.Name, Role: req.Role}.retrying(e, masked))
+				send(retrying(Event{Type: ModelRetrying, Model: m.spec.Name, Role: req.Role}, e, masked))
 			})
 		}
 		reply, err := model.Generate(ctx, &call, to)
@@ -275,13 +275,6 @@ func keptModelError(f *journal.Failure) *ModelError {
 	return me
 }
 
-// modelFailure finds the model's error in err, or nil.
-func modelFailure(err error) *ModelError {
-	if me, ok := errors.AsType[*ModelError](err); ok {
-		return me
-	}
-	return nil
-}
 
 func isTimeout(err error) bool { return errors.Is(err, kernel.ErrTimeout) }
 
@@ -316,7 +309,12 @@ func (p RetryPolicy) tooLong(after time.Duration) string {
 }
 
 // AsModelError finds the model's error in err, or nil.
-func AsModelError(err error) *ModelError { return modelFailure(err) }
+func AsModelError(err error) *ModelError {
+	if me, ok := errors.AsType[*ModelError](err); ok {
+		return me
+	}
+	return nil
+}
 
 // Lasting says that no other call of this llm would do better, so that the run
 // had better end: a wrong key, an unknown model, a script without a reply.

@@ -25,8 +25,8 @@ func writtenRequest(req *Request) written {
 	return w
 }
 
-// Recorded is the request as a journal keeps it.
-func (r *Request) Recorded() journal.Request { return writtenRequest(r).recorded(&toolsJSON{}) }
+// RecordedRequest is a request as a journal keeps it.
+func RecordedRequest(r *Request) journal.Request { return writtenRequest(r).recorded(&toolsJSON{}) }
 
 // recorded is the request as the journal keeps it: its messages by their text
 // segments, so that a file grows with what is new in them.

@@ -125,7 +125,7 @@ type Result struct {
 
 	Lost    map[string]Charge `json:"-"` // what a budget paid for calls that gave no answer, by their path
 	Failure *ModelError       `json:"-"` // what a provider_error was
-	Miss    *Miss             `json:"-"` // what its recording lacked, where that ended it
+	Miss    error             `json:"-"` // a *Miss: what its recording lacked, where that ended it; else nil
 	Resumes bool              `json:"-"` // the journal could not be appended to: once it can, the run goes on
 	Limit   uint64            `json:"-"` // of a run that is looked at: seq of the record behind the limit it ended at; 0 = it met none
 	Wrote   bool              `json:"-"` // a tool that writes was called: of a nested run, so that its step is not repeated

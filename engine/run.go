@@ -14,10 +14,6 @@ import (
 	"github.com/pexctl/pex/engine/kernel"
 )
 
-// maxVisits bounds the walk along a graph: a cycle whose nodes start no step
-// and call no model would otherwise never end.
-const maxVisits = 10_000
-
 // Run runs a program to its end, or to where it must wait. It returns a Result
 // in every case; a journal that holds records is run again from its start and
 // goes on where it ends. Run may be called many times at once.
@@ -51,7 +47,7 @@ type run struct {
 	opts       Options
 	state      State
 	models     map[string]boundModel
-	tools      map[string]*HostTool
+	tools      map[string]*BoundTool
 	infos      []ToolInfo
 	calls      map[callKey]int
 	counts     map[string]int
@@ -111,7 +107,7 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 	r := &run{
 		program: p, host: h, input: in, opts: o,
 		models: make(map[string]boundModel, len(p.Models)),
-		tools:  make(map[string]*HostTool, len(h.Tools)),
+		tools:  make(map[string]*BoundTool, len(h.Tools)),
 		calls:  map[callKey]int{}, counts: map[string]int{}, spent: map[string]ModelUsage{}, segments: &journal.Segments{},
 		retries: &Retries{}, charges: charges{},
 	}
@@ -125,7 +121,7 @@ func newRun(p *Program, h Host, in Input, o Options) *run {
 	r.infos = make([]ToolInfo, 0, len(h.Tools))
 	for _, t := range h.Tools {
 		if _, ok := t.Tool.(Toolset); !ok { // see equip
-			r.register(t)
+			r.register(BoundTool{HostTool: t})
 		}
 	}
 	r.consumed = newBudget(p.Limits)
@@ -140,10 +136,10 @@ func (r *run) options() kernel.Options {
 		RunID: r.input.RunID, Start: startOf(r.program, r.input), Journal: r.opts.Journal, Virtual: r.opts.Virtual,
 		Answers: r.opts.Answers, Resolve: resolved(r.opts.Resolve), Cancel: r.opts.Cancel,
 		Wall: r.opts.Wall, Grace: r.opts.Grace, Changed: r.changed,
-		By: r.opts.By.journaled(), Decided: r.recordDecision,
+		By: journaledActor(r.opts.By), Decided: r.recordDecision,
 	}
 	if by := r.opts.CancelledBy; by != nil {
-		ko.CancelledBy = func() json.RawMessage { return by().journaled() }
+		ko.CancelledBy = func() json.RawMessage { return journaledActor(by()) }
 	}
 	if r.opts.More != nil {
 		ko.Change = r.change
@@ -216,7 +212,7 @@ func (r *run) walkGraph(s *scope) error {
 	s = s.child("") // what stops the walk does not stop what comes after it
 	r.walk = s.k
 	at, before := r.program.Graph.Start, ""
-	for n := range maxVisits {
+	for n := range MaxVisits {
 		if err := s.boundary("node", strconv.Itoa(n+1)); err != nil {
 			return err
 		}
@@ -232,7 +228,7 @@ func (r *run) walkGraph(s *scope) error {
 		}
 		at, before = next, at
 	}
-	return AtLimit(StopLoop, "graph", "the graph was walked for %d nodes without an end", maxVisits)
+	return AtLimit(StopLoop, "graph", "the graph was walked for %d nodes without an end", MaxVisits)
 }
 
 // ended is the end of a walk behind a node: what is answered.
@@ -336,7 +332,7 @@ func (r *run) wrapUp(s *scope, err error) error {
 	case errors.Is(err, kernel.ErrCancelled):
 		r.reason = StopReason{Code: StopCancelled, Status: Cancelled, Message: "cancelled by decision"}
 	default:
-		if m := modelFailure(err); m != nil {
+		if m := AsModelError(err); m != nil {
 			r.reason = StopReason{Code: StopProviderError, Status: Failed, Path: r.failed, Message: err.Error()}
 			r.unanswered = m
 			break
@@ -386,7 +382,7 @@ func (r *run) finalize(s *scope) error {
 	if node := r.program.role("finalizer"); node != nil && len(r.program.Models) > 0 {
 		err := r.lastly(s, node)
 		var stop *StopError
-		if err != nil && !errors.As(err, &stop) && modelFailure(err) == nil && !isTimeout(err) {
+		if err != nil && !errors.As(err, &stop) && AsModelError(err) == nil && !isTimeout(err) {
 			return err
 		}
 		if err != nil {

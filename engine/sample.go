@@ -10,7 +10,7 @@ import (
 
 // worst is what one question of a tool may take of its llm: all its tokens at
 // the dearest price that any of them may have.
-func (m Sampling) worst(price *Cost) reservation {
+func mostSampled(m Sampling, price *Cost) reservation {
 	w := reservation{tokens: m.MaxTokens}
 	if price != nil {
 		in, out := price.dearest(m.MaxTokens)
@@ -54,7 +54,7 @@ func (m *midcall) sample(ctx context.Context, messages []Message, maxTokens int)
 	m.r.retries.called()
 	reply, err := model.Generate(m.llmContext(ctx, may.LLM), req, nil)
 	if err != nil {
-		me := modelFailure(err)
+		me := AsModelError(err)
 		m.meter.end(nil, me == nil || me.Billable())
 		return nil, errors.New(m.tool.mask.text(err.Error()))
 	}

@@ -59,7 +59,7 @@ func (c *toolRun) cut(err error) error {
 }
 
 // answerOf is what an agent came to, as the output of a tool.
-func (t *HostTool) answerOf(res *Result) (*ToolOutput, error) {
+func (t *BoundTool) answerOf(res *Result) (*ToolOutput, error) {
 	switch {
 	case res.Status == Completed && len(res.Output) > 0:
 		return t.given(&ToolOutput{Data: res.Output})

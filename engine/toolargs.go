@@ -25,7 +25,7 @@ func (c *toolRun) arguments() (json.RawMessage, error) {
 	if repair == nil || c.u.Cut {
 		return nil, err
 	}
-	schema := t.info().Input
+	schema := t.Info().Input
 	read, repairs, why := repair(MalformedArguments{
 		Text:      string(written),
 		OtherTool: func(name string) bool { _, ok := c.s.r.tools[name]; return ok && name != c.u.Tool },
@@ -80,7 +80,7 @@ func (c *toolRun) shown(v json.RawMessage) json.RawMessage {
 }
 
 // fixes says whether the spec fixes the argument that a JSON Pointer leads into.
-func (t *HostTool) fixes(pointer string) bool {
+func (t *BoundTool) fixes(pointer string) bool {
 	if t.Spec == nil {
 		return false
 	}

@@ -43,7 +43,7 @@ func (c *toolRun) consult(a Asker) error {
 }
 
 // given is what people gave, bounded as every output of a tool.
-func (t *HostTool) given(out *ToolOutput) (*ToolOutput, error) {
+func (t *BoundTool) given(out *ToolOutput) (*ToolOutput, error) {
 	if out == nil {
 		return nil, errors.New("the tool gave neither a question nor a result")
 	}

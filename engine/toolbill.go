@@ -34,7 +34,7 @@ func (c *toolRun) metered(name string, said []exchange, granted int) (attempted,
 }
 
 // billed is the llm that a call of the tool may ask, or "".
-func (t *HostTool) billed() string { return cmp.Or(t.sampling.LLM, t.vectors) }
+func (t *BoundTool) billed() string { return cmp.Or(t.sampling.LLM, t.vectors) }
 
 // paid is one time that a part is performed, with vectors of so many tokens.
 func (c *toolRun) paid(name string, said []exchange, allowed int) (attempted, error) {
@@ -76,8 +76,8 @@ func (c *toolRun) paid(name string, said []exchange, allowed int) (attempted, er
 
 // most is what so many questions of the tool, and vectors of so many tokens, may
 // take of its llm.
-func (t *HostTool) most(questions, vectors int, price *Cost) reservation {
-	most := t.sampling.worst(price).times(questions)
+func (t *BoundTool) most(questions, vectors int, price *Cost) reservation {
+	most := mostSampled(t.sampling, price).times(questions)
 	if t.vectors != "" {
 		most = most.plus(worst(vectors, 0, price))
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// info is what models and guards know of a bound tool: the author's words
-// stand before the tool's own, under the name the spec gave it, and what the
-// author fixed is no argument.
-func (t *HostTool) info() ToolInfo {
+// Info is what models and guards know of the tool: the author's description
+// replaces the tool's own, under the name the spec gave it, and what the author
+// fixed is no argument.
+func (t *HostTool) Info() ToolInfo {
 	i := t.Tool.Info()
 	i.Effect = t.effect()
 	if t.Spec == nil {
@@ -28,9 +28,6 @@ func (t *HostTool) info() ToolInfo {
 }
 
 func (t *HostTool) effect() Effect {
-	if t.known != "" {
-		return t.known
-	}
 	if t.Spec != nil && t.Spec.Effect != "" {
 		return t.Spec.Effect
 	}
@@ -40,7 +37,15 @@ func (t *HostTool) effect() Effect {
 	return WriteEffect
 }
 
-func (t *HostTool) maxOutput() int {
+// effect is the tool's effect, asked once a run.
+func (t *BoundTool) effect() Effect {
+	if t.known != "" {
+		return t.known
+	}
+	return t.HostTool.effect()
+}
+
+func (t *BoundTool) maxOutput() int {
 	if t.Spec != nil && t.Spec.MaxOutputBytes > 0 {
 		return t.Spec.MaxOutputBytes
 	}
@@ -49,12 +54,12 @@ func (t *HostTool) maxOutput() int {
 
 // arguments makes the arguments a tool is called with: an object that fits its
 // schema, with the author's fixed values on top.
-func (t *HostTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessage, coerced []ArgsRepair, err error) {
+func (t *BoundTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessage, coerced []ArgsRepair, err error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' || !json.Valid(raw) {
-		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.info().Name, clip(string(raw), 200))
+		return nil, nil, fmt.Errorf("the arguments of %s are not a JSON object: %s", t.Info().Name, clip(string(raw), 200))
 	}
 	if err := unambiguous(raw); err != nil {
-		return nil, nil, fmt.Errorf("%s cannot be called: %w", t.info().Name, err)
+		return nil, nil, fmt.Errorf("%s cannot be called: %w", t.Info().Name, err)
 	}
 	if t.Spec != nil && len(t.Spec.With) > 0 {
 		m := map[string]json.RawMessage{}
@@ -76,7 +81,7 @@ func (t *HostTool) arguments(s *scope, raw json.RawMessage) (args json.RawMessag
 	}
 	args, coerced, err = t.Fit(raw)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.info().Name, err)
+		return nil, nil, fmt.Errorf("the arguments of %s do not fit its schema:\n%w", t.Info().Name, err)
 	}
 	return args, coerced, nil
 }

@@ -6,18 +6,28 @@ import (
 	"github.com/pexctl/pex/engine/graph"
 )
 
-// Info is what models and guards know of a bound tool.
-func (t *HostTool) Info() ToolInfo { return t.info() }
+// BoundTool is a tool as one run has it.
+type BoundTool struct {
+	HostTool
+
+	known    Effect          // effect, asked once a run
+	mask     mask            // of the run's host
+	seats    *seats          // limits concurrent calls; nil = no limit
+	server   string          // entry of the toolset that it belongs to, or ""
+	def      *ToolDefinition // likewise, as its server defines it
+	sampling Sampling        // likewise
+	vectors  string          // the llm that makes vectors for it, or ""
+}
 
 // Member says of which entry's server a bound tool is one, and how the server
 // defines it; nil = of none.
-func (t *HostTool) Member() (entry string, def *ToolDefinition) { return t.server, t.def }
+func (t *BoundTool) Member() (entry string, def *ToolDefinition) { return t.server, t.def }
 
 // ToolInfos is what models and guards know of tools.
-func ToolInfos(tools []HostTool) []ToolInfo {
+func ToolInfos(tools []BoundTool) []ToolInfo {
 	out := make([]ToolInfo, len(tools))
 	for i := range tools {
-		out[i] = tools[i].info()
+		out[i] = tools[i].Info()
 	}
 	return out
 }
@@ -25,7 +35,7 @@ func ToolInfos(tools []HostTool) []ToolInfo {
 // Tools are the tools that a run of a program would have, in spec order: its
 // toolsets are asked what they offer, and nothing else is touched. Warnings tell
 // what is missing. The error is that a server's tools are not those pinned.
-func Tools(ctx context.Context, p *Program, in Input, h Host) (tools []HostTool, warnings []string, err error) {
+func Tools(ctx context.Context, p *Program, in Input, h Host) (tools []BoundTool, warnings []string, err error) {
 	const id = "tools"
 	box := &toolbox{}
 	alone := *p
@@ -40,7 +50,7 @@ func Tools(ctx context.Context, p *Program, in Input, h Host) (tools []HostTool,
 }
 
 // toolbox is a node that looks what tools there are.
-type toolbox struct{ tools []HostTool }
+type toolbox struct{ tools []BoundTool }
 
 var _ Node = (*toolbox)(nil)
 

@@ -48,7 +48,7 @@ type toolRun struct {
 	s        *scope
 	name     string // of the effect, below the scope
 	u        Invocation
-	tool     *HostTool // nil = there is none of that name
+	tool     *BoundTool // nil = there is none of that name
 	rec      ToolRecord
 	repeated string // idempotency key of an earlier call like this one that may have taken effect
 	attempts int    // calls that were made of the tool
@@ -198,7 +198,7 @@ func (c *toolRun) may() string {
 }
 
 // mayAsk says whether any call of the tool may need an approval.
-func (t *HostTool) mayAsk() bool {
+func (t *BoundTool) mayAsk() bool {
 	return t.Spec != nil && t.Spec.Approval.Source != "" && t.Spec.Approval.Source != "never"
 }
 

@@ -142,7 +142,7 @@ func class(e Effect) journal.Class {
 }
 
 // attempts calls a tool as often as its retry policy says; a write only once.
-func (t *HostTool) attempts(ctx context.Context, p *part) (attempted, error) {
+func (t *BoundTool) attempts(ctx context.Context, p *part) (attempted, error) {
 	n := 1
 	if t.Spec != nil && t.effect() != WriteEffect {
 		n = max(n, t.Spec.Retry.MaxAttempts)
@@ -155,7 +155,7 @@ func (t *HostTool) attempts(ctx context.Context, p *part) (attempted, error) {
 		if !last {
 			wait := t.Spec.Retry.backoff(i + 1)
 			e := RetryEvent{Attempt: i + 1, MaxAttempts: n, Wait: milliseconds(wait), Error: err.Error()}
-			p.emit(Event{Type: ToolRetrying}.retrying(e, t.mask))
+			p.emit(retrying(Event{Type: ToolRetrying}, e, t.mask))
 			pause := time.NewTimer(wait)
 			select {
 			case <-pause.C:
@@ -248,7 +248,7 @@ const (
 // once makes one attempt of a call; that it ended with a question, or for want of
 // vectors, is no failure. mayHave says of an error that the call may have taken
 // effect all the same.
-func (t *HostTool) once(ctx context.Context, p *part) (out attempted, mayHave bool, err error) {
+func (t *BoundTool) once(ctx context.Context, p *part) (out attempted, mayHave bool, err error) {
 	timeout := DefaultToolTimeout
 	if t.Spec != nil && t.Spec.Timeout > 0 {
 		timeout = t.Spec.Timeout
@@ -286,7 +286,7 @@ func (t *HostTool) once(ctx context.Context, p *part) (out attempted, mayHave bo
 }
 
 // unusable is the error of a call that was made and whose output cannot be used.
-func (t *HostTool) unusable(err error) error {
+func (t *BoundTool) unusable(err error) error {
 	if t.effect() == ReadEffect {
 		return err
 	}
@@ -296,7 +296,7 @@ func (t *HostTool) unusable(err error) error {
 }
 
 // bounded applies the output filter and cuts what is too long, head and tail kept.
-func (t *HostTool) bounded(out *ToolOutput) (*ToolOutput, error) {
+func (t *BoundTool) bounded(out *ToolOutput) (*ToolOutput, error) {
 	if t.Spec != nil && !t.Spec.OutputFilter.IsZero() {
 		if !json.Valid(out.json()) {
 			return nil, &journal.Failure{Code: failedTool, Message: "output_filter wants JSON, the tool gave text: " + clip(out.Text, 200)}

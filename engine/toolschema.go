@@ -27,7 +27,7 @@ func settable(schema json.RawMessage, fixed []Fixed) json.RawMessage {
 		case "required":
 			var names []string
 			if json.Unmarshal(m.Value, &names) == nil {
-				all[i].Value = encoded(emptyNotNil(slices.DeleteFunc(names, isFixed)))
+				all[i].Value = encoded(append([]string{}, slices.DeleteFunc(names, isFixed)...))
 			}
 		}
 	}

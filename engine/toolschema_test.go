@@ -50,7 +50,7 @@ func TestModelsAreNotToldOfFixedArguments(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := engine.Host{Tools: []engine.HostTool{{Spec: &engine.ToolSpec{Name: "form", With: tt.with}, Tool: form(tt.schema)}}}
-			if d := cmp.Diff(tt.want, string(engine.ToolInfos(h.Tools)[0].Input)); d != "" {
+			if d := cmp.Diff(tt.want, string(h.Tools[0].Info().Input)); d != "" {
 				t.Error(d)
 			}
 		})

@@ -38,7 +38,7 @@ type trouble struct {
 }
 
 // service is what tools of one server share.
-func (t *HostTool) service() string {
+func (t *BoundTool) service() string {
 	if t.server != "" || t.Spec == nil {
 		return t.server
 	}
@@ -46,7 +46,7 @@ func (t *HostTool) service() string {
 }
 
 // noteTrouble counts an outcome: failed is nil where the call succeeded.
-func (r *run) noteTrouble(t *HostTool, failed *journal.Failure, now time.Duration) {
+func (r *run) noteTrouble(t *BoundTool, failed *journal.Failure, now time.Duration) {
 	name := t.service()
 	if failed == nil || failed.Code != failedTimeout && failed.Code != failedUnavailable && failed.Code != failedUnknown {
 		delete(r.troubles, name)
@@ -69,7 +69,7 @@ func (r *run) noteTrouble(t *HostTool, failed *journal.Failure, now time.Duratio
 
 // inTrouble says why a tool is not called now, or "". Once its respite is over
 // one call tries it again, and the others wait for what comes of that.
-func (r *run) inTrouble(t *HostTool, now time.Duration) string {
+func (r *run) inTrouble(t *BoundTool, now time.Duration) string {
 	x := r.troubles[t.service()]
 	if x == nil || x.failures < troubled || now >= x.until && !x.tried {
 		return ""
@@ -84,7 +84,7 @@ func (r *run) inTrouble(t *HostTool, now time.Duration) string {
 
 // tries notes that a call of the tool begins. Where it tries a service again
 // that was left alone, others wait for it until it is over.
-func (r *run) tries(t *HostTool) (over func()) {
+func (r *run) tries(t *BoundTool) (over func()) {
 	x := r.troubles[t.service()]
 	if x == nil || x.failures < troubled {
 		return func() {}

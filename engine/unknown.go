@@ -63,7 +63,7 @@ func mayHaveEffect(err error, stopped bool) bool {
 // unknown is the failure of a call whose outcome is unknown: f is what the tool
 // said, key what the call was made with. A call that is no write fails as it
 // would otherwise; its failure notes the key.
-func (t *HostTool) unknown(f *journal.Failure, took tries, key string) error {
+func (t *BoundTool) unknown(f *journal.Failure, took tries, key string) error {
 	if t.effect() == ReadEffect {
 		return failedAfter(took, f)
 	}

@@ -86,7 +86,7 @@ func (m *midcall) embed(ctx context.Context, texts []string, rest int) ([][]floa
 		used.Input = estimateOf(texts)
 	}
 	lost := 0
-	if me := modelFailure(err); err != nil && (me == nil || me.Billable()) {
+	if me := AsModelError(err); err != nil && (me == nil || me.Billable()) {
 		lost = size
 	}
 	m.meter.embedded(used, size, lost)

@@ -49,7 +49,7 @@ func TestVisibleSpellsOutWhatAReviewerDoesNotSee(t *testing.T) {
 }
 
 // toolsOf asks a server as a run does.
-func toolsOf(t *testing.T, set engine.Toolset, pinned func(*engine.Listing) error) ([]engine.HostTool, []string, error) {
+func toolsOf(t *testing.T, set engine.Toolset, pinned func(*engine.Listing) error) ([]engine.BoundTool, []string, error) {
 	t.Helper()
 	p := &engine.Program{Name: "p", Graph: &graph.Graph[engine.Condition]{}}
 	h := engine.Host{Tools: []engine.HostTool{{Spec: &engine.ToolSpec{Name: "files", Type: "mcp"}, Tool: set, Pinned: pinned}}}

@@ -53,12 +53,16 @@ type Factor struct {
 	Paths []string // of the spec, that N depends on
 }
 
-// MaxVisits is how many nodes a walk along a graph visits at most.
-const MaxVisits = maxVisits
+// MaxVisits bounds the walk along a graph, in nodes: a cycle whose nodes start no
+// step and call no model would otherwise never end.
+const MaxVisits = 10_000
+
+// MaxQuestions is how many questions to people a tool may ask in one call.
+const MaxQuestions = 20
 
 // MaxParts is in how many parts a tool may make one call, a question to a person
 // between two of them.
-const MaxParts = maxAsked + 1
+const MaxParts = MaxQuestions + 1
 
 // MaxRepeats is how many attempts a run may repeat that makes so many calls of
 // models, with the agents within it.
@@ -75,8 +79,8 @@ func (p *Program) Closing() (id string, n Node) {
 	return id, p.role("finalizer")
 }
 
-// Asks tells the most that a call asks of this llm.
-func (m Sampling) Asks(parts int) []Ask {
+// SamplingAsks is the most that a call of a tool asks of the llm it may use.
+func SamplingAsks(m Sampling, parts int) []Ask {
 	if m.LLM == "" {
 		return nil
 	}

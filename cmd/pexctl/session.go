@@ -118,8 +118,8 @@ func recordTo(session *runs.Session, file string) error {
 // showResult prints a result and what to do next, and returns the run's exit code.
 func showResult(c *ui.Call, home string, in engine.Input, res *engine.Result, f outputFlags) error {
 	err := printResult(c, res, f)
-	if res.Miss != nil {
-		explainMismatch(c, in, res.Miss)
+	if miss, ok := errors.AsType[*engine.Miss](res.Miss); ok {
+		explainMismatch(c, in, miss)
 	}
 	if !f.quiet {
 		noteStored(c, home, res)

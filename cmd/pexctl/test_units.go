@@ -93,7 +93,7 @@ func llmOptions(spec *dsl.Spec, p *engine.Program) map[string]json.RawMessage {
 	return out
 }
 
-func namesOf(tools []engine.HostTool) []string {
+func namesOf(tools []engine.BoundTool) []string {
 	var out []string
 	for _, info := range engine.ToolInfos(tools) {
 		out = append(out, info.Name)

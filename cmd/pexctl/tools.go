@@ -104,7 +104,7 @@ func refersTo(text, name string) bool {
 
 // toolsBound are the tools that a run of a program would have, its servers
 // asked; what is missing is told on stderr.
-func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]engine.HostTool, error) {
+func toolsBound(c *ui.Call, p *engine.Program, host engine.Host) ([]engine.BoundTool, error) {
 	bound, warnings, err := engine.Tools(c.Context, p, engine.Input{RunID: "tools", Parameters: defaults(p)}, host)
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stderr, "warning:", tty.Safe(w))

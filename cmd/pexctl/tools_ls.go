@@ -113,7 +113,7 @@ func toolsLs(c *ui.Call) error {
 }
 
 // toolsOf lists the tools that a program has, with the nodes that see them.
-func toolsOf(p *engine.Program, bound []engine.HostTool) []listedTool {
+func toolsOf(p *engine.Program, bound []engine.BoundTool) []listedTool {
 	infos := engine.ToolInfos(bound)
 	v := engine.ViewOf(p, engine.Input{Parameters: defaults(p)}, &engine.Result{}, nil, given.Epoch)
 	v.Tools = infos
@@ -136,7 +136,7 @@ func toolsOf(p *engine.Program, bound []engine.HostTool) []listedTool {
 }
 
 // markPinned says of the tools of servers what is known of them besides.
-func markPinned(all []listedTool, bound []engine.HostTool, pinned *pins) {
+func markPinned(all []listedTool, bound []engine.BoundTool, pinned *pins) {
 	for i := range bound {
 		entry, def := bound[i].Member()
 		if def == nil {
@@ -152,7 +152,7 @@ func markPinned(all []listedTool, bound []engine.HostTool, pinned *pins) {
 
 // timeoutOf is how long a call may take; 0 = as long as the limits of the agent
 // that answers it.
-func timeoutOf(t *engine.HostTool) time.Duration {
+func timeoutOf(t *engine.BoundTool) time.Duration {
 	if _, agent := t.Tool.(engine.Delegate); agent {
 		return t.Spec.Timeout
 	}

@@ -92,7 +92,7 @@ func leadsTo(at, path string) bool {
 // 0 = there is none.
 func (r *Run) limitPassed(ctx context.Context, limits engine.Limits) uint64 {
 	res := r.replay(ctx, engine.Options{})
-	if !res.StopReason.Raised(engine.LimitsNow(r.Program, r.Records), limits) {
+	if !limits.Wider(engine.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
 		return 0
 	}
 	return res.Limit

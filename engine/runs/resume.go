@@ -119,7 +119,7 @@ func (se *Session) raise(r *Run, res *engine.Result, sets []string) error {
 	if err != nil {
 		return err
 	}
-	if r.Ended() && !res.StopReason.Raised(engine.LimitsNow(r.Program, r.Records), raised.Limits) {
+	if r.Ended() && !raised.Limits.Wider(engine.LimitsNow(r.Program, r.Records), res.StopReason.Code) {
 		return &LimitError{Run: res.RunID, Stop: res.StopReason}
 	}
 	se.options.More = &engine.More{Limits: raised.Limits, Set: sets, Spent: res.Usage.ByModel, Lost: res.Lost}

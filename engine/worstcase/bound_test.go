@@ -95,7 +95,7 @@ func TestBoundAddsUp(t *testing.T) {
 		{
 			"what a server asks", program(asks{Visit: []engine.Ask{{Tools: []string{"s"}}}}),
 			func(p *engine.Program) {
-				p.Tools = []engine.ToolSpec{{Name: "s", Config: config(engine.Sampling{LLM: "m", MaxCalls: 5, MaxTokens: 1000}.Asks(1))}}
+				p.Tools = []engine.ToolSpec{{Name: "s", Config: config(engine.SamplingAsks(engine.Sampling{LLM: "m", MaxCalls: 5, MaxTokens: 1000}, 1))}}
 			}, 5, 0, 5000, 5 * 2000e-6,
 		},
 		{

@@ -22,11 +22,12 @@ func (t *try) judge(ctx context.Context, res *engine.Result, rec *engine.Recordi
 	if drifts := rec.Drifts(); len(drifts) > 0 {
 		t.out.Stale = &Stale{Cassette: t.c.Run.Cassette, Calls: drifts}
 	}
+	miss, missed := errors.AsType[*engine.Miss](res.Miss)
 	switch {
 	case ctx.Err() != nil:
 		t.broken("run", fmt.Errorf("the run was cut: %w", context.Cause(ctx)))
-	case res.Miss != nil:
-		t.missed(res.Miss)
+	case missed:
+		t.missed(miss)
 	case t.world.asked != "":
 		t.missing("the run asks "+t.world.asked+", and there is no cassette and no replies", t.tape())
 	case res.StopReason.Code == engine.StopInternal:

@@ -24,7 +24,7 @@ type question struct {
 }
 
 func (t *tape) question(req *engine.Request) question {
-	q := req.Recorded()
+	q := engine.RecordedRequest(req)
 	if t.secrets != nil {
 		for i, m := range q.Messages {
 			text, _ := t.secrets.Text(strings.Join(m.Text, ""))

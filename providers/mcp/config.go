@@ -88,7 +88,7 @@ func (c *Config) Asks() []engine.Ask {
 	if c.Elicitation {
 		parts = engine.MaxParts
 	}
-	return c.rules().Sampling.Asks(parts)
+	return engine.SamplingAsks(c.rules().Sampling, parts)
 }
 
 func positive(n, otherwise int) int {
