@@ -73,7 +73,7 @@ func (b *budget) room(input, wanted int, last bool, price *Cost) (out int, by st
 		bound(float64(left), float64(left-b.heldTokens), "limits.max_tokens")
 	}
 	if b.maxCost > 0 && price != nil {
-		in, each := price.dearest(input)
+		in, each := price.Dearest(input)
 		left := (b.maxCost-b.cost-b.reserveCost)*1e6 - float64(input)*in
 		if each > 0 {
 			bound(left/each, (left-b.heldCost*1e6)/each, "limits.max_cost")
@@ -87,7 +87,7 @@ func (b *budget) room(input, wanted int, last bool, price *Cost) (out int, by st
 func worst(input, output int, price *Cost) reservation {
 	w := reservation{tokens: input + output}
 	if price != nil {
-		in, out := price.dearest(input)
+		in, out := price.Dearest(input)
 		w.cost = (float64(input)*in + float64(output)*out) / 1e6
 	}
 	return w

@@ -61,9 +61,10 @@ func (c *Cost) at(input int) Cost {
 	return p
 }
 
-// dearest is the most that a token of a request costs whose input has at most
-// so many: nobody knows before what of it a cache gives, or takes.
-func (c *Cost) dearest(input int) (in, out float64) {
+// Dearest is the most that a token of input and one of output can cost, in USD
+// per million, in a request with at most so many tokens of input. It is not known
+// before the call what of the input a cache gives, or takes.
+func (c *Cost) Dearest(input int) (in, out float64) {
 	for _, p := range []Cost{c.at(0), c.at(input)} {
 		in, out = max(in, p.Input, p.CachedInput, p.CacheWrite), max(out, p.Output)
 	}

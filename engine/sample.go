@@ -13,7 +13,7 @@ import (
 func mostSampled(m Sampling, price *Cost) reservation {
 	w := reservation{tokens: m.MaxTokens}
 	if price != nil {
-		in, out := price.dearest(m.MaxTokens)
+		in, out := price.Dearest(m.MaxTokens)
 		w.cost = float64(m.MaxTokens) * max(in, out) / 1e6
 	}
 	return w

@@ -68,10 +68,6 @@ const MaxParts = MaxQuestions + 1
 // models, with the agents within it.
 func MaxRepeats(calls int) int { return firstRepeats + calls/callsPerRepeat }
 
-// Dearest is the most that a token of input and one of output cost, in USD per
-// million, in a request with at most so many tokens of input.
-func (c *Cost) Dearest(input int) (in, out float64) { return c.dearest(input) }
-
 // Closing is the node that answers when a run ends early, whether or not the
 // graph has it; nil = there is none. The id is that of the graph, or "".
 func (p *Program) Closing() (id string, n Node) {
