@@ -96,7 +96,7 @@ func (p *Program) given(params map[string]any) (map[string]any, error) {
 		v, ok := params[q.Name]
 		switch {
 		case ok:
-			if err := q.Check.Validate(jsonValue(v)); err != nil {
+			if err := q.Check.Validate(decoded(encoded(v))); err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", q.Name, err)
 			}
 		case q.Default != nil:
@@ -109,7 +109,5 @@ func (p *Program) given(params map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// jsonValue is a value as schemas want it, numbers as they are written.
-func jsonValue(v any) any { return decoded(encoded(v)) }
 
 func always() bool { return true }
