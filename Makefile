@@ -13,7 +13,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  %-15s %s\n", $$1, $$2}'
 
 build: ## bin/pexctl, with its version inside
-	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/pexctl ./cmd/pexctl
+	$(GO) build -trimpath -ldflags '-s -w -X github.com/pexctl/pex/internal/app/version.stamped=$(VERSION)' -o bin/pexctl ./cmd/pexctl
 
 test: ## all tests, plainly
 	$(GO) test ./...

@@ -3,12 +3,15 @@ package main
 import (
 	"slices"
 
+	"github.com/pexctl/pex/builtins/assertion"
 	"github.com/pexctl/pex/builtins/node"
 	"github.com/pexctl/pex/builtins/tool"
 	"github.com/pexctl/pex/builtins/tool/opensearch"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/providers/anthropic"
+	"github.com/pexctl/pex/providers/badger"
 	"github.com/pexctl/pex/providers/bedrock"
 	"github.com/pexctl/pex/providers/bleve"
 	"github.com/pexctl/pex/providers/cassette"
@@ -22,9 +25,9 @@ import (
 	"github.com/pexctl/pex/providers/starlark"
 )
 
-// catalog is every component that specs can name. A provider is one line here.
-func catalog() engine.Catalog {
-	return engine.Catalog{
+// components is every component that specs can name. A provider is one line here.
+func components() *catalog.Catalog {
+	return &catalog.Catalog{Catalog: engine.Catalog{
 		Models: component.Set[engine.ModelSettings, engine.Model]{
 			openai.OpenAI,
 			openai.AzureOpenAI,
@@ -42,5 +45,11 @@ func catalog() engine.Catalog {
 			bleve.Retrieve, sqlite.SQL, starlark.Code, mcp.MCP,
 		}),
 		Nodes: node.All(),
+	},
+		Checks: assertion.All(),
+		Repair: node.RepairArguments,
+		Memory: func(dir, tenant string) engine.Memory {
+			return badger.Open(dir, badger.Options{Tenant: tenant, Idle: memoryRest})
+		},
 	}
 }

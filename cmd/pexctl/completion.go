@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -65,19 +66,19 @@ func completionCommand(env *ui.Env) *cli.Command {
 var harmless = regexp.MustCompile(`^[\w.,:+@/=-]+$`)
 
 // complete prints what may stand for the last of the words, one a line.
-func complete(app *cli.App, words []string) {
+func complete(components *catalog.Catalog, app *cli.App, words []string) {
 	if len(words) == 0 {
 		return
 	}
 	cur := words[len(words)-1]
-	for _, w := range candidates(app, words[:len(words)-1], cur) {
+	for _, w := range candidates(components, app, words[:len(words)-1], cur) {
 		if strings.HasPrefix(w, cur) && harmless.MatchString(w) {
 			fmt.Fprintln(app.Writer, w)
 		}
 	}
 }
 
-func candidates(app *cli.App, before []string, cur string) []string {
+func candidates(components *catalog.Catalog, app *cli.App, before []string, cur string) []string {
 	if len(before) > 0 && before[0] == "help" { // which takes the words of a command
 		before = before[1:]
 	}
@@ -93,15 +94,15 @@ func candidates(app *cli.App, before []string, cur string) []string {
 	case err != nil && len(cmd.Rest) > 0: // the last word wants a value
 		last := cmd.Rest[len(cmd.Rest)-1]
 		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(last, "-")); f != nil {
-			return valuesOf(f, cmd.Rest[:len(cmd.Rest)-1])
+			return valuesOf(components, f, cmd.Rest[:len(cmd.Rest)-1])
 		}
 		return nil
 	case strings.HasPrefix(cur, "-"):
-		return flagWords(cmd, cur)
+		return flagWords(components, cmd, cur)
 	case ui.IsGroup(cmd.Command):
 		return ui.Names(cmd.Subcommands)
 	}
-	out := arguments(cmd.HelpName, args)
+	out := arguments(components, cmd.HelpName, args)
 	if len(args) == 0 && len(flags) == 0 { // as of eval, which takes arguments besides
 		out = append(out, ui.Names(cmd.Subcommands)...)
 	}
@@ -110,10 +111,10 @@ func candidates(app *cli.App, before []string, cur string) []string {
 
 // flagWords are the flags of a command, or where cur is a flag and the = behind
 // it, that with each of the flag's values.
-func flagWords(cmd ui.Found, cur string) (out []string) {
+func flagWords(components *catalog.Catalog, cmd ui.Found, cur string) (out []string) {
 	if name, _, valued := strings.Cut(cur, "="); valued {
 		if f := ui.FlagOf(cmd.Command, strings.TrimLeft(name, "-")); f != nil {
-			for _, value := range valuesOf(f, cmd.Rest) {
+			for _, value := range valuesOf(components, f, cmd.Rest) {
 				out = append(out, name+"="+value)
 			}
 		}

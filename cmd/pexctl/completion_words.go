@@ -17,6 +17,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/given"
+	"github.com/pexctl/pex/internal/app/catalog"
 	samples "github.com/pexctl/pex/specs"
 )
 
@@ -29,16 +30,16 @@ var (
 
 // arguments are the words a command takes behind those that are there, where
 // they are not files; command is its full name.
-func arguments(command string, before []string) []string {
+func arguments(components *catalog.Catalog, command string, before []string) []string {
 	var out []string
 	switch {
 	case slices.Contains(ofRuns, command) && (len(before) == 0 || slices.Contains(ofManyRuns, command)):
 		return append(runsHere(), runs.Latest)
 	case command == "tools call" && len(before) == 1:
-		return toolNames(before)
+		return toolNames(components, before)
 	case len(before) > 0:
 	case command == "list":
-		return kinds()
+		return kinds(components)
 	case command == "completion":
 		return []string{"bash", "fish", "zsh"}
 	case command == "new":
@@ -58,7 +59,7 @@ var choice = regexp.MustCompile("^output `FORMAT`: ([a-z, ]+)")
 
 // valuesOf are the words that a flag takes, before being what stands before it;
 // none = the shell completes files.
-func valuesOf(f cli.Flag, before []string) []string {
+func valuesOf(components *catalog.Catalog, f cli.Flag, before []string) []string {
 	switch name := f.Names()[0]; name {
 	case "output":
 		if doc, ok := f.(cli.DocGenerationFlag); ok {
@@ -67,15 +68,15 @@ func valuesOf(f cli.Flag, before []string) []string {
 			}
 		}
 	case "node":
-		return nodeNames(before)
+		return nodeNames(components, before)
 	case "provider":
 		return starter.ProviderNames()
 	case "set":
-		return settable(before)
+		return settable(components, before)
 	case "param":
-		return parameterNames(before)
+		return parameterNames(components, before)
 	case "llm":
-		return llmNames(before)
+		return llmNames(components, before)
 	case "replay":
 		return slices.Sorted(maps.Keys(replayLayers))
 	case "on-drift":
@@ -89,8 +90,8 @@ func valuesOf(f cli.Flag, before []string) []string {
 }
 
 // settable are the paths that --set may name: those the spec has, and limits.
-func settable(before []string) []string {
-	_, spec := completed(before)
+func settable(components *catalog.Catalog, before []string) []string {
+	_, spec := completed(components, before)
 	if spec == nil {
 		return nil
 	}
@@ -105,8 +106,8 @@ func settable(before []string) []string {
 	return slices.Compact(out)
 }
 
-func parameterNames(before []string) (out []string) {
-	p, _ := completed(before)
+func parameterNames(components *catalog.Catalog, before []string) (out []string) {
+	p, _ := completed(components, before)
 	if p == nil {
 		return nil
 	}
@@ -116,8 +117,8 @@ func parameterNames(before []string) (out []string) {
 	return out
 }
 
-func llmNames(before []string) (out []string) {
-	p, _ := completed(before)
+func llmNames(components *catalog.Catalog, before []string) (out []string) {
+	p, _ := completed(components, before)
 	if p == nil {
 		return nil
 	}
@@ -128,16 +129,16 @@ func llmNames(before []string) (out []string) {
 }
 
 // nodeNames are the nodes whose prompts can be rendered.
-func nodeNames(before []string) []string {
-	p, _ := completed(before)
+func nodeNames(components *catalog.Catalog, before []string) []string {
+	p, _ := completed(components, before)
 	if p == nil {
 		return nil
 	}
 	return given.Nodes(p)
 }
 
-func toolNames(before []string) (out []string) {
-	p, _ := completed(before)
+func toolNames(components *catalog.Catalog, before []string) (out []string) {
+	p, _ := completed(components, before)
 	if p == nil {
 		return nil
 	}
@@ -149,7 +150,9 @@ func toolNames(before []string) (out []string) {
 
 // completed is the spec among words that are being typed: the first that is a
 // file of one here, or a folder with one; nil = there is none that compiles.
-func completed(words []string) (*engine.Program, *dsl.Spec) {
+func completed(components *catalog.Catalog, words []string) (*engine.Program, *dsl.Spec) {
+	o := components.Options()
+	o.Environ = os.Environ()
 	for _, w := range words {
 		path := specfs.FileOf(w)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -158,7 +161,7 @@ func completed(words []string) (*engine.Program, *dsl.Spec) {
 		if kind, err := specfs.Kind(path); err != nil || kind != "Agent" {
 			continue
 		}
-		p, spec, found := dsl.Compile(w, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Environ: os.Environ()})
+		p, spec, found := dsl.Compile(w, o)
 		if found.Failed() {
 			return nil, nil
 		}

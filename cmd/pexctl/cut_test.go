@@ -22,6 +22,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
 	"github.com/pexctl/pex/engine/runs"
+	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/internal/contract"
 	"github.com/pexctl/pex/internal/golden"
 )
@@ -190,7 +191,7 @@ func (l *lives) live(i int, memory *enginetest.Store, j *mortal) *engine.Result 
 	p.Host.Tools = w.at(p.Host.Tools)
 	var o engine.Options
 	for range 50 {
-		o.Journal, o.Virtual, o.Version = j, true, buildVersion()
+		o.Journal, o.Virtual, o.Version = j, true, version.String()
 		res := engine.Run(l.t.Context(), p.Program, p.Start.Input, p.Host, o)
 		o = engine.Options{}
 		switch res.StopReason.Code {

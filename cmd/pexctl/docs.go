@@ -12,6 +12,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -54,11 +55,11 @@ func docs(c *ui.Call) error {
 }
 
 func reference(c *ui.Call) ([]page, error) {
-	language, components, err := languagePages()
+	language, components, err := languagePages(c.Catalog)
 	if err != nil {
 		return nil, err
 	}
-	templates, err := templatesPage()
+	templates, err := templatesPage(c.Catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +84,8 @@ const made = "<!-- Made by pexctl docs; make generate writes it anew. -->\n\n"
 const componentsStart = "\n## Roles and nodes\n"
 
 // languagePages are the tables of the language, and of the components.
-func languagePages() (language, components []byte, err error) {
-	before, after, ok := bytes.Cut(dsl.Reference(catalog(), checkKinds().Blueprints("check")), []byte(componentsStart))
+func languagePages(c *catalog.Catalog) (language, components []byte, err error) {
+	before, after, ok := bytes.Cut(dsl.Reference(c.Catalog, c.Checks.Blueprints("check")), []byte(componentsStart))
 	if !ok {
 		return nil, nil, fmt.Errorf("the language's reference has no part %q", componentsStart)
 	}
@@ -132,9 +133,11 @@ func commandParts(b *bytes.Buffer, commands []*cli.Command) {
 
 // graphPages are the pictures of the specs.
 func graphPages(c *ui.Call) ([]page, error) {
+	o := c.Catalog.Options()
+	o.Prices = dsl.KnownPrices()
 	var pages []page
 	for _, path := range c.Args[min(1, len(c.Args)):] {
-		p, _, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Prices: dsl.KnownPrices()})
+		p, _, found := dsl.Compile(path, o)
 		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return nil, err
 		}

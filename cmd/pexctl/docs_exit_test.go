@@ -67,7 +67,7 @@ func TestExitPageHasEveryStopReason(t *testing.T) {
 }
 
 func TestTemplatesPageHasEveryTemplate(t *testing.T) {
-	page, err := templatesPage()
+	page, err := templatesPage(components())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/catalog"
 )
 
 // templatesPage says which names a template has, and which keys are templates:
 // both as the compiler and the language server go by them.
-func templatesPage() ([]byte, error) {
+func templatesPage(c *catalog.Catalog) ([]byte, error) {
 	var schema map[string]any
-	if err := json.Unmarshal(dsl.NotedSchema(catalog(), checkKinds().Blueprints("check")), &schema); err != nil {
+	if err := json.Unmarshal(dsl.NotedSchema(c.Catalog, c.Checks.Blueprints("check")), &schema); err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
 	}
 	var b bytes.Buffer

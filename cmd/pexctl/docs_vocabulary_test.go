@@ -86,16 +86,16 @@ var (
 // above each, which says where its keys are.
 func (v *vocabulary) addKeys(t *testing.T) {
 	t.Helper()
-	language, components, err := languagePages()
+	language, tables, err := languagePages(components())
 	if err != nil {
 		t.Fatal(err)
 	}
-	templates, err := templatesPage()
+	templates, err := templatesPage(components())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ofLLMs []string
-	for _, page := range [][]byte{language, components, templates, expressionsPage(), resultPage(), eventsPage(), exitPage(), diagnosticsPage()} {
+	for _, page := range [][]byte{language, tables, templates, expressionsPage(), resultPage(), eventsPage(), exitPage(), diagnosticsPage()} {
 		above := ""
 		for line := range strings.Lines(string(page)) {
 			line = strings.TrimSpace(line)

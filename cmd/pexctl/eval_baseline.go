@@ -22,6 +22,7 @@ import (
 	"github.com/pexctl/pex/eval/trial"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/gitfs"
 )
 
 // against is what an evaluation is held against.
@@ -84,7 +85,7 @@ func (s *suite) gitBaseline(c *ui.Call, ref, rest string) (*against, error) {
 	if commit == "" {
 		return nil, failure.Usagef("baseline %s: write git:REF or git:REF:PATH, as in git:origin/main", ref)
 	}
-	b, err := gitFile(c.Context, commit, file)
+	b, err := gitfs.GitFile(c.Context, commit, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		s.unblessed(fmt.Sprintf("%s has no %s yet", ref, fspath.Shown(file)))

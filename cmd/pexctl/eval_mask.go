@@ -6,38 +6,39 @@ import (
 	"os"
 	"regexp"
 
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // secrets are the values of the environment variables that the specs and the
 // suite name.
-func (s *suite) secrets() []*secret.Values {
+func (s *suite) secrets(components *catalog.Catalog) []*secret.Values {
 	var all []*secret.Values
 	for i := range s.variants {
-		all = append(all, secretsOf(s.variants[i].Program, engine.Host{Env: ui.Getenv}))
+		all = append(all, host.Secrets(components, s.variants[i].Program, os.Getenv))
 	}
 	values := map[string]string{}
 	for _, path := range s.Files {
 		text, _ := os.ReadFile(path) // it was read already
 		for _, m := range variableName.FindAllSubmatch(text, -1) {
 			name := string(m[1]) + string(m[2])
-			values[name] = ui.Getenv(name)
+			values[name] = os.Getenv(name)
 		}
 	}
 	return append(all, secret.New(values))
 }
 
 // earlierSecrets are also those of the programs that an evaluation ran.
-func (s *suite) earlierSecrets(dir string, m fold.Manifest) []*secret.Values {
-	all := s.secrets()
+func (s *suite) earlierSecrets(components *catalog.Catalog, dir string, m fold.Manifest) []*secret.Values {
+	all := s.secrets(components)
 	for _, v := range m.Variants {
 		source, _ := batch.ProgramSource(dir, v.Spec.Digest) // one that was scored has none any more
-		all = append(all, secretsOf(&engine.Program{Source: source}, engine.Host{Env: ui.Getenv}))
+		all = append(all, host.Secrets(components, &engine.Program{Source: source}, os.Getenv))
 	}
 	return all
 }

@@ -20,6 +20,9 @@ import (
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/gitfs"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 // evaluation is one go at a suite.
@@ -100,7 +103,7 @@ func subcommands(c *ui.Call) (out []string) {
 
 // homeOf is the home of a command about files below root.
 func homeOf(c *ui.Call, root string) string {
-	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, homeName))
+	return cmp.Or(c.String("home"), os.Getenv("PEX_HOME"), filepath.Join(root, homedir.FolderName))
 }
 
 // prepare finds out what is to be run and held against what. Whatever is wrong
@@ -218,7 +221,7 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 		V: 1, ID: e.id, Suite: e.Name, Description: e.Description, File: fspath.Shown(e.File), Digest: e.Digest, Grading: e.GradingDigest,
 		Dataset: fspath.Shown(e.Dataset.File), Variants: e.infos, Checks: e.checkInfos(), Repeat: e.Repeat, Concurrency: e.concurrency(),
 		Trials: e.trials(),
-		Filter: e.part(), Flags: e.picked(e.secrets()), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: buildVersion(),
+		Filter: e.part(), Flags: e.picked(e.secrets(e.c.Catalog)), Labels: e.Labels, Prices: e.c.Prices().Used(), Started: time.Now().UTC().Round(time.Millisecond), Version: version.String(),
 	}
 	m.Quarantine = fold.Standing(e.Suite, m.Started)
 	if e.Dataset.File != "" {
@@ -226,7 +229,7 @@ func (e *evaluation) manifest() (m fold.Manifest, err error) {
 			return m, err
 		}
 	}
-	m.Commit, m.Dirty = gitState(e.c.Context, e.Dir)
+	m.Commit, m.Dirty = gitfs.GitState(e.c.Context, e.Dir)
 	return m, nil
 }
 
@@ -268,11 +271,11 @@ func (e *evaluation) run() (end batch.Stop, code int, err error) {
 		progress.Note("suspending after the calls in flight (Ctrl-C again to stop now)")
 	})
 	defer stop()
-	ignored(e.home)
+	homedir.Create(e.home)
 	end, err = batch.Run(ctx, batch.Plan{
 		Dir: dir, Manifest: m, Force: e.c.Bool("force"), Cases: e.cases, Total: e.total, Variants: e.variants, Repeat: e.Repeat,
 		Checks: e.checks, Prompts: needsPrompts(e.checks), Concurrency: e.concurrency(), MaxErrors: e.mayErr(), Limits: e.Limits,
-		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets()),
+		Grace: evalGrace, Decided: e.curtails(), Progress: progress.Send, Mask: mask(e.secrets(e.c.Catalog)),
 	})
 	return end, ui.SignalCode(context.Cause(ctx)), errors.Join(err, e.close())
 }

@@ -115,7 +115,7 @@ func (s *suite) regrade(c *ui.Call, from string) (to string, err error) {
 	m.Started = now.UTC().Round(time.Millisecond) // the latest of its suite
 	m.Labels = labelled(m.Labels, scoredLabel, filepath.Base(from))
 	to = filepath.Join(filepath.Dir(from), m.ID)
-	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(from, m)))
+	err = batch.Regrade(ctx, rows, s.checks, to, m, cmp.Or(s.Concurrency, 4), mask(s.earlierSecrets(c.Catalog, from, m)))
 	switch {
 	case ctx.Err() != nil:
 		return "", ui.Exit(ui.SignalCode(context.Cause(ctx)), errors.New("stopped: nothing was graded anew"))

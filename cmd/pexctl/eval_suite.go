@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,8 +20,12 @@ import (
 	"github.com/pexctl/pex/eval/fold"
 	"github.com/pexctl/pex/eval/judge"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/procguard"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 // suite is a suite whose variants are compiled and whose checks are ready.
@@ -51,8 +56,8 @@ func (s *suite) close() error {
 }
 
 // host is one for trials, which close ends.
-func (s *suite) host(p *engine.Program, settings hostSettings) (engine.Host, error) {
-	h, err := newHost(p, settings)
+func (s *suite) host(p *engine.Program, settings host.Settings) (engine.Host, error) {
+	h, err := host.New(p, settings)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opened = append(s.opened, h)
@@ -90,7 +95,7 @@ func loadSuite(c *ui.Call, path string) (*suite, error) {
 	if err := s.compile(c, o.Programs); err != nil {
 		return nil, err
 	}
-	if err := s.graders(); err != nil {
+	if err := s.graders(c.Catalog); err != nil {
 		return nil, err
 	}
 	return s, s.rivals()
@@ -169,11 +174,11 @@ func variantNames(all []dsl.Variant) []string {
 // hosts gives the hosts of trials: one for all, unless the address of an llm
 // depends on their parameters. Trials keep no conversation.
 func (s *suite) hosts(c *ui.Call, p *engine.Program, spec *dsl.Spec) (func(map[string]any) (engine.Host, error), error) {
-	settings := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, allow: c.StringSlice("allow-path"), env: ui.Getenv}
+	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Allow: c.StringSlice("allow-path"), Env: os.Getenv}
 	if slices.ContainsFunc(p.Models, func(m engine.ModelSpec) bool { return strings.Contains(m.BaseURL.Text, "parameters.") }) {
 		return func(parameters map[string]any) (engine.Host, error) {
 			own := settings
-			own.parameters = parameters
+			own.Parameters = parameters
 			return s.host(p, own)
 		}, nil
 	}
@@ -185,13 +190,13 @@ func (s *suite) hosts(c *ui.Call, p *engine.Program, spec *dsl.Spec) (func(map[s
 }
 
 // graders builds the checks, and the models that some of them ask.
-func (s *suite) graders() error {
+func (s *suite) graders(components *catalog.Catalog) error {
 	settings := trial.CheckSettings{
-		Dir: s.Dir, Root: s.Root, Env: ui.Getenv, UserAgent: "pexctl/" + buildVersion(), Guard: started.ready,
+		Dir: s.Dir, Root: s.Root, Env: os.Getenv, UserAgent: version.UserAgent(), Guard: procguard.Watch,
 	}
-	models := hostSettings{catalog: catalog(), dir: s.Dir, root: s.Root, env: ui.Getenv}
+	models := host.Settings{Catalog: components, Dir: s.Dir, Root: s.Root, Env: os.Getenv}
 	if s.Judge != nil {
-		m, err := newModel(&s.Judge.Model, models)
+		m, err := host.NewModel(&s.Judge.Model, models)
 		if err != nil {
 			return failure.Usagef("judge: %w", err)
 		}
@@ -199,7 +204,7 @@ func (s *suite) graders() error {
 		settings.Rubric = s.Judge.Rubric
 	}
 	if s.Embed != nil {
-		m, err := newModel(s.Embed, models)
+		m, err := host.NewModel(s.Embed, models)
 		if err != nil {
 			return failure.Usagef("embed: %w", err)
 		}

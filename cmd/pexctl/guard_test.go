@@ -8,20 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
-
-func TestGroupsThatWentAreNotEnded(t *testing.T) {
-	got := leftOver(strings.NewReader("+20\n+30\n-20\nnonsense\n+1\n+0\n+40\n+PEX_CALL=a\n+PEX_CALL=b\n-PEX_CALL=a\n+OTHER=c\n"))
-	if !slices.Equal(got, []string{"30", "40", "PEX_CALL=b"}) {
-		t.Error(got)
-	}
-}
 
 // A killed pexctl leaves nothing running: not its tools, not what they started.
 func TestAKilledRunLeavesNoProcessBehind(t *testing.T) {

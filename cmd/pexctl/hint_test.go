@@ -28,7 +28,7 @@ func TestNextStepsFitTheEnding(t *testing.T) {
 	if err := os.WriteFile(path, []byte(hinted), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog()})
+	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: components().Catalog})
 	if found.Failed() {
 		t.Fatal(found)
 	}
@@ -96,7 +96,7 @@ func TestNextStepsRenderWhatHasAPrompt(t *testing.T) {
 	if err := os.WriteFile(path, []byte(unprompted), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog()})
+	p, spec, found := dsl.Compile(path, dsl.Options{Catalog: components().Catalog})
 	if found.Failed() {
 		t.Fatal(found)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/homedir"
 )
 
 func homeFlag() cli.Flag {
@@ -32,7 +33,7 @@ func homeDir(c *ui.Call, spec *dsl.Spec) string {
 	if here, err := homeHere(c); err == nil && remote.Is(c.Arg(0)) {
 		return here // where the spec is kept, too
 	}
-	return filepath.Join(spec.Root, homeName)
+	return filepath.Join(spec.Root, homedir.FolderName)
 }
 
 // homeHere is the home of a command that is given no spec: --home, else
@@ -48,7 +49,7 @@ func homeHere(c *ui.Call) (string, error) {
 	if err != nil {
 		return "", failure.Usagef("%w", err)
 	}
-	return filepath.Join(specfs.Root(here), homeName), nil
+	return filepath.Join(specfs.Root(here), homedir.FolderName), nil
 }
 
 // homeOfSpec is the home of the project of a spec, as run finds it; word is the
@@ -66,7 +67,7 @@ func homeOfSpec(c *ui.Call, word string) (string, error) {
 		return homeHere(c)
 	}
 	if root := c.String("root"); root != "" {
-		return filepath.Join(root, homeName), nil
+		return filepath.Join(root, homedir.FolderName), nil
 	}
 	if !info.IsDir() {
 		dir = filepath.Dir(dir)
@@ -74,5 +75,5 @@ func homeOfSpec(c *ui.Call, word string) (string, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return "", failure.Usagef("%w", err)
 	}
-	return filepath.Join(specfs.Root(dir), homeName), nil
+	return filepath.Join(specfs.Root(dir), homedir.FolderName), nil
 }

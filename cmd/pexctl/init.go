@@ -73,7 +73,7 @@ func initProject(c *ui.Call) error {
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	if files, err = proven(ctx, files); err != nil {
+	if files, err = proven(ctx, c.Catalog, files); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -14,13 +14,14 @@ import (
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/eval/golden"
 	"github.com/pexctl/pex/eval/testcase"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
 // proven is a project with its golden files: it is made in a folder that nobody
 // sees, and its tests are run there, which write them. So what init leaves
 // behind has passed.
-func proven(ctx context.Context, files []starter.File) ([]starter.File, error) {
+func proven(ctx context.Context, components *catalog.Catalog, files []starter.File) ([]starter.File, error) {
 	dir, err := os.MkdirTemp("", "pex-init-")
 	if err != nil {
 		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
@@ -32,17 +33,18 @@ func proven(ctx context.Context, files []starter.File) ([]starter.File, error) {
 	if err := starter.Place(dir, files, false); err != nil {
 		return nil, failure.Infra(fmt.Errorf("make a project: %w", err))
 	}
-	if err := prove(ctx, dir); err != nil || ctx.Err() != nil {
+	if err := prove(ctx, components, dir); err != nil || ctx.Err() != nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
 	return withGoldens(dir, files)
 }
 
 // prove runs the tests of a project, which write its golden files.
-func prove(ctx context.Context, dir string) error {
-	options := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: dir, Prices: dsl.KnownPrices(), Pins: pin.Read}
+func prove(ctx context.Context, components *catalog.Catalog, dir string) error {
+	options := components.Options()
+	options.Root, options.Prices, options.Pins = dir, dsl.KnownPrices(), pin.Read
 	options.Programs = dsl.NewPrograms(options)
-	bench := newTestBench(&testOptions{update: true})
+	bench := newTestBench(components, &testOptions{update: true})
 	units := newTestUnits(bench, options.Programs, false)
 	defer units.close()
 	tree, err := golden.Open(dir, false) // also where CI is set: these are not compared with anything

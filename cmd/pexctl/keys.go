@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/eval/batch"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // unsetKeys reports the llms of a run whose API key is in no variable, before
@@ -24,7 +26,7 @@ func unsetKeys() dsl.Analyzer {
 		for i := range p.Program.Models {
 			m := &p.Program.Models[i]
 			names := requiredKey(m)
-			isSet := func(name string) bool { return ui.Getenv(name) != "" }
+			isSet := func(name string) bool { return os.Getenv(name) != "" }
 			if !p.Uses["llms."+m.Name] || len(names) == 0 || slices.ContainsFunc(names, isSet) {
 				continue
 			}
@@ -92,7 +94,7 @@ func writtenAt(p *dsl.Pass, name string) (dsl.Value, string) {
 func keysOf(c *ui.Call, p *engine.Program, kept json.RawMessage, origin *engine.Origin, set ...string) error {
 	found := diag.List(nil)
 	if origin.Spec != "" {
-		o := recompileOptions(origin, origin.Set...)
+		o := host.RecompileOptions(c.Catalog, origin, origin.Set...)
 		o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
 		if now, _, _ := dsl.Compile(origin.Spec, o); now != nil && now.Digest == p.Digest {
 			o.Analyzers = []dsl.Analyzer{unsetKeys()}
@@ -100,7 +102,7 @@ func keysOf(c *ui.Call, p *engine.Program, kept json.RawMessage, origin *engine.
 			return ui.ShowDiagnostics(c, only(found, diag.UnsetKey))
 		}
 	}
-	o := recompileOptions(origin, set...)
+	o := host.RecompileOptions(c.Catalog, origin, set...)
 	o.Analyzers = []dsl.Analyzer{unsetKeys()}
 	_, found = dsl.Recompile(kept, origin.Dir, o)
 	return ui.ShowDiagnostics(c, only(found, diag.UnsetKey))
@@ -131,7 +133,7 @@ func (s *suite) keys(c *ui.Call) error {
 func (s *suite) graderKeys() (found diag.List) {
 	report := func(role string, m *engine.ModelSpec, at dsl.Position) {
 		names := requiredKey(m)
-		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return ui.Getenv(name) != "" }) {
+		if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" }) {
 			return
 		}
 		found = append(found, diag.Diagnostic{

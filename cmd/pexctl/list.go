@@ -15,6 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 )
 
@@ -35,11 +36,11 @@ func list(c *ui.Call) error {
 	if err := ui.AtMostArgs(c, 2); err != nil {
 		return err
 	}
-	found := components()
+	found := listed(c.Catalog)
 	if kind := c.Arg(0); kind != "" {
 		found = slices.DeleteFunc(found, func(b component.Blueprint) bool { return b.Kind != kind })
 		if len(found) == 0 {
-			return failure.Usagef("there is no kind %q; there are %s", kind, ui.List(kinds()))
+			return failure.Usagef("there is no kind %q; there are %s", kind, ui.List(kinds(c.Catalog)))
 		}
 	}
 	if typ := c.Arg(1); typ != "" {
@@ -98,10 +99,9 @@ func printKeys(to io.Writer, keys []config.Key) error {
 	return w.Flush()
 }
 
-// components is everything that specs, tests, suites and flags can name.
-func components() component.Blueprints {
-	c := catalog()
-	out := slices.Concat(c.Models.Blueprints("provider"), c.Tools.Blueprints("tool"), c.Nodes.Blueprints("node"), checkKinds().Blueprints("check"))
+// listed is everything that specs, tests, suites and flags can name.
+func listed(c *catalog.Catalog) component.Blueprints {
+	out := slices.Concat(c.Models.Blueprints("provider"), c.Tools.Blueprints("tool"), c.Nodes.Blueprints("node"), c.Checks.Blueprints("check"))
 	for _, info := range report.All().List("report") {
 		out = append(out, component.Blueprint{Info: info})
 	}
@@ -117,9 +117,9 @@ func infos(of component.Blueprints) []component.Info {
 }
 
 // kinds are the kinds of components, in the order they are listed.
-func kinds() []string {
+func kinds(c *catalog.Catalog) []string {
 	var out []string
-	for _, b := range components() {
+	for _, b := range listed(c) {
 		out = append(out, b.Kind)
 	}
 	return slices.Compact(out)
@@ -137,7 +137,7 @@ func schemaCommand(env *ui.Env) *cli.Command {
 			if _, err := ui.Format(c, "json"); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", dsl.Schema(catalog(), checkKinds().Blueprints("check")))
+			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", dsl.Schema(c.Catalog.Catalog, c.Catalog.Checks.Blueprints("check")))
 			return err
 		}),
 	}

@@ -3,15 +3,13 @@ package main
 import (
 	"errors"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/analysis"
 	"github.com/pexctl/pex/dsl/lsp"
-	"github.com/pexctl/pex/engine/pin"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 func lspCommand(env *ui.Env) *cli.Command {
@@ -34,13 +32,9 @@ func serveEditor(c *ui.Call) error {
 	if err := ui.AtMostArgs(c, 0); err != nil {
 		return err
 	}
-	o := lsp.Options{
-		Spec: dsl.Options{
-			Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Environ: os.Environ(),
-			AllowPaths: c.StringSlice("allow-path"), Prices: c.Prices(), Pins: pin.Read, Analyzers: analysis.All(),
-		},
-		Version: buildVersion(), Log: c.Stderr,
-	}
+	spec := specOptions(c)
+	spec.Analyzers = analysis.All()
+	o := lsp.Options{Spec: spec, Version: version.String(), Log: c.Stderr}
 	err := lsp.Serve(c.Context, c.Stdin, open{ui.Verbatim(c.Stdout)}, o)
 	if errors.Is(err, lsp.ErrNoShutdown) {
 		return ui.Exit(ui.ExitNegative, err)

@@ -17,7 +17,7 @@ import (
 // languageSchema is the schema that pexctl schema prints.
 func languageSchema(t *testing.T) ([]byte, *jsonschema.Schema) {
 	t.Helper()
-	text := dsl.Schema(catalog(), checkKinds().Blueprints("check"))
+	text := dsl.Schema(components().Catalog, components().Checks.Blueprints("check"))
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
 	if err := c.AddResource("pex:///language", bytes.NewReader(text)); err != nil {
@@ -60,7 +60,7 @@ func TestSchemaTakesEveryFileOfTheRepository(t *testing.T) {
 				return err
 			}
 			kind, _ := specfs.Kind(path)
-			_, found := dsl.Vet(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")})
+			_, found := dsl.Vet(path, dsl.Options{Catalog: components().Catalog, Checks: components().Checks.Blueprints("check")})
 			text, err := os.ReadFile(path)
 			if kind != "" && !found.Failed() && fits(t, s, path, string(text)) {
 				seen++

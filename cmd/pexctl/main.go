@@ -4,22 +4,19 @@ import (
 	"io"
 	"os"
 
-	"github.com/pexctl/pex/builtins/assertion"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	_ "github.com/pexctl/pex/cmd/pexctl/quiet" // of libraries: what matters comes back as an error
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/procguard"
 	"github.com/pexctl/pex/internal/process"
 	"github.com/pexctl/pex/providers/starlark"
 )
-
-// version is stamped by the Makefile.
-var version = ""
 
 func main() {
 	process.HideSecrets() // before anything is started
 	starlark.Serve()
 	ui.KeepPipes()
-	guarding = true
+	procguard.Enabled = true
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
@@ -30,16 +27,17 @@ type streams struct {
 }
 
 func newEnv(io streams) *ui.Env {
-	return &ui.Env{Stdin: io.in, Stdout: io.out, Stderr: io.err, Catalog: catalog(), Checks: assertion.All(), Version: buildVersion()}
+	return &ui.Env{Stdin: io.in, Stdout: io.out, Stderr: io.err, Catalog: components()}
 }
 
 // run is pexctl as a function: arguments in, exit code out.
 func run(args []string, io streams) int {
 	out := ui.NewOutput(io.out)
 	io.out, io.err = out, ui.NewOutput(io.err)
-	app := newApp(newEnv(io))
+	env := newEnv(io)
+	app := newApp(env)
 	if len(args) > 0 && args[0] == completing {
-		complete(app, args[1:])
+		complete(env.Catalog, app, args[1:])
 		return ui.ExitOK
 	}
 	arranged, err := ui.Arrange(app, args)

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/procguard"
 	"github.com/pexctl/pex/providers/starlark"
 )
 
@@ -18,7 +19,7 @@ const asPexctl = "TEST_BINARY_IS_PEXCTL"
 
 func TestMain(m *testing.M) {
 	starlark.Serve()
-	guards := len(os.Args) > 1 && os.Args[1] == guardCommandName // its environment is empty
+	guards := len(os.Args) > 1 && os.Args[1] == procguard.CommandName // its environment is empty
 	if os.Getenv(asPexctl) != "" || guards {
 		main()
 		os.Exit(0)

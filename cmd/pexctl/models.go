@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -142,7 +143,7 @@ func keyOf(m *engine.ModelSpec) llmKey {
 		k.Env = []string{m.APIKeyEnv}
 	}
 	for _, name := range k.Env {
-		if ui.Getenv(name) != "" {
+		if os.Getenv(name) != "" {
 			k.Set = cmp.Or(k.Set, name)
 		}
 	}

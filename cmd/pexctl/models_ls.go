@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 func modelsLsCommand(env *ui.Env) *cli.Command {
@@ -68,7 +70,7 @@ func modelsLs(c *ui.Call) error {
 		return err
 	}
 	all := []listedModel{}
-	for _, m := range placedModels(p, spec, hostSettings{env: ui.Getenv}, nil) {
+	for _, m := range placedModels(p, spec, host.Settings{Env: os.Getenv}, nil) {
 		all = append(all, listedOf(&m))
 	}
 	if wantJSON {
@@ -117,7 +119,7 @@ func listedOf(p *placedModel) listedModel {
 		},
 	}
 	out.CostFrom, out.known = costFrom(p.of, m)
-	m.BaseURL.Render(p.host.address(&out.Unset))
+	m.BaseURL.Render(p.host.Address(&out.Unset))
 	return out
 }
 

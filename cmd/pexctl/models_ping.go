@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 func modelsPingCommand(env *ui.Env) *cli.Command {
@@ -100,9 +102,9 @@ func newPing(c *ui.Call) (*ping, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: ui.Getenv}
-	p := &ping{c: c, secrets: hidden(program, host.env), watch: newPingWatch(c)}
-	all, names := placedModels(program, spec, host, given), c.StringSlice("llm")
+	settings := host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Env: os.Getenv}
+	p := &ping{c: c, secrets: host.Hidden(c.Catalog, program, settings.Env), watch: newPingWatch(c)}
+	all, names := placedModels(program, spec, settings, given), c.StringSlice("llm")
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(m placedModel) bool { return m.named(name) }) {
 			return nil, unknownModel(all, name)
@@ -139,7 +141,7 @@ func sameServer(a, b *placedModel) bool {
 	bare := func(m *placedModel) engine.ModelSpec {
 		s := *m.spec
 		var missing []string
-		s.BaseURL = component.Template{Text: s.BaseURL.Render(m.host.address(&missing))}
+		s.BaseURL = component.Template{Text: s.BaseURL.Render(m.host.Address(&missing))}
 		s.Name, s.Fallback, s.Cost, s.RateLimit = "", nil, nil, engine.RateLimit{}
 		return s
 	}
@@ -217,7 +219,7 @@ func (p *ping) ask(ctx context.Context, a *pinged) {
 		a.note = a.spec.Provider + ": needs nobody"
 		return
 	}
-	m, err := newModel(a.spec, a.host)
+	m, err := host.NewModel(a.spec, a.host)
 	if err != nil {
 		m = misbuilt{err}
 	}

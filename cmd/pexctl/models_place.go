@@ -11,6 +11,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // placedModel is an llm with the agent that has it.
@@ -18,7 +19,7 @@ type placedModel struct {
 	spec  *engine.ModelSpec
 	agent string    // the file of an agent within the spec, from its folder; "" = the spec itself
 	of    *dsl.Spec // that the llm stands in
-	host  hostSettings
+	host  host.Settings
 	use   use
 }
 
@@ -50,9 +51,9 @@ func (m *placedModel) named(name string) bool { return name == m.spec.Name || na
 // each agent once. What an agent has from the file of the spec itself stands
 // there, with what the agent does with it. For addresses, parameters are what is
 // given, and else their defaults.
-func placedModels(p *engine.Program, spec *dsl.Spec, s hostSettings, given map[string]any) []placedModel {
+func placedModels(p *engine.Program, spec *dsl.Spec, s host.Settings, given map[string]any) []placedModel {
 	f := &placing{given: given, seen: map[string]bool{}}
-	s.parameters = f.parameters(p)
+	s.Parameters = f.parameters(p)
 	f.add(p, spec, s, "")
 	return f.all
 }
@@ -74,7 +75,7 @@ func (f *placing) parameters(p *engine.Program) map[string]any {
 	return out
 }
 
-func (f *placing) add(p *engine.Program, spec *dsl.Spec, s hostSettings, agent string) {
+func (f *placing) add(p *engine.Program, spec *dsl.Spec, s host.Settings, agent string) {
 	uses := usesOf(p, spec)
 	for i := range p.Models {
 		m := placedModel{&p.Models[i], agent, spec, s, uses[p.Models[i].Name]}
@@ -86,7 +87,7 @@ func (f *placing) add(p *engine.Program, spec *dsl.Spec, s hostSettings, agent s
 		file := path.Join(path.Dir(specfs.FileOf(agent)), inner.File)
 		if within := specOf(spec, inner); within != nil && !f.seen[file] {
 			f.seen[file] = true
-			f.add(inner, within, s.within(inner, f.parameters(inner)), file)
+			f.add(inner, within, s.Within(inner, f.parameters(inner)), file)
 		}
 	}
 }

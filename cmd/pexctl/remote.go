@@ -13,6 +13,8 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 // A spec at an address is kept in the home, in a folder named after its bytes,
@@ -35,7 +37,7 @@ func local(c *ui.Call, word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	body, err := remote.Fetch(c.Context, word, "pexctl/"+buildVersion(), ui.Getenv)
+	body, err := remote.Fetch(c.Context, word, version.UserAgent(), os.Getenv)
 	if err != nil {
 		return "", failure.Infra(err)
 	}
@@ -58,7 +60,7 @@ func keepFetched(home string, body []byte) (string, error) {
 	if known, err := regular.ReadFile(file); err == nil && sha256.Sum256(known) == sum {
 		return file, nil
 	}
-	ignored(home)
+	homedir.Create(home)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 func renderCommand(env *ui.Env) *cli.Command {
@@ -43,7 +45,7 @@ func render(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	host, err := newHost(p, hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, spec: spec.File, env: ui.Getenv, offline: true})
+	host, err := host.New(p, host.Settings{Catalog: c.Catalog, Dir: spec.Dir, Root: spec.Root, Spec: spec.File, Env: os.Getenv, Offline: true})
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 func TestSecretsAreThoseTheProgramNames(t *testing.T) {
@@ -21,7 +22,7 @@ func TestSecretsAreThoseTheProgramNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &engine.Program{Source: source}
-	secrets := secretsOf(p, engine.Host{Env: func(name string) string { return env[name] }})
+	secrets := host.Secrets(components(), p, func(name string) string { return env[name] })
 	for name, value := range env {
 		clean, found := secrets.Text("x " + value + " y")
 		if want := name != "HOME"; found != want || want == strings.Contains(clean, value) {
@@ -44,7 +45,7 @@ func TestWhatNoRunMayShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets := hidden(&engine.Program{Source: source}, func(name string) string { return env[name] })
+	secrets := host.Hidden(components(), &engine.Program{Source: source}, func(name string) string { return env[name] })
 	for name, value := range env {
 		_, found := secrets.Text("x " + value + " y")
 		if want := name == "WORDS" || name == "ODD" || name == "PATH_LIKE"; found != want {

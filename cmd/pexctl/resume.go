@@ -56,7 +56,7 @@ func resumeRun(c *ui.Call) error {
 	if err != nil {
 		return resumeError(c, s, run, err)
 	}
-	if err := recordTo(session, f.record); err != nil {
+	if err := recordTo(c.Catalog, session, f.record); err != nil {
 		return errors.Join(err, session.Close())
 	}
 	return execute(c, s, session, f, nil)

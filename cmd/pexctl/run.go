@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/host"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -76,11 +79,11 @@ func runSpec(c *ui.Call) error {
 		return err
 	}
 	warnUnreadable(c, p, filepath.Dir(spec.File))
-	host, err := newHost(p, settingsOf(in.Origin, dir, in.Parameters).signingIn(c, spec))
+	h, err := host.New(p, signingIn(c, spec, host.SettingsOf(c.Catalog, in.Origin, dir, in.Parameters)))
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
-	ignored(dir)
+	homedir.Create(dir)
 	s, err := runs.Open(dir, runsEnv(c, dir))
 	if err != nil {
 		return failure.Infra(fmt.Errorf("%w (--home or PEX_HOME names another place for runs)", err))
@@ -88,7 +91,7 @@ func runSpec(c *ui.Call) error {
 	if c.Bool("detach") {
 		return detach(c, s, in, f.json)
 	}
-	n := runs.NewRun{Program: p, Input: in, Host: host}
+	n := runs.NewRun{Program: p, Input: in, Host: h}
 	if from != nil {
 		n.Records = from.records
 	}
@@ -96,7 +99,7 @@ func runSpec(c *ui.Call) error {
 	if err != nil {
 		return storeError(err)
 	}
-	if err := recordTo(session, f.record); err != nil {
+	if err := recordTo(c.Catalog, session, f.record); err != nil {
 		return errors.Join(err, session.Discard())
 	}
 	return execute(c, s, session, f, func(res *engine.Result) []string {

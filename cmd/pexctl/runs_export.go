@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/pexctl/pex/internal/app/host"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -57,7 +59,7 @@ func runsExport(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	secrets := secretsOf(r.Program, r.Host)
+	secrets := host.Secrets(c.Catalog, r.Program, r.Host.Env)
 	for _, name := range secrets.Short() {
 		fmt.Fprintf(c.Stderr, "pexctl: the value of %s is too short, or too common, to be looked for: see that the cassette does not hold it\n", name)
 	}

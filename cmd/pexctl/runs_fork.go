@@ -6,6 +6,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
@@ -78,7 +81,7 @@ func forkRun(c *ui.Call) error {
 	if err != nil {
 		return runError(c, s, err)
 	}
-	if err := recordTo(session, f.record); err != nil {
+	if err := recordTo(c.Catalog, session, f.record); err != nil {
 		return errors.Join(err, session.Discard())
 	}
 	return execute(c, s, session, f, nil)
@@ -88,13 +91,13 @@ func forkRun(c *ui.Call) error {
 // parent's own, with --set over both.
 func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string) (p *engine.Program, from *engine.Origin, err error) {
 	origin := *parent.Input.Origin
-	origin.Version = buildVersion()
+	origin.Version = version.String()
 	sets := c.StringSlice("set")
 	c.PinPrices(origin.Prices)
 	defer func() { origin.Prices = c.Prices().Used() }()
 	if path := c.String("spec"); path != "" {
-		origin.Environ = overrides(os.Environ())
-		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: catalog(), Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: c.Prices(), Analyzers: []dsl.Analyzer{unsetKeys()}})
+		origin.Environ = host.Overrides(os.Environ())
+		p, spec, found := dsl.Compile(path, dsl.Options{Catalog: c.Catalog.Catalog, Set: sets, Environ: origin.Environ, AllowPaths: origin.Allow, Prices: c.Prices(), Analyzers: []dsl.Analyzer{unsetKeys()}})
 		if err := ui.ShowDiagnostics(c, found); err != nil {
 			return nil, nil, err
 		}
@@ -103,7 +106,7 @@ func forkProgram(c *ui.Call, home string, parent engine.Start, raised []string) 
 	}
 	origin.Set = slices.Concat(origin.Set, raised, sets)
 	sets = slices.Concat(raised, sets)
-	o := recompileOptions(&origin, sets...)
+	o := host.RecompileOptions(c.Catalog, &origin, sets...)
 	o.Prices = c.Prices()
 	p, found := dsl.Recompile(parent.Program, origin.Dir, o)
 	if err := ui.ShowDiagnostics(c, ofSettings(found)); err != nil {

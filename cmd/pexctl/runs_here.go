@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/internal/app/homedir"
 )
 
 // runsHere is the ids of the runs that commands find without --home, for shells
@@ -17,7 +18,7 @@ func runsHere() []string {
 		if err != nil {
 			return nil
 		}
-		dir = filepath.Join(specfs.Root(here), homeName)
+		dir = filepath.Join(specfs.Root(here), homedir.FolderName)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "runs")); err != nil {
 		return nil // OpenHome would make it

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pexctl/pex/engine/secret"
+
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
@@ -19,6 +21,8 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 // grace is how long what is under way may go on after the first Ctrl-C.
@@ -29,7 +33,7 @@ func runsEnv(c *ui.Call, home string) runs.Env {
 	return runs.Env{
 		Compile: func(start engine.Start, set ...string) (*engine.Program, error) {
 			origin := start.Input.Origin
-			p, found := dsl.Recompile(start.Program, origin.Dir, recompileOptions(origin, set...))
+			p, found := dsl.Recompile(start.Program, origin.Dir, host.RecompileOptions(c.Catalog, origin, set...))
 			if len(set) > 0 {
 				return p, ui.ShowDiagnostics(c, ofSettings(found))
 			}
@@ -40,22 +44,24 @@ func runsEnv(c *ui.Call, home string) runs.Env {
 				fmt.Fprintf(c.Stderr, "pexctl: %s is gone: the run goes on with the spec as it was\n", origin.Spec)
 				return nil, nil
 			}
-			o := recompileOptions(origin, origin.Set...)
+			o := host.RecompileOptions(c.Catalog, origin, origin.Set...)
 			o.Environ, o.Prices = origin.Environ, dsl.RecordedPrices(origin.Prices, dsl.KnownPrices())
 			p, _, found := dsl.Compile(origin.Spec, o)
 			return p, diagnosed(found)
 		},
 		Connect: func(p *engine.Program, in engine.Input) (engine.Host, error) {
-			return newHost(p, settingsOf(in.Origin, home, in.Parameters))
+			return host.New(p, host.SettingsOf(c.Catalog, in.Origin, home, in.Parameters))
 		},
 		Ready: func(p *engine.Program, start engine.Start) error {
 			return keysOf(c, p, start.Program, start.Input.Origin)
 		},
 		Recording: readCassette,
-		Secrets:   secretsOf,
-		By:        thisUser,
-		Version:   buildVersion(),
-		Grace:     grace,
+		Secrets: func(p *engine.Program, h engine.Host) *secret.Values {
+			return host.Secrets(c.Catalog, p, h.Env)
+		},
+		By:      thisUser,
+		Version: version.String(),
+		Grace:   grace,
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/host"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/builtins/tty"
@@ -102,12 +105,12 @@ func execute(c *ui.Call, s *runs.Service, session *runs.Session, f sessionFlags,
 }
 
 // recordTo has a session also write a cassette.
-func recordTo(session *runs.Session, file string) error {
+func recordTo(components *catalog.Catalog, session *runs.Session, file string) error {
 	if file == "" {
 		return nil
 	}
 	err := session.Tee(func(j journal.Journal) (runs.TeeJournal, error) {
-		return cassette.New(j, file, secretsOf(session.Program, session.Host))
+		return cassette.New(j, file, host.Secrets(components, session.Program, session.Host.Env))
 	})
 	if err != nil {
 		return failure.Usagef("--record: %w", err)

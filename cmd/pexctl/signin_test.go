@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
 	home := filepath.Join(t.TempDir(), ".pex")
-	ana, none := vaultOf(home, "ana"), vaultOf(home, "")
+	ana, none := host.VaultOf(home, "ana"), host.VaultOf(home, "")
 	if err := ana.Save("mcp-1.json", []byte("secret")); err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +22,7 @@ func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
 	if got, err := none.Load("mcp-1.json"); err != nil || got != nil {
 		t.Errorf("another tenant loaded %q, %v", got, err)
 	}
-	files, err := filepath.Glob(filepath.Join(home, tokensName, "*", "mcp-1.json"))
+	files, err := filepath.Glob(filepath.Join(home, homedir.TokensFolder, "*", "mcp-1.json"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("files: %v, %v", files, err)
 	}
@@ -32,7 +34,7 @@ func TestTokensAreForTheirUserAndTenantAlone(t *testing.T) {
 	if !fspath.Exists(filepath.Join(home, ".gitignore")) {
 		t.Error("the home can get into git")
 	}
-	if vaultOf("", "ana") != nil {
+	if host.VaultOf("", "ana") != nil {
 		t.Error("without a home there is a vault")
 	}
 }

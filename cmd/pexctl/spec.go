@@ -28,11 +28,10 @@ func allowFlag() cli.Flag {
 }
 
 func specOptions(c *ui.Call) dsl.Options {
-	return dsl.Options{
-		Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), Set: c.StringSlice("set"),
-		Environ: os.Environ(), AllowPaths: c.StringSlice("allow-path"), Prices: c.Prices(),
-		Pins: pin.Read,
-	}
+	o := c.Catalog.Options()
+	o.Root, o.Set, o.AllowPaths = c.String("root"), c.StringSlice("set"), c.StringSlice("allow-path")
+	o.Environ, o.Prices, o.Pins = os.Environ(), c.Prices(), pin.Read
+	return o
 }
 
 // compile compiles the spec of a command and shows what is wrong with it, but

@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/eval/textdiff"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/gitfs"
 )
 
 const specDiffDescription = `
@@ -124,10 +125,10 @@ type diffSide struct {
 	word    string // as it was asked for
 	ref     string // of git:REF; "" = it is on disk, or at an address
 	path    string // the spec's, as people wrote it
-	tree    *gitTree
-	beside  *gitTree // of the other side, of which this one has the files on disk
-	same    bool     // git:REF alone: the path is the other side's
-	missing bool     // there is no such file
+	tree    *gitfs.GitTree
+	beside  *gitfs.GitTree // of the other side, of which this one has the files on disk
+	same    bool           // git:REF alone: the path is the other side's
+	missing bool           // there is no such file
 	spec    *dsl.Spec
 }
 
@@ -211,22 +212,22 @@ func (s *diffSide) locate(c *ui.Call, paths ...string) error {
 		return failure.Usagef("%s: git has no %s; name the file by git:%s:PATH", s.word, file, s.ref)
 	}
 	var err error
-	if s.tree, err = openGitTree(c.Context, s.ref, file); err != nil {
+	if s.tree, err = gitfs.OpenGitTree(c.Context, s.ref, file); err != nil {
 		return err
 	}
-	o, inside, err := s.tree.object(fspath.Absolute(file))
-	if err == nil && o.kind == "tree" {
+	o, inside, err := s.tree.Object(fspath.Absolute(file))
+	if err == nil && o.Kind == "tree" {
 		s.path = filepath.Join(file, "spec.yaml") + strings.TrimPrefix(s.path, file)
-		o, inside, err = s.tree.object(fspath.Absolute(filepath.Join(file, "spec.yaml")))
+		o, inside, err = s.tree.Object(fspath.Absolute(filepath.Join(file, "spec.yaml")))
 	}
 	switch {
 	case err != nil:
 		return failure.Infra(err)
 	case !inside:
-		return failure.Usagef("%s: %s is not in the repository at %s", s.word, file, s.tree.repo.Top())
+		return failure.Usagef("%s: %s is not in the repository at %s", s.word, file, s.tree.Repo.Top())
 	}
-	s.missing = o.kind != "blob"
-	if elsewhere := s.tree.linkedAway(fspath.Absolute(specfs.FileOf(s.path))); elsewhere != "" {
+	s.missing = o.Kind != "blob"
+	if elsewhere := s.tree.LinkedAway(fspath.Absolute(specfs.FileOf(s.path))); elsewhere != "" {
 		return failure.Usagef("%s: %s leads to %s by a link that the commit does not have; compare that path", s.word, specfs.FileOf(s.path), elsewhere)
 	}
 	return nil
@@ -260,8 +261,8 @@ func (s *diffSide) load(c *ui.Call) (diag.List, error) {
 		return nil, err
 	}
 	o := optionsFor(c, s.path)
-	if o.List = s.beside.listOnDisk; s.tree != nil {
-		o.Read, o.List, o.Pins = s.tree.read, s.tree.list, s.tree.pins
+	if o.List = s.beside.ListOnDisk; s.tree != nil {
+		o.Read, o.List, o.Pins = s.tree.Read, s.tree.List, s.tree.Pins
 	} else if _, err := os.Stat(specfs.FileOf(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil, failure.Usagef("there is no %s", path)
 	}

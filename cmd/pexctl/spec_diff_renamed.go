@@ -122,7 +122,7 @@ const mostCompared = 1 << 20
 // text is a file of a side, by its absolute path.
 func (s *diffSide) text(path string) ([]byte, error) {
 	if s.tree != nil {
-		return s.tree.read(path)
+		return s.tree.Read(path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -141,16 +141,16 @@ func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error)
 	if tree == nil {
 		tree, filter = other.tree, "--diff-filter=A"
 	}
-	args := []string{"diff", "--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", filter, tree.commit}
+	args := []string{"diff", "--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", filter, tree.Commit}
 	if tree != other.tree && other.tree != nil {
-		args = append(args, other.tree.commit)
+		args = append(args, other.tree.Commit)
 	}
-	out, err := tree.repo.Compare(ctx, append(args, "--")...)
+	out, err := tree.Repo.Compare(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("git diff: %w", err)
 	}
 	if s.tree == nil { // also what git does not know yet
-		more, err := tree.repo.Output(ctx, "", "ls-files", "-z", "--others", "--exclude-standard")
+		more, err := tree.Repo.Output(ctx, "", "ls-files", "-z", "--others", "--exclude-standard")
 		if err != nil {
 			return nil, fmt.Errorf("git ls-files: %w", err)
 		}
@@ -159,7 +159,7 @@ func (s *diffSide) alone(ctx context.Context, other *diffSide) ([]string, error)
 	var paths []string
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		if ext := filepath.Ext(name); (ext == ".yaml" || ext == ".yml") && len(paths) < mostRenames {
-			paths = append(paths, filepath.Join(tree.repo.Top(), filepath.FromSlash(name)))
+			paths = append(paths, filepath.Join(tree.Repo.Top(), filepath.FromSlash(name)))
 		}
 	}
 	slices.Sort(paths)

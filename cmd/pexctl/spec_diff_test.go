@@ -78,7 +78,7 @@ func specsOfTheHouse(t *testing.T) []string {
 			if kind, _ := specfs.Kind(path); kind != "Agent" {
 				return nil
 			}
-			if _, found := dsl.Load(path, dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check")}); !found.Failed() {
+			if _, found := dsl.Load(path, dsl.Options{Catalog: components().Catalog, Checks: components().Checks.Blueprints("check")}); !found.Failed() {
 				out = append(out, path)
 			}
 			return nil

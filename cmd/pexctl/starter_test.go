@@ -10,7 +10,7 @@ import (
 // A project begins with the variable in which its provider looks for the key.
 func TestProjectsBeginWithTheKeyOfTheirProvider(t *testing.T) {
 	for _, p := range starter.Providers() {
-		f, ok := catalog().Models.Find(p.Name)
+		f, ok := components().Models.Find(p.Name)
 		if !ok {
 			t.Errorf("there is no provider %s", p.Name)
 			continue

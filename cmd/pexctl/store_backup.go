@@ -19,6 +19,7 @@ import (
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 // The names of a backup's files. A run's head stands before its journal, for
@@ -125,7 +126,7 @@ func (b *backup) toFile(name string) error {
 // last, and adding that again later changes nothing.
 func (b *backup) write(w io.Writer) error {
 	counted := &countWriter{w: w}
-	a := archive.NewWriter(counted, time.Now(), "pexctl "+buildVersion())
+	a := archive.NewWriter(counted, time.Now(), "pexctl "+version.String())
 	ids, err := b.home.list()
 	if err != nil {
 		return err

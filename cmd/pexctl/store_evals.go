@@ -15,12 +15,14 @@ import (
 	"github.com/pexctl/pex/engine/archive"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/eval/batch"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/trust"
 )
 
 // The names in a backup of what is not a run or the memory.
 const (
 	backupEvals = "evals"
-	backupTrust = trustName
+	backupTrust = homedir.TrustFile
 )
 
 // held names what a home holds.
@@ -69,9 +71,9 @@ func (r *checkReport) checkEvals(h *homed) error {
 			})
 		}
 	}
-	if _, err := readTrust(h.dir); err != nil {
+	if _, err := trust.Open(h.dir); err != nil {
 		r.Findings = append(r.Findings, finding{
-			File: filepath.Join(h.dir, trustName), What: err.Error(),
+			File: filepath.Join(h.dir, homedir.TrustFile), What: err.Error(),
 			Fix: "nothing is trusted until it is removed", Damage: true,
 		})
 	}
@@ -124,11 +126,11 @@ func addEval(a *archive.Writer, dir string) error {
 
 // addTrust adds what is trusted, if it can be read.
 func (b *backup) addTrust(a *archive.Writer) error {
-	k, err := readTrust(b.home.dir)
+	k, err := trust.Open(b.home.dir)
 	if err != nil || len(k.Trusted) == 0 {
 		return nil // store check names a file that is damaged: it trusts nothing
 	}
-	file := filepath.Join(b.home.dir, trustName)
+	file := filepath.Join(b.home.dir, homedir.TrustFile)
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
@@ -167,7 +169,7 @@ func (r *restore) takeOther(f archive.File, in io.Reader) error {
 		r.report.Evals = len(r.evals)
 		return os.Chtimes(to, f.Time, f.Time)
 	}
-	k, err := readTrust(r.staging)
+	k, err := trust.Open(r.staging)
 	if err != nil {
 		return fmt.Errorf("%w: %w", archive.ErrDamaged, err)
 	}

@@ -5,15 +5,9 @@ package main
 import (
 	"errors"
 	"os/exec"
-	"syscall"
 )
-
-func apart() *syscall.SysProcAttr { return nil }
 
 // startAlone needs sessions, which only Unix has.
 func startAlone(*exec.Cmd) error {
 	return errors.New("--detach needs Unix; here, leave it out and start pexctl in a window of its own")
 }
-
-// endGroup does nothing where there are no process groups.
-func endGroup(int) {}

@@ -6,17 +6,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
-)
 
-// apart puts a process into a session of its own: no Ctrl-C and no closed
-// terminal reaches it.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+	"github.com/pexctl/pex/internal/app/procguard"
+)
 
 // startAlone starts a command apart: the end of this terminal is not its end.
 func startAlone(cmd *exec.Cmd) error {
 	signal.Ignore(syscall.SIGHUP) // a command inherits what is ignored
-	cmd.SysProcAttr = apart()
+	cmd.SysProcAttr = procguard.Apart()
 	return cmd.Start()
 }
-
-func endGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }

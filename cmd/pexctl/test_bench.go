@@ -2,38 +2,38 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"time"
 
-	"github.com/pexctl/pex/builtins/assertion"
-	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/secret"
 	"github.com/pexctl/pex/eval/testcase"
 	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/procguard"
+	"github.com/pexctl/pex/internal/app/version"
 	"github.com/pexctl/pex/providers/cassette"
 )
 
-// checkKinds are the kinds of checks that tests and suites may name.
-func checkKinds() trial.Checks { return assertion.All() }
-
 // newTestBench is what cases are tried on.
-func newTestBench(o *testOptions) *testcase.Bench {
-	agent := "pexctl/" + buildVersion()
+func newTestBench(components *catalog.Catalog, o *testOptions) *testcase.Bench {
+	agent := version.UserAgent()
 	return &testcase.Bench{
 		Host: func(p *engine.Program, at testcase.Place) (engine.Host, error) {
-			s := testHostSettings(at, o.allow)
-			s.offline, s.noPrograms = true, o.noCommands
-			return newHost(p, s)
+			s := testHostSettings(components, at, o.allow)
+			s.Offline, s.NoPrograms = true, o.noCommands
+			return host.New(p, s)
 		},
 		Live: func(p *engine.Program, at testcase.Place, parameters map[string]any) (engine.Host, error) {
-			s := testHostSettings(at, o.allow)
-			s.parameters = parameters
-			return newHost(p, s)
+			s := testHostSettings(components, at, o.allow)
+			s.Parameters = parameters
+			return host.New(p, s)
 		},
 		Script: func(config any, retry engine.RetryPolicy) (engine.Model, error) {
-			f, ok := catalog().Models.Find(scriptedProvider)
+			f, ok := components.Models.Find(scriptedProvider)
 			if !ok {
 				return nil, fmt.Errorf("there is no provider %s", scriptedProvider)
 			}
@@ -43,17 +43,17 @@ func newTestBench(o *testOptions) *testcase.Bench {
 		Recorder: func(inner journal.Journal, path string, secrets *secret.Values) (testcase.Recorder, error) {
 			return cassette.New(inner, path, secrets)
 		},
-		Secrets:  func(p *engine.Program) *secret.Values { return secretsOf(p, engine.Host{Env: ui.Getenv}) },
-		Checks:   checkKinds(),
-		Settings: trial.CheckSettings{Env: ui.Getenv, UserAgent: agent, Guard: started.ready, NoPrograms: o.noCommands},
-		Tolerate: o.allowed, Shown: fspath.Shown, Version: buildVersion(), Update: o.update,
+		Secrets:  func(p *engine.Program) *secret.Values { return host.Secrets(components, p, os.Getenv) },
+		Checks:   components.Checks,
+		Settings: trial.CheckSettings{Env: os.Getenv, UserAgent: agent, Guard: procguard.Watch, NoPrograms: o.noCommands},
+		Tolerate: o.allowed, Shown: fspath.Shown, Version: version.String(), Update: o.update,
 	}
 }
 
-func testHostSettings(at testcase.Place, allow []string) hostSettings {
-	s := hostSettings{catalog: catalog(), dir: at.Dir, root: at.Root, spec: at.Spec, allow: allow, env: ui.Getenv, enter: at.Enter}
+func testHostSettings(components *catalog.Catalog, at testcase.Place, allow []string) host.Settings {
+	s := host.Settings{Catalog: components, Dir: at.Dir, Root: at.Root, Spec: at.Spec, Allow: allow, Env: os.Getenv, Enter: at.Enter}
 	if !at.Now.IsZero() {
-		s.now = func() time.Time { return at.Now }
+		s.Now = func() time.Time { return at.Now }
 	}
 	return s
 }

@@ -46,7 +46,7 @@ func planTests(c *ui.Call, o *testOptions) (*testPlan, error) {
 	if len(files) == 0 {
 		return nil, without(c, whole, options)
 	}
-	p := &testPlan{bench: newTestBench(o)}
+	p := &testPlan{bench: newTestBench(c.Catalog, o)}
 	p.units = newTestUnits(p.bench, options.Programs, o.cover)
 	var cases []dsl.Case
 	var found diag.List
@@ -99,7 +99,8 @@ func (p *testPlan) announce() {
 }
 
 func testSpecOptions(c *ui.Call) dsl.Options {
-	o := dsl.Options{Catalog: catalog(), Checks: checkKinds().Blueprints("check"), Root: c.String("root"), AllowPaths: c.StringSlice("allow-path"), Prices: c.Prices(), Pins: pin.Read}
+	o := c.Catalog.Options()
+	o.Root, o.AllowPaths, o.Prices, o.Pins = c.String("root"), c.StringSlice("allow-path"), c.Prices(), pin.Read
 	o.Programs = dsl.NewPrograms(o) // each spec is compiled once, for all its cases
 	return o
 }

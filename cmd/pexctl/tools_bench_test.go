@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // toolSpec has one tool of each kind; %q are a server and its file, and an
@@ -39,7 +40,7 @@ func BenchmarkToolCall(b *testing.B) {
 	if err := os.WriteFile(file, fmt.Appendf(nil, toolSpec, server, tools, webEcho(b)), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	p, spec, found := dsl.Compile(file, dsl.Options{Catalog: catalog()})
+	p, spec, found := dsl.Compile(file, dsl.Options{Catalog: components().Catalog})
 	if found.Failed() {
 		b.Fatal(found.String())
 	}
@@ -50,7 +51,7 @@ func BenchmarkToolCall(b *testing.B) {
 		{"mcp-http", "web__echo", `{"text":"hi"}`},
 	} {
 		b.Run(call.name, func(b *testing.B) {
-			host, err := newHost(toolsOnly(p, call.tool), hostSettings{catalog: catalog(), dir: spec.Dir, root: spec.Root, env: os.Getenv})
+			host, err := host.New(toolsOnly(p, call.tool), host.Settings{Catalog: components(), Dir: spec.Dir, Root: spec.Root, Env: os.Getenv})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	"github.com/pexctl/pex/engine/runs"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 func toolsCallCommand(env *ui.Env) *cli.Command {
@@ -68,13 +71,13 @@ func toolsCall(c *ui.Call) error {
 	ctx, stop := ui.OnSignal(c.Context, func() {})
 	defer stop()
 	rec, res, err := engine.CallTool(ctx, t.program, t.input, t.host,
-		engine.Options{Grace: grace, Version: buildVersion()}, engine.Invocation{Tool: c.Arg(1), Args: args})
+		engine.Options{Grace: grace, Version: version.String()}, engine.Invocation{Tool: c.Arg(1), Args: args})
 	err = errors.Join(err, t.host.Close())
 	if memory, ok := t.host.Memory.(io.Closer); ok {
 		err = errors.Join(err, memory.Close())
 	}
 	if unfit, ok := errors.AsType[*engine.ArgumentsError](err); ok {
-		return failure.Usagef("%w\npexctl tools ls %s --schema shows what it takes", concealed(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
+		return failure.Usagef("%w\npexctl tools ls %s --schema shows what it takes", host.Conceal(unfit, t.host.Secrets), fspath.Quote(c.Arg(0)))
 	}
 	if err != nil {
 		return failure.Infra(err)
@@ -110,10 +113,10 @@ func (t *toolCall) prepare() error {
 	}
 	t.program = toolsOnly(p, c.Arg(1))
 	t.input = engine.Input{RunID: runs.NewID(time.Now()), Parameters: params, MemoryID: c.String("memory-id"), Aside: true}
-	if t.host, err = newHost(t.program, settingsOf(o, home, params).signingIn(c, spec)); err != nil {
+	if t.host, err = host.New(t.program, signingIn(c, spec, host.SettingsOf(t.c.Catalog, o, home, params))); err != nil {
 		return failure.Usagef("%w", err)
 	}
-	t.host.Secrets = hidden(p, ui.Getenv) // of the whole spec
+	t.host.Secrets = host.Hidden(t.c.Catalog, p, os.Getenv) // of the whole spec
 	t.host.People = callPeople(c)
 	t.host.Sinks = []engine.Sink{&callSink{c}}
 	t.askAboutWrites()

@@ -18,6 +18,7 @@ import (
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 func toolsLockCommand(env *ui.Env) *cli.Command {
@@ -120,8 +121,8 @@ func (l *locking) spec(path string) error {
 	if err != nil {
 		return err
 	}
-	s := settingsOf(o, "", params).signingIn(l.c, spec)
-	s.loose = true
+	s := signingIn(l.c, spec, host.SettingsOf(l.c.Catalog, o, "", params))
+	s.Loose = true
 	return l.program(p, s)
 }
 
@@ -139,12 +140,12 @@ func lockParameters(p *engine.Program, flags []string) (map[string]any, error) {
 	return params, nil
 }
 
-func (l *locking) program(p *engine.Program, s hostSettings) error {
-	key := lockKey(s.root, s.spec)
-	if slices.ContainsFunc(l.found, func(f lockedServer) bool { return f.root == s.root && f.Spec == key }) {
+func (l *locking) program(p *engine.Program, s host.Settings) error {
+	key := host.LockKey(s.Root, s.Spec)
+	if slices.ContainsFunc(l.found, func(f lockedServer) bool { return f.root == s.Root && f.Spec == key }) {
 		return nil // two agents may have the same third within
 	}
-	lock, err := l.lock(s.root)
+	lock, err := l.lock(s.Root)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
@@ -154,11 +155,11 @@ func (l *locking) program(p *engine.Program, s hostSettings) error {
 	}
 	for _, e := range lock.Entries() {
 		if e.Spec == key && !slices.ContainsFunc(p.Tools, func(t engine.ToolSpec) bool { return t.Name == e.Name && asked[t.Name] }) {
-			l.found = append(l.found, lockedServer{Spec: key, Entry: e.Name, Status: lockedGone, Server: e.Server, root: s.root, now: e})
+			l.found = append(l.found, lockedServer{Spec: key, Entry: e.Name, Status: lockedGone, Server: e.Server, root: s.Root, now: e})
 		}
 	}
 	for _, within := range p.Agents {
-		if err := l.program(within, s.within(within, defaults(within))); err != nil {
+		if err := l.program(within, s.Within(within, defaults(within))); err != nil {
 			return err
 		}
 	}
@@ -170,7 +171,7 @@ func (l *locking) lock(root string) (*pin.Lock, error) {
 	if lock := l.locks[root]; lock != nil {
 		return lock, nil
 	}
-	lock, err := readLock(root)
+	lock, err := host.ReadLock(root)
 	if lock == nil {
 		lock = &pin.Lock{}
 	}
@@ -180,14 +181,14 @@ func (l *locking) lock(root string) (*pin.Lock, error) {
 }
 
 // ask asks the servers of one program, and says which entries are some.
-func (l *locking) ask(p *engine.Program, s hostSettings, key string) (asked map[string]bool, err error) {
-	host, err := newHost(toolsOnly(p), s)
+func (l *locking) ask(p *engine.Program, s host.Settings, key string) (asked map[string]bool, err error) {
+	host, err := host.New(toolsOnly(p), s)
 	if err != nil {
 		return nil, failure.Usagef("%w", err)
 	}
 	asked = map[string]bool{}
 	servers := heard(&host)
-	_, warnings, err := engine.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.parameters}, host)
+	_, warnings, err := engine.Tools(l.c.Context, p, engine.Input{RunID: "tools", Parameters: s.Parameters}, host)
 	if err = errors.Join(err, host.Close()); err != nil {
 		return nil, failure.Infra(err)
 	}
@@ -195,14 +196,14 @@ func (l *locking) ask(p *engine.Program, s hostSettings, key string) (asked map[
 		asked[h.name] = true
 		own := warningsOf(h.name, warnings)
 		if h.said == nil {
-			l.down = append(l.down, fmt.Errorf("%s: %s", fspath.Shown(s.spec), strings.Join(own, "; ")))
+			l.down = append(l.down, fmt.Errorf("%s: %s", fspath.Shown(s.Spec), strings.Join(own, "; ")))
 			continue
 		}
 		e, err := pin.Of(key, h.name, pin.Sources(p.Source)[h.name], h.said, h.rules)
 		if err != nil {
 			return nil, failure.Infra(fmt.Errorf("tools.%s: %w", h.name, err))
 		}
-		l.compare(s.root, e, own)
+		l.compare(s.Root, e, own)
 	}
 	return asked, nil
 }

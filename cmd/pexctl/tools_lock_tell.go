@@ -14,6 +14,7 @@ import (
 	"github.com/pexctl/pex/engine/pin"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 // conclude tells what was found, and writes it unless it only has to be checked
@@ -83,7 +84,7 @@ func (l *locking) tell() {
 	for _, f := range l.found {
 		fmt.Fprintln(out, ui.Safe(out, fmt.Sprintf("%s: tools.%s: %s", f.Spec, f.Entry, f.summary())))
 		if f.drift != nil {
-			fmt.Fprint(out, ui.Safe(out, driftDiff(f.drift, 0, "")))
+			fmt.Fprint(out, ui.Safe(out, host.DriftDiff(f.drift, 0, "")))
 		}
 		for _, w := range f.Warnings {
 			fmt.Fprintln(notes, "warning:", tty.Safe(w))

@@ -17,6 +17,7 @@ import (
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/eval/given"
 	"github.com/pexctl/pex/internal/app/failure"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
 func toolsLsCommand(env *ui.Env) *cli.Command {
@@ -87,9 +88,9 @@ func toolsLs(c *ui.Call) error {
 	if err != nil {
 		return err
 	}
-	settings := settingsOf(o, "", defaults(p)).signingIn(c, spec)
-	settings.offline = c.Bool("offline")
-	host, err := newHost(toolsOnly(p), settings)
+	settings := signingIn(c, spec, host.SettingsOf(c.Catalog, o, "", defaults(p)))
+	settings.Offline = c.Bool("offline")
+	host, err := host.New(toolsOnly(p), settings)
 	if err != nil {
 		return failure.Usagef("%w", err)
 	}
@@ -98,7 +99,7 @@ func toolsLs(c *ui.Call) error {
 		return err
 	}
 	all := toolsOf(p, bound)
-	markPinned(all, bound, settings.pins(p)())
+	markPinned(all, bound, settings.Pins(p)())
 	switch {
 	case wantJSON:
 		return ui.PrintJSON(c, struct {
@@ -136,14 +137,14 @@ func toolsOf(p *engine.Program, bound []engine.BoundTool) []listedTool {
 }
 
 // markPinned says of the tools of servers what is known of them besides.
-func markPinned(all []listedTool, bound []engine.BoundTool, pinned *pins) {
+func markPinned(all []listedTool, bound []engine.BoundTool, pinned *host.Pins) {
 	for i := range bound {
 		entry, def := bound[i].Member()
 		if def == nil {
 			continue
 		}
 		is := false
-		if e := pinned.lock.Entry(pinned.key, entry); e != nil {
+		if e := pinned.Lock.Entry(pinned.Key, entry); e != nil {
 			_, is = e.Tool(def.Name)
 		}
 		all[i].Server, all[i].Hints, all[i].Pinned = entry, &def.Hints, &is

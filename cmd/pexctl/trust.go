@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/trust"
 )
 
 // trustAll is the value of --trust that takes whatever there is.
@@ -26,20 +26,16 @@ func trustFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "trust", Usage: "what a spec has from outside of its project may be started and reached: `DIGEST` as it is told when this is asked, or all; no yes is kept"}
 }
 
-// trustedDigest is what --trust takes besides all: enough of a digest that nobody
-// makes other files for it.
-var trustedDigest = regexp.MustCompile(`^sha256:[0-9a-f]{16,64}$`)
-
 // trusted asks whether what a spec has from elsewhere may be started and reached;
 // nil = it may, or there is nothing of the kind. Home is where a yes is kept.
 func trusted(c *ui.Call, spec *dsl.Spec, home string) error {
 	given := c.StringSlice("trust")
 	for _, word := range given {
-		if word != trustAll && !trustedDigest.MatchString(word) {
+		if word != trustAll && !trust.TrustedDigest.MatchString(word) {
 			return failure.Usagef("--trust %s: write all, or sha256: and at least 16 digits of the digest", word)
 		}
 	}
-	lines := reached(spec.Foreign)
+	lines := trust.Access(spec.Foreign)
 	if len(lines) == 0 {
 		return nil
 	}
@@ -48,11 +44,11 @@ func trusted(c *ui.Call, spec *dsl.Spec, home string) error {
 		return nil
 	}
 	if len(given) == 0 {
-		known, err := readTrust(home)
+		known, err := trust.Open(home)
 		if err != nil {
 			return err
 		}
-		if known.has(digest) {
+		if known.Has(digest) {
 			return nil
 		}
 	}
@@ -79,7 +75,7 @@ func askTrust(c *ui.Call, spec *dsl.Spec, home string, told bool) error {
 	}
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
-		return keepTrust(home, spec.Foreign)
+		return trust.Add(home, spec.Foreign)
 	}
 	return ui.Exit(ui.ExitNegative, errors.New("nothing was started"))
 }

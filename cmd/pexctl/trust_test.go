@@ -12,6 +12,8 @@ import (
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/app/homedir"
+	"github.com/pexctl/pex/internal/app/trust"
 	"github.com/pexctl/pex/providers/genai"
 	"github.com/pexctl/pex/providers/http"
 	"github.com/pexctl/pex/providers/langchain"
@@ -19,7 +21,7 @@ import (
 )
 
 func TestEveryToolSaysWhatItReaches(t *testing.T) {
-	for _, f := range catalog().Tools {
+	for _, f := range components().Tools {
 		if _, ok := f.Config().(engine.Reacher); !ok {
 			t.Errorf("the Config of %s does not say what calls start and connect to: it needs Reaches", f.Type)
 		}
@@ -77,7 +79,7 @@ func TestWhatComesFromElsewhereIsToldWhole(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, reached(&specfs.Foreign{Parts: c.parts})); diff != "" {
+			if diff := cmp.Diff(c.want, trust.Access(&specfs.Foreign{Parts: c.parts})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -93,20 +95,20 @@ func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	files := &specfs.Foreign{Files: []specfs.ForeignFile{{Path: "../lib.yaml", Digest: "sha256:1"}}}
 	for range 2 { // the second is added to the first
-		if err := keepTrust(home, files); err != nil {
+		if err := trust.Add(home, files); err != nil {
 			t.Fatal(err)
 		}
 		files = &specfs.Foreign{Files: append(files.Files, specfs.ForeignFile{Path: "../more.yaml", Digest: "sha256:2"})}
 	}
-	k, err := readTrust(home)
+	k, err := trust.Open(home)
 	if err != nil {
 		t.Fatal(err)
 	}
 	one, both := &specfs.Foreign{Files: files.Files[:1]}, &specfs.Foreign{Files: files.Files[:2]}
-	if !k.has(one.Digest()) || !k.has(both.Digest()) || k.has(files.Digest()) {
+	if !k.Has(one.Digest()) || !k.Has(both.Digest()) || k.Has(files.Digest()) {
 		t.Errorf("%+v is not what was trusted", k)
 	}
-	path := filepath.Join(home, trustName)
+	path := filepath.Join(home, homedir.TrustFile)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v: want a file of its user alone", info, err)
 	}
@@ -120,14 +122,14 @@ func TestTrustIsKeptByDigestAndReadStrictly(t *testing.T) {
 		{"two values", good + good, "more than one value"},
 		{"a prefix of a digest", `{"version": 1, "trusted": [{"digest": "` + one.Digest()[:30] + `"}]}`, "is no digest"},
 		{"all", `{"version": 1, "trusted": [{"digest": "all"}]}`, `"all" is no digest`},
-		{"too large", good + strings.Repeat(" ", mostTrust), "larger than"},
+		{"too large", good + strings.Repeat(" ", trust.MostTrust), "larger than"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := readTrust(home)
+			_, err := trust.Open(home)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}

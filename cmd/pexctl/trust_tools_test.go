@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/internal/app/trust"
 )
 
 func TestToolsSayWhatTheyReach(t *testing.T) {
@@ -66,7 +67,7 @@ func TestToolsSayWhatTheyReach(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, spec, found := dsl.Compile(filepath.Join(dir, "in/spec.yaml"), dsl.Options{Catalog: catalog(), Root: filepath.Join(dir, "in"), AllowPaths: []string{filepath.Join(dir, "out")}})
+			_, spec, found := dsl.Compile(filepath.Join(dir, "in/spec.yaml"), dsl.Options{Catalog: components().Catalog, Root: filepath.Join(dir, "in"), AllowPaths: []string{filepath.Join(dir, "out")}})
 			if found.Failed() {
 				t.Fatal(found)
 			}
@@ -74,7 +75,7 @@ func TestToolsSayWhatTheyReach(t *testing.T) {
 			for _, line := range c.want {
 				want = append(want, "tools.x ("+spec.Foreign.Files[0].Name+"): "+line)
 			}
-			if diff := cmp.Diff(want, reached(spec.Foreign)); diff != "" {
+			if diff := cmp.Diff(want, trust.Access(spec.Foreign)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -3,23 +3,12 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/internal/app/version"
 )
-
-// buildVersion is the stamped version, else what Go knows of the build.
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
-}
 
 func versionCommand(env *ui.Env) *cli.Command {
 	return &cli.Command{
@@ -36,10 +25,10 @@ func versionCommand(env *ui.Env) *cli.Command {
 			}
 			if wantJSON {
 				return ui.PrintJSON(c, map[string]string{
-					"version": buildVersion(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+					"version": version.String(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			fmt.Fprintln(c.Stdout, "pexctl", buildVersion())
+			fmt.Fprintln(c.Stdout, "pexctl", version.String())
 			return nil
 		}),
 	}

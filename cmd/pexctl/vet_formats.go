@@ -9,6 +9,7 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/version"
 )
 
 // vetFormats are the forms in which vet tells what it found.
@@ -39,7 +40,7 @@ func (v *vetted) print(c *ui.Call, format string) error {
 		return printVetted(c, v.found, v.values, v.costs)
 	case "sarif":
 		defer v.summary(c.Stderr)
-		return ui.PrintJSON(c, diag.Log{Version: buildVersion(), Found: v.found, Ignored: v.ignored, File: sourceFile})
+		return ui.PrintJSON(c, diag.Log{Version: version.String(), Found: v.found, Ignored: v.ignored, File: sourceFile})
 	case "github":
 		defer v.summary(c.Stderr)
 		_, err := fmt.Fprint(ui.Verbatim(c.Stdout), v.found.GitHub(sourceFile))

@@ -17,7 +17,7 @@ var ownStreams = []string{"main.go"}
 // exactFiles are the files that may write bytes as they are to stdout, each for a
 // program that reads them.
 var exactFiles = map[string]string{
-	"run.go":          "the answer of a run",
+	"session.go":      "the answer of a run",
 	"lsp.go":          "the protocol of editors",
 	"eval_out.go":     "reports in formats of programs",
 	"format.go":       "the text of a spec",

@@ -8,8 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pexctl/pex/dsl"
-	"github.com/pexctl/pex/engine"
-	"github.com/pexctl/pex/eval/trial"
+	"github.com/pexctl/pex/internal/app/catalog"
 )
 
 // Env is what main gives to every command: the streams of the process and the
@@ -17,15 +16,7 @@ import (
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Catalog        engine.Catalog
-	Checks         trial.Checks // the kinds of assertions
-	Version        string       // of pexctl
-}
-
-// Options returns the options of compiling that hold for every spec: the
-// components that it can name.
-func (e *Env) Options() dsl.Options {
-	return dsl.Options{Catalog: e.Catalog, Checks: e.Checks.Blueprints("check")}
+	Catalog        *catalog.Catalog
 }
 
 // Action makes a function the action of a command.

@@ -1,9 +1,5 @@
 package ui
 
-import (
-	"os"
-)
-
 // variables are those of the environment that pexctl itself goes by, as its
 // help has them.
 var variables = [][2]string{
@@ -14,5 +10,3 @@ var variables = [][2]string{
 	{"PEX_CLIENT_CERT", "PEM file of the certificate that model servers are shown,"},
 	{"PEX_CLIENT_KEY", "and of its key (default: it stands in the same file)"},
 }
-
-func Getenv(name string) string { return os.Getenv(name) }

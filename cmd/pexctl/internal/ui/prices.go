@@ -20,7 +20,7 @@ func (c *Call) readPrices() error {
 	if file == "" {
 		return nil
 	}
-	p, found := dsl.LoadPrices(file, dsl.Options{Catalog: c.Catalog})
+	p, found := dsl.LoadPrices(file, dsl.Options{Catalog: c.Catalog.Catalog})
 	if err := ShowDiagnostics(c, found); err != nil {
 		return err
 	}

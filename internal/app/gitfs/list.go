@@ -1,4 +1,4 @@
-package main
+package gitfs
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ const mostFetched = 64 << 20
 // what that leads to.
 var errLink = errors.New("it is a link")
 
-// list implements dsl.Options.List: the files that the commit has below a folder.
-func (g *gitTree) list(dir string, most int) ([]specfs.Listed, error) {
+// List implements dsl.Options.List: the files that the commit has below a folder.
+func (g *GitTree) List(dir string, most int) ([]specfs.Listed, error) {
 	rel, inside := g.place(dir)
 	if !inside {
 		return nil, specfs.ErrOnDisk
@@ -32,13 +32,13 @@ func (g *gitTree) list(dir string, most int) ([]specfs.Listed, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sub.list(dir, most)
+		return sub.List(dir, most)
 	}
-	args := []string{"--literal-pathspecs", "ls-tree", "-r", "-l", "-z", "--full-tree", g.commit}
+	args := []string{"--literal-pathspecs", "ls-tree", "-r", "-l", "-z", "--full-tree", g.Commit}
 	if rel != "" {
 		args = append(args, "--", rel)
 	}
-	out, err := g.repo.Output(g.ctx, "", args...)
+	out, err := g.Repo.Output(g.ctx, "", args...)
 	if err != nil {
 		return nil, fmt.Errorf("git ls-tree: %w", err)
 	}
@@ -64,7 +64,7 @@ func (g *gitTree) list(dir string, most int) ([]specfs.Listed, error) {
 }
 
 // fetch reads files below a folder in one go, so that nobody asks git for each.
-func (g *gitTree) fetch(rel string, files []specfs.Listed) error {
+func (g *GitTree) fetch(rel string, files []specfs.Listed) error {
 	var asked strings.Builder
 	var names []string
 	total := int64(0)
@@ -77,12 +77,12 @@ func (g *gitTree) fetch(rel string, files []specfs.Listed) error {
 			break
 		}
 		names = append(names, name)
-		asked.WriteString(g.commit + ":" + name + "\n")
+		asked.WriteString(g.Commit + ":" + name + "\n")
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	out, err := g.repo.Output(g.ctx, asked.String(), "cat-file", "--batch")
+	out, err := g.Repo.Output(g.ctx, asked.String(), "cat-file", "--batch")
 	if err != nil {
 		return fmt.Errorf("git cat-file: %w", err)
 	}
@@ -102,9 +102,9 @@ func (g *gitTree) fetch(rel string, files []specfs.Listed) error {
 	return nil
 }
 
-// listOnDisk implements dsl.Options.List for a spec on disk that is held against
+// ListOnDisk implements dsl.Options.List for a spec on disk that is held against
 // a commit: what git ignores can be in none, and is left out.
-func (g *gitTree) listOnDisk(dir string, most int) ([]specfs.Listed, error) {
+func (g *GitTree) ListOnDisk(dir string, most int) ([]specfs.Listed, error) {
 	if g == nil {
 		return nil, specfs.ErrOnDisk
 	}
@@ -116,20 +116,20 @@ func (g *gitTree) listOnDisk(dir string, most int) ([]specfs.Listed, error) {
 		return nil, errLink
 	}
 	// A submodule on disk lists itself, whatever the commit has in its place.
-	if repo, err := git.Find(dir); err == nil && repo.Top() != g.repo.Top() && fspath.Within(g.repo.Top(), repo.Top()) {
-		return newGitTree(g.ctx, repo, "").listOnDisk(dir, most)
+	if repo, err := git.Find(dir); err == nil && repo.Top() != g.Repo.Top() && fspath.Within(g.Repo.Top(), repo.Top()) {
+		return newGitTree(g.ctx, repo, "").ListOnDisk(dir, most)
 	}
 	args := []string{"--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"}
 	if rel != "" {
 		args = append(args, "--", rel+"/")
 	}
-	out, err := g.repo.Output(g.ctx, "", args...)
+	out, err := g.Repo.Output(g.ctx, "", args...)
 	if err != nil {
 		return nil, fmt.Errorf("git ls-files: %w", err)
 	}
 	var files []specfs.Listed
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		info, err := os.Lstat(filepath.Join(g.repo.Top(), filepath.FromSlash(name)))
+		info, err := os.Lstat(filepath.Join(g.Repo.Top(), filepath.FromSlash(name)))
 		if name == "" || err != nil || !info.Mode().IsRegular() {
 			continue // it is gone, or a link
 		}

@@ -2,66 +2,17 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/pexctl/pex/dsl/specfs"
 
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/homedir"
 )
-
-// The bounds of the search for homes: folders below the working folder, and
-// folders read in all.
-const (
-	nearDepth   = 3
-	nearFolders = 1000
-)
-
-// homesNear lists the homes below and above a folder that have a part: runs,
-// evals or memory. Hidden folders and node_modules are not searched, links are
-// not followed. The nearest come first.
-func homesNear(dir, part string) []string {
-	var homes []string
-	look := func(dir string) {
-		home := filepath.Join(dir, homeName)
-		if entries, err := os.ReadDir(filepath.Join(home, part)); err == nil && len(entries) > 0 {
-			homes = append(homes, home)
-		}
-	}
-	level, read := []string{dir}, 0
-	for range nearDepth {
-		var below []string
-		for _, parent := range level {
-			if read++; read > nearFolders {
-				break
-			}
-			entries, _ := os.ReadDir(parent) // one that cannot be read has no home to offer
-			for _, e := range entries {
-				if searched(e) {
-					below = append(below, filepath.Join(parent, e.Name()))
-				}
-			}
-		}
-		for _, d := range below {
-			look(d)
-		}
-		level = below
-	}
-	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
-		look(at)
-		if filepath.Dir(at) == at {
-			return homes
-		}
-	}
-}
-
-func searched(e fs.DirEntry) bool {
-	return e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "node_modules"
-}
 
 // elsewhere is a hint that names the homes near the working folder and the flag
 // that selects the nearest; "" = there are none, or the caller chose a home.
@@ -89,8 +40,8 @@ func othersNear(c *ui.Call, part string) []string {
 	if err != nil {
 		return nil
 	}
-	own := filepath.Join(specfs.Root(here), homeName)
-	return slices.DeleteFunc(homesNear(here, part), func(h string) bool { return fspath.Same(h, own) })
+	own := filepath.Join(specfs.Root(here), homedir.FolderName)
+	return slices.DeleteFunc(homedir.Near(here, part), func(h string) bool { return fspath.Same(h, own) })
 }
 
 // homeWith is a home near the working folder that has a run of this id; "" =

@@ -1,4 +1,4 @@
-package main
+package trust
 
 import (
 	"encoding/json"
@@ -8,11 +8,12 @@ import (
 
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/internal/app/host"
 )
 
-// reached is what the tools and llms that are defined elsewhere start and connect
+// Access is what the tools and llms that are defined elsewhere start and connect
 // to, a line for each; none = nothing.
-func reached(f *specfs.Foreign) []string {
+func Access(f *specfs.Foreign) []string {
 	var out []string
 	for _, part := range f.Parts {
 		var does, keys []string
@@ -71,7 +72,7 @@ func usedVariables(source json.RawMessage, unnamed []string) []string {
 	var entry any
 	_ = json.Unmarshal(source, &entry) // the compiler wrote it
 	names := slices.Clone(unnamed)
-	variablesIn(entry, "", func(name string, _ bool) { names = append(names, name) })
+	host.VariablesIn(entry, "", func(name string, _ bool) { names = append(names, name) })
 	if len(names) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package trust
 
 import (
 	"bytes"
@@ -9,22 +9,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/engine/regular"
 	"github.com/pexctl/pex/internal/app/failure"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/homedir"
 )
 
-// trustName is the file in a home that keeps what a person trusted.
-const trustName = "trust.json"
+// TrustedDigest is what --trust takes besides all: enough of a digest that nobody
+// makes other files for it.
+var TrustedDigest = regexp.MustCompile(`^sha256:[0-9a-f]{16,64}$`)
 
-// mostTrust bounds that file, in bytes.
-const mostTrust = 1 << 20
+// MostTrust bounds that file, in bytes.
+const MostTrust = 1 << 20
 
-// kept is what a person trusted once.
-type kept struct {
+// Store is what a person trusted once.
+type Store struct {
 	Version int         `json:"version"`
 	Trusted []keptFiles `json:"trusted"`
 }
@@ -36,15 +39,15 @@ type keptFiles struct {
 	Files  []string `json:"files"`
 }
 
-func (k *kept) has(digest string) bool {
+func (k *Store) Has(digest string) bool {
 	return slices.ContainsFunc(k.Trusted, func(f keptFiles) bool { return f.Digest == digest })
 }
 
-// readTrust reads what is trusted in a home. A file that is not as it was written
+// Open reads what is trusted in a home. A file that is not as it was written
 // here trusts nothing.
-func readTrust(home string) (*kept, error) {
-	path := filepath.Join(home, trustName)
-	k := &kept{Version: 1}
+func Open(home string) (*Store, error) {
+	path := filepath.Join(home, homedir.TrustFile)
+	k := &Store{Version: 1}
 	f, err := regular.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -53,7 +56,7 @@ func readTrust(home string) (*kept, error) {
 		return nil, failure.Infra(err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostTrust+1))
+	b, err := io.ReadAll(io.LimitReader(f, MostTrust+1))
 	if err != nil {
 		return nil, failure.Infra(err)
 	}
@@ -63,9 +66,9 @@ func readTrust(home string) (*kept, error) {
 	return k, nil
 }
 
-func (k *kept) read(b []byte) error {
-	if len(b) > mostTrust {
-		return fmt.Errorf("it is larger than %d bytes", mostTrust)
+func (k *Store) read(b []byte) error {
+	if len(b) > MostTrust {
+		return fmt.Errorf("it is larger than %d bytes", MostTrust)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -79,16 +82,16 @@ func (k *kept) read(b []byte) error {
 		return fmt.Errorf("it is of version %d, and this pexctl knows 1", k.Version)
 	}
 	for _, f := range k.Trusted {
-		if !trustedDigest.MatchString(f.Digest) || len(f.Digest) != len("sha256:")+64 {
+		if !TrustedDigest.MatchString(f.Digest) || len(f.Digest) != len("sha256:")+64 {
 			return fmt.Errorf("%q is no digest", f.Digest)
 		}
 	}
 	return nil
 }
 
-// keepTrust notes in a home that files are trusted as they are.
-func keepTrust(home string, f *specfs.Foreign) error {
-	k, err := readTrust(home)
+// Add notes in a home that files are trusted as they are.
+func Add(home string, f *specfs.Foreign) error {
+	k, err := Open(home)
 	if err != nil {
 		return err
 	}
@@ -97,11 +100,11 @@ func keepTrust(home string, f *specfs.Foreign) error {
 		entry.Files = append(entry.Files, file.Path)
 	}
 	k.Trusted = append(k.Trusted, entry)
-	ignored(home)
+	homedir.Create(home)
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return failure.Infra(err)
 	}
-	err = fspath.WriteFile(filepath.Join(home, trustName), 0o600, func(w io.Writer) error {
+	err = fspath.WriteFile(filepath.Join(home, homedir.TrustFile), 0o600, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(k)

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"encoding/json"
@@ -14,32 +14,32 @@ import (
 	"github.com/pexctl/pex/internal/app/fspath"
 )
 
-// pins is what pex.lock says of the servers of one program.
-type pins struct {
-	hostSettings
-	key     string                     // of its spec in the lock
+// Pins is what pex.lock says of the servers of one program.
+type Pins struct {
+	Settings
+	Key     string                     // of its spec in the lock
 	sources map[string]json.RawMessage // the entries of tools, by name
-	lock    *pin.Lock
+	Lock    *pin.Lock
 	broken  error // why the lock cannot be read
 }
 
-// pins is the lock, read when the first server may be in it.
-func (s hostSettings) pins(p *engine.Program) func() *pins {
-	return sync.OnceValue(func() *pins {
-		out := &pins{hostSettings: s}
-		if s.spec == "" || s.loose {
+// Pins is the lock, read when the first server may be in it.
+func (s Settings) Pins(p *engine.Program) func() *Pins {
+	return sync.OnceValue(func() *Pins {
+		out := &Pins{Settings: s}
+		if s.Spec == "" || s.Loose {
 			return out
 		}
-		if out.key = lockKey(s.root, s.spec); out.key != "" {
+		if out.Key = LockKey(s.Root, s.Spec); out.Key != "" {
 			out.sources = pin.Sources(p.Source)
-			out.lock, out.broken = readLock(s.root)
+			out.Lock, out.broken = ReadLock(s.Root)
 		}
 		return out
 	})
 }
 
-// readLock reads the lock of a project; an error says which file it is.
-func readLock(root string) (*pin.Lock, error) {
+// ReadLock reads the lock of a project; an error says which file it is.
+func ReadLock(root string) (*pin.Lock, error) {
 	lock, err := pin.Read(root)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", fspath.Shown(filepath.Join(root, pin.FileName)), err)
@@ -47,9 +47,9 @@ func readLock(root string) (*pin.Lock, error) {
 	return lock, err
 }
 
-// lockKey is how a lock names the file of a spec, that of an agent outside of the
+// LockKey is how a lock names the file of a spec, that of an agent outside of the
 // project too; "" = there is no way to it from the root.
-func lockKey(root, spec string) string {
+func LockKey(root, spec string) string {
 	rel, err := filepath.Rel(root, specfs.FileOf(spec))
 	if err != nil {
 		return ""
@@ -59,9 +59,9 @@ func lockKey(root, spec string) string {
 
 // hold holds a server to what is pinned of it. Offline the pinned tools stand in
 // for it.
-func (p *pins) hold(t *engine.HostTool, set engine.Toolset) {
+func (p *Pins) hold(t *engine.HostTool, set engine.Toolset) {
 	name := t.Spec.Name
-	e := p.lock.Entry(p.key, name)
+	e := p.Lock.Entry(p.Key, name)
 	why := p.broken
 	if e != nil {
 		if d := e.Asks(p.sources[name]); d != nil {
@@ -69,9 +69,9 @@ func (p *pins) hold(t *engine.HostTool, set engine.Toolset) {
 		}
 	}
 	switch {
-	case p.offline && e == nil && why == nil:
+	case p.Offline && e == nil && why == nil:
 		t.Tool = e.Standin(set, fmt.Errorf("no server is asked here, and nothing is pinned of it: pexctl tools lock %s asks it once, and %s keeps what it says", p.spell(), pin.FileName))
-	case p.offline:
+	case p.Offline:
 		t.Tool = e.Standin(set, why)
 	case why != nil:
 		t.Tool = pin.Refused(set, why)
@@ -81,7 +81,7 @@ func (p *pins) hold(t *engine.HostTool, set engine.Toolset) {
 }
 
 // compare is an error that wraps engine.ErrToolsChanged, with all that differs.
-func (p *pins) compare(e *pin.Entry, l *engine.Listing, rules engine.ToolsetRules) error {
+func (p *Pins) compare(e *pin.Entry, l *engine.Listing, rules engine.ToolsetRules) error {
 	now, err := pin.Of(e.Spec, e.Name, p.sources[e.Name], l, rules)
 	if err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrToolsChanged, err)
@@ -93,18 +93,18 @@ func (p *pins) compare(e *pin.Entry, l *engine.Listing, rules engine.ToolsetRule
 }
 
 // told is a drift with its diff and the way out.
-func (p *pins) told(d *pin.Drift) error {
-	return fmt.Errorf("%w\n%spexctl tools lock %s --update pins what there is now, once you have read it", d, driftDiff(d, mostDrift, "pexctl tools lock "+p.spell()+" --check shows all"), p.spell())
+func (p *Pins) told(d *pin.Drift) error {
+	return fmt.Errorf("%w\n%spexctl tools lock %s --update pins what there is now, once you have read it", d, DriftDiff(d, mostDrift, "pexctl tools lock "+p.spell()+" --check shows all"), p.spell())
 }
 
 // spell is the spec as a shell takes it.
-func (p *pins) spell() string { return fspath.Quote(fspath.Shown(p.spec)) }
+func (p *Pins) spell() string { return fspath.Quote(fspath.Shown(p.Spec)) }
 
 // mostDrift bounds the lines of a diff in an error.
 const mostDrift = 80
 
-// driftDiff is the changes as unified diffs; most = 0 is all of them.
-func driftDiff(d *pin.Drift, most int, rest string) string {
+// DriftDiff is the changes as unified diffs; most = 0 is all of them.
+func DriftDiff(d *pin.Drift, most int, rest string) string {
 	var lines []string
 	for _, c := range d.Changes {
 		lines = append(lines, fmt.Sprintf("--- %s, pinned", c.What), fmt.Sprintf("+++ %s, %s", c.What, c.How))

@@ -1,29 +1,25 @@
-package main
+package host
 
 import (
 	"path/filepath"
 
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/protect"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/homedir"
 )
-
-// homeParts are what a home has of its own. The specs that were fetched into it
-// are not among them: tools of a fetched spec work there.
-var homeParts = []string{"runs", "evals", "memory", "cache", "tokens", trustName}
 
 // privateFolders returns the folders that no tool reads or writes: the home,
 // whatever its name, and the memory.
-func (s hostSettings) privateFolders(p *engine.Program) ([]string, error) {
+func (s Settings) privateFolders(p *engine.Program) ([]string, error) {
 	var out []string
-	if s.tokens != "" {
-		home, err := filepath.Abs(s.tokens)
+	if s.Tokens != "" {
+		home, err := filepath.Abs(s.Tokens)
 		if err != nil {
 			return nil, err
 		}
-		if dir, _ := fspath.OnDisk(s.dir); fspath.Within(home, s.dir) || fspath.Within(home, dir) {
-			for _, part := range homeParts {
+		if dir, _ := fspath.OnDisk(s.Dir); fspath.Within(home, s.Dir) || fspath.Within(home, dir) {
+			for _, part := range homedir.Parts {
 				out = append(out, filepath.Join(home, part))
 			}
 		} else {
@@ -44,7 +40,8 @@ func (s hostSettings) privateFolders(p *engine.Program) ([]string, error) {
 }
 
 // protected returns the files of the spec that its own tools must not write.
-func (s hostSettings) protected() *protect.Files {
-	o := dsl.Options{Catalog: s.catalog, Checks: checkKinds().Blueprints("check"), Root: s.root, AllowPaths: s.allow, Set: s.set}
-	return protect.New(s.spec, o)
+func (s Settings) protected() *protect.Files {
+	o := s.Catalog.Options()
+	o.Root, o.AllowPaths, o.Set = s.Root, s.Allow, s.set
+	return protect.New(s.Spec, o)
 }

@@ -1,4 +1,4 @@
-package main
+package gitfs
 
 import (
 	"bytes"
@@ -17,24 +17,24 @@ import (
 	"github.com/pexctl/pex/internal/git"
 )
 
-// gitTree is the files of a repository as a commit has them. Nothing is checked
+// GitTree is the files of a repository as a commit has them. Nothing is checked
 // out.
-type gitTree struct {
+type GitTree struct {
 	ctx     context.Context
-	repo    *git.Repo
-	commit  string
+	Repo    *git.Repo
+	Commit  string
 	known   map[string]gitObject
-	modules map[string]*gitTree // submodules that were looked into, by their folder
+	modules map[string]*GitTree // submodules that were looked into, by their folder
 }
 
 // gitObject is what stands at a path of a commit.
 type gitObject struct {
-	kind string // blob or tree; "" = nothing
+	Kind string // blob or tree; "" = nothing
 	text []byte
 }
 
-// openGitTree opens a commit of the repository of a file, which need not exist.
-func openGitTree(ctx context.Context, ref, file string) (*gitTree, error) {
+// OpenGitTree opens a commit of the repository of a file, which need not exist.
+func OpenGitTree(ctx context.Context, ref, file string) (*GitTree, error) {
 	repo, err := repositoryOf(ctx, filepath.Dir(fspath.Absolute(file)))
 	switch {
 	case errors.Is(err, git.ErrNone):
@@ -49,15 +49,15 @@ func openGitTree(ctx context.Context, ref, file string) (*gitTree, error) {
 	return newGitTree(ctx, repo, commit), nil
 }
 
-func newGitTree(ctx context.Context, repo *git.Repo, commit string) *gitTree {
-	return &gitTree{ctx: ctx, repo: repo, commit: commit, known: map[string]gitObject{}}
+func newGitTree(ctx context.Context, repo *git.Repo, commit string) *GitTree {
+	return &GitTree{ctx: ctx, Repo: repo, Commit: commit, known: map[string]gitObject{}}
 }
 
 // place returns an absolute path as the commit names it, from the top on, "" = the
 // top itself; false = it is outside of the repository. Links below the top are
 // not followed on disk: where they lead is the commit's to say.
-func (g *gitTree) place(path string) (rel string, inside bool) {
-	top := g.repo.Top()
+func (g *GitTree) place(path string) (rel string, inside bool) {
+	top := g.Repo.Top()
 	if !fspath.Within(top, path) {
 		path = g.fromTop(path)
 	}
@@ -73,10 +73,10 @@ func (g *gitTree) place(path string) (rel string, inside bool) {
 
 // fromTop returns a path that reaches the repository through a link as one that
 // begins with its top.
-func (g *gitTree) fromTop(path string) string {
+func (g *GitTree) fromTop(path string) string {
 	found := ""
 	for at := path; filepath.Dir(at) != at; at = filepath.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil && real == g.repo.Top() {
+		if real, err := filepath.EvalSymlinks(at); err == nil && real == g.Repo.Top() {
 			found = filepath.Join(real, strings.TrimPrefix(path, at))
 		}
 	}
@@ -87,25 +87,25 @@ func (g *gitTree) fromTop(path string) string {
 	return filepath.Join(dir, rest, filepath.Base(path))
 }
 
-// linkedAway returns where a link on disk leads the folder of a path that the
+// LinkedAway returns where a link on disk leads the folder of a path that the
 // commit has without one: a spec is read where it leads, so the two sides would
 // not be the same spec. "" = it does not.
-func (g *gitTree) linkedAway(path string) string {
+func (g *GitTree) LinkedAway(path string) string {
 	rel, inside := g.place(path)
 	dir, rest := fspath.OnDisk(filepath.Dir(path))
 	real, realInside := g.place(filepath.Join(dir, rest, filepath.Base(path)))
 	if !inside || !realInside || rel == real {
 		return ""
 	}
-	if _, err := g.repo.Output(g.ctx, "", "rev-parse", "--verify", "--quiet", "--end-of-options", g.commit+":"+rel); err != nil {
+	if _, err := g.Repo.Output(g.ctx, "", "rev-parse", "--verify", "--quiet", "--end-of-options", g.Commit+":"+rel); err != nil {
 		return ""
 	}
 	return real
 }
 
-// object is what the commit has at an absolute path; links within the repository
+// Object is what the commit has at an absolute path; links within the repository
 // are followed. false = the path is outside of it.
-func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
+func (g *GitTree) Object(path string) (o gitObject, inside bool, err error) {
 	rel, inside := g.place(path)
 	if !inside {
 		return gitObject{}, false, nil
@@ -114,7 +114,7 @@ func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
 		return known, true, nil
 	}
 	if !strings.ContainsAny(rel, "\n\x00") { // git would read two names
-		if o, err = g.ask(rel); err == nil && o.kind == "" {
+		if o, err = g.ask(rel); err == nil && o.Kind == "" {
 			o, err = g.below(rel, path)
 		}
 		if err != nil {
@@ -126,8 +126,8 @@ func (g *gitTree) object(path string) (o gitObject, inside bool, err error) {
 }
 
 // ask reads an object: its id, its kind, its size, and on the next line itself.
-func (g *gitTree) ask(rel string) (o gitObject, err error) {
-	out, err := g.repo.Output(g.ctx, g.commit+":"+rel+"\n", "cat-file", "--batch", "--follow-symlinks")
+func (g *GitTree) ask(rel string) (o gitObject, err error) {
+	out, err := g.Repo.Output(g.ctx, g.Commit+":"+rel+"\n", "cat-file", "--batch", "--follow-symlinks")
 	if err != nil {
 		return o, fmt.Errorf("git cat-file: %w", err)
 	}
@@ -140,19 +140,19 @@ func (g *gitTree) ask(rel string) (o gitObject, err error) {
 
 // below reads an object of a submodule, as the commit that this one names has it;
 // nothing = no submodule is on the way to it.
-func (g *gitTree) below(rel, path string) (gitObject, error) {
+func (g *GitTree) below(rel, path string) (gitObject, error) {
 	sub, err := g.submodule(rel)
 	if sub == nil || err != nil {
 		return gitObject{}, err
 	}
-	o, _, err := sub.object(path)
+	o, _, err := sub.Object(path)
 	return o, err
 }
 
 // submodule opens the submodule that a path lies in, at the commit that this one
 // names; nil = it lies in none.
-func (g *gitTree) submodule(rel string) (*gitTree, error) {
-	args := []string{"--literal-pathspecs", "ls-tree", "-z", g.commit, "--"}
+func (g *GitTree) submodule(rel string) (*GitTree, error) {
+	args := []string{"--literal-pathspecs", "ls-tree", "-z", g.Commit, "--"}
 	for i, r := range rel + "/" {
 		if r == '/' && i > 0 {
 			args = append(args, rel[:i])
@@ -161,7 +161,7 @@ func (g *gitTree) submodule(rel string) (*gitTree, error) {
 	if args[len(args)-1] == "--" {
 		return nil, nil
 	}
-	out, err := g.repo.Output(g.ctx, "", args...)
+	out, err := g.Repo.Output(g.ctx, "", args...)
 	if err != nil {
 		return nil, fmt.Errorf("git ls-tree: %w", err)
 	}
@@ -174,7 +174,7 @@ func (g *gitTree) submodule(rel string) (*gitTree, error) {
 		if known := g.modules[dir]; known != nil {
 			return known, nil
 		}
-		repo, err := git.At(filepath.Join(g.repo.Top(), filepath.FromSlash(dir)))
+		repo, err := git.At(filepath.Join(g.Repo.Top(), filepath.FromSlash(dir)))
 		if err == nil {
 			_, err = repo.Commit(g.ctx, id)
 		}
@@ -182,7 +182,7 @@ func (g *gitTree) submodule(rel string) (*gitTree, error) {
 			return nil, failure.Usagef("the submodule %s has no commit %.12s here: git submodule update --init, or git fetch in it", dir, id)
 		}
 		if g.modules == nil {
-			g.modules = map[string]*gitTree{}
+			g.modules = map[string]*GitTree{}
 		}
 		g.modules[dir] = newGitTree(g.ctx, repo, id)
 		return g.modules[dir], nil
@@ -190,23 +190,23 @@ func (g *gitTree) submodule(rel string) (*gitTree, error) {
 	return nil, nil
 }
 
-// read implements dsl.Options.Read.
-func (g *gitTree) read(path string) ([]byte, error) {
-	o, inside, err := g.object(path)
+// Read implements dsl.Options.Read.
+func (g *GitTree) Read(path string) ([]byte, error) {
+	o, inside, err := g.Object(path)
 	switch {
 	case err != nil:
 		return nil, err
 	case !inside:
 		return nil, specfs.ErrOnDisk
-	case o.kind != "blob":
+	case o.Kind != "blob":
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 	}
 	return o.text, nil
 }
 
-// pins reads the lock as the commit has it.
-func (g *gitTree) pins(root string) (*pin.Lock, error) {
-	b, err := g.read(filepath.Join(root, pin.FileName))
+// Pins reads the lock as the commit has it.
+func (g *GitTree) Pins(root string) (*pin.Lock, error) {
+	b, err := g.Read(filepath.Join(root, pin.FileName))
 	switch {
 	case errors.Is(err, specfs.ErrOnDisk):
 		return pin.Read(root)

@@ -1,4 +1,4 @@
-package main
+package gitfs
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"github.com/pexctl/pex/internal/git"
 )
 
-// gitState returns the commit that the repository of a folder has checked out,
+// GitState returns the commit that the repository of a folder has checked out,
 // and whether tracked files were changed since; "" = no repository, or no git.
-func gitState(ctx context.Context, dir string) (commit string, dirty bool) {
+func GitState(ctx context.Context, dir string) (commit string, dirty bool) {
 	repo, err := repositoryOf(ctx, dir)
 	if err != nil {
 		return "", false
@@ -27,17 +27,17 @@ func gitState(ctx context.Context, dir string) (commit string, dirty bool) {
 	return commit, err == nil && dirty
 }
 
-// gitFile returns a file as a commit has it; fs.ErrNotExist = the commit has none.
-func gitFile(ctx context.Context, ref, file string) ([]byte, error) {
-	tree, err := openGitTree(ctx, ref, file)
+// GitFile returns a file as a commit has it; fs.ErrNotExist = the commit has none.
+func GitFile(ctx context.Context, ref, file string) ([]byte, error) {
+	tree, err := OpenGitTree(ctx, ref, file)
 	if err != nil {
 		return nil, err
 	}
-	o, inside, err := tree.object(fspath.Absolute(file))
+	o, inside, err := tree.Object(fspath.Absolute(file))
 	switch {
 	case err != nil:
 		return nil, failure.Infra(err)
-	case !inside || o.kind != "blob":
+	case !inside || o.Kind != "blob":
 		return nil, failure.Usagef("git:%s has no %s: %w", ref, fspath.Shown(file), fs.ErrNotExist)
 	}
 	return o.text, nil

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/secret"
+	"github.com/pexctl/pex/internal/app/catalog"
 )
 
 // ambientSecrets are variables that a provider or its transport reads besides
@@ -19,18 +20,18 @@ var ambientSecrets = []string{
 // proxies are variables with addresses that may hold a password.
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}
 
-// secretsOf is the values that no cassette may hold: those of the environment
+// Secrets is the values that no cassette may hold: those of the environment
 // variables that the program names, whatever they are: it is to be the same
 // wherever it is made.
-func secretsOf(p *engine.Program, h engine.Host) *secret.Values {
-	return secret.New(variablesOf(p, h.Env, func(string, string, bool) bool { return true }))
+func Secrets(c *catalog.Catalog, p *engine.Program, env func(string) string) *secret.Values {
+	return secret.New(variablesOf(c, p, env, func(string, string, bool) bool { return true }))
 }
 
-// hidden is the values that no run may show or keep: those of the variables
+// Hidden is the values that no run may show or keep: those of the variables
 // that the program names, but for such as are surely no secrets. An agent may
 // have to speak of the region and the folder that it works in.
-func hidden(p *engine.Program, env func(string) string) *secret.Values {
-	return secret.New(variablesOf(p, env, func(name, value string, sure bool) bool {
+func Hidden(c *catalog.Catalog, p *engine.Program, env func(string) string) *secret.Values {
+	return secret.New(variablesOf(c, p, env, func(name, value string, sure bool) bool {
 		return sure || !secret.Plain(name, value)
 	}))
 }
@@ -38,7 +39,7 @@ func hidden(p *engine.Program, env func(string) string) *secret.Values {
 // variablesOf is the values of the variables that a program names, and of those
 // that providers read unasked, which take wants; sure says that it is used for
 // nothing but secrets.
-func variablesOf(p *engine.Program, env func(string) string, take func(name, value string, sure bool) bool) map[string]string {
+func variablesOf(c *catalog.Catalog, p *engine.Program, env func(string) string, take func(name, value string, sure bool) bool) map[string]string {
 	values := map[string]string{}
 	if env == nil {
 		return values
@@ -48,7 +49,7 @@ func variablesOf(p *engine.Program, env func(string) string, take func(name, val
 			values[name] = value
 		}
 	}
-	for _, name := range slices.Concat(keyVariables(), ambientSecrets) {
+	for _, name := range slices.Concat(keyVariables(c), ambientSecrets) {
 		see(name, true)
 	}
 	for _, name := range proxies {
@@ -58,23 +59,23 @@ func variablesOf(p *engine.Program, env func(string) string, take func(name, val
 	}
 	var source any
 	_ = json.Unmarshal(p.Source, &source) // the compiler wrote it
-	variablesIn(source, "", see)
+	VariablesIn(source, "", see)
 	return values
 }
 
 // keyVariables are the variables in which the providers look for a key.
-func keyVariables() (names []string) {
-	for _, f := range catalog().Models {
+func keyVariables(c *catalog.Catalog) (names []string) {
+	for _, f := range c.Models {
 		names = append(names, engine.KeyVariablesOf(f.Config()).Names...)
 	}
 	return names
 }
 
-// variablesIn passes on the variables that a resolved spec names, of agents within
+// VariablesIn passes on the variables that a resolved spec names, of agents within
 // the agent too: ${env.NAME} in either spelling, and keysOfNames. One under the
 // name of a secret, such as a header Authorization, is surely used for one, but
 // for a folder: GOOGLE_APPLICATION_CREDENTIALS is ${env.HOME}/file.json.
-func variablesIn(x any, under string, see func(name string, sure bool)) {
+func VariablesIn(x any, under string, see func(name string, sure bool)) {
 	switch x := x.(type) {
 	case string:
 		if slices.Contains(keysOfNames, under) {
@@ -85,11 +86,11 @@ func variablesIn(x any, under string, see func(name string, sure bool)) {
 		}
 	case []any:
 		for _, each := range x {
-			variablesIn(each, under, see)
+			VariablesIn(each, under, see)
 		}
 	case map[string]any:
 		for name, each := range x {
-			variablesIn(each, name, see)
+			VariablesIn(each, name, see)
 		}
 	}
 }
@@ -101,9 +102,9 @@ var keysOfNames = []string{"api_key_env", "password_env", "token_env", "client_s
 // whether a slash follows.
 var environmentName = regexp.MustCompile(`\$[{<]\s*env\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:[}>](/))?`)
 
-// concealed is an error whose text holds no secret. It is of the same kind
+// Conceal is an error whose text holds no secret. It is of the same kind
 // where there was none in it.
-func concealed(err error, values *secret.Values) error {
+func Conceal(err error, values *secret.Values) error {
 	if err == nil {
 		return nil
 	}

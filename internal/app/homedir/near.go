@@ -1,0 +1,57 @@
+package homedir
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The bounds of the search for homes: folders below the working folder, and
+// folders read in all.
+const (
+	nearDepth   = 3
+	nearFolders = 1000
+)
+
+// Near lists the homes below and above a folder that have a part: runs,
+// evals or memory. Hidden folders and node_modules are not searched, links are
+// not followed. The nearest come first.
+func Near(dir, part string) []string {
+	var homes []string
+	look := func(dir string) {
+		home := filepath.Join(dir, FolderName)
+		if entries, err := os.ReadDir(filepath.Join(home, part)); err == nil && len(entries) > 0 {
+			homes = append(homes, home)
+		}
+	}
+	level, read := []string{dir}, 0
+	for range nearDepth {
+		var below []string
+		for _, parent := range level {
+			if read++; read > nearFolders {
+				break
+			}
+			entries, _ := os.ReadDir(parent) // one that cannot be read has no home to offer
+			for _, e := range entries {
+				if searched(e) {
+					below = append(below, filepath.Join(parent, e.Name()))
+				}
+			}
+		}
+		for _, d := range below {
+			look(d)
+		}
+		level = below
+	}
+	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
+		look(at)
+		if filepath.Dir(at) == at {
+			return homes
+		}
+	}
+}
+
+func searched(e fs.DirEntry) bool {
+	return e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "node_modules"
+}

@@ -1,0 +1,54 @@
+package host
+
+import (
+	"encoding/json"
+
+	"github.com/pexctl/pex/dsl/schema"
+	"github.com/pexctl/pex/engine"
+)
+
+// fitTo makes what fits arguments to an input schema.
+func fitTo(input json.RawMessage) (engine.FitFunc, error) {
+	check, err := schema.Compile(input)
+	if err != nil {
+		return nil, err
+	}
+	return func(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) { return fit(check, args) }, nil
+}
+
+// fitToServer is fitTo for the input schema of a server's tool, which may be of
+// an earlier draft. What it says that is not understood the server checks itself.
+func fitToServer(input json.RawMessage) (engine.FitFunc, error) {
+	check, _, err := schema.CompileForeign(input)
+	if err != nil {
+		return nil, err
+	}
+	return func(args json.RawMessage) (json.RawMessage, []engine.ArgsRepair, error) { return fit(check, args) }, nil
+}
+
+// fit coerces what loses nothing in a tool's arguments and checks the rest.
+func fit(check *schema.Schema, args json.RawMessage) (fit json.RawMessage, coerced []engine.ArgsRepair, err error) {
+	v, err := schema.Decode(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if check.Validate(v) == nil {
+		return args, nil, nil
+	}
+	v, changed := check.Coerce(v)
+	if err := check.Validate(v); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range changed {
+		r := engine.ArgsRepair{Path: c.Path, Repair: c.Types()}
+		if r.Written, err = json.Marshal(c.From); err != nil {
+			return nil, nil, err
+		}
+		if r.Used, err = json.Marshal(c.To); err != nil {
+			return nil, nil, err
+		}
+		coerced = append(coerced, r)
+	}
+	fit, err = json.Marshal(v)
+	return fit, coerced, err
+}

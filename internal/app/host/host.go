@@ -1,0 +1,206 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/internal/app/catalog"
+	"github.com/pexctl/pex/internal/app/procguard"
+	"github.com/pexctl/pex/internal/app/version"
+)
+
+// Settings is where a program's host is built for.
+type Settings struct {
+	Catalog *catalog.Catalog
+	Dir     string // the spec's folder
+	Root    string // the project root
+	Spec    string // the spec's file, for what is pinned of its servers; "" = nothing is
+	Loose   bool   // what is pinned does not count
+	Allow   []string
+	home    string
+	tenant  string // whose memory
+	Env     func(string) string
+	// parameters are the run's, for the addresses of llms.
+	Parameters map[string]any
+	// offline leaves out the models that need somebody, and closes the network
+	// to tools; their clock is now, where that is not nil.
+	Offline bool
+	// noPrograms forbids tools to start programs.
+	NoPrograms bool
+	Now        func() time.Time
+	Enter      func(dir string) error // asked by tools for the folders they work in
+	Tokens     string                 // the home that keeps what signing in gave; "" = home
+	Browse     func(ctx context.Context, address string) error
+	cache      string   // folder for caches of tools; "" = below the home, if there is one
+	embeds     embeds   // of the program that the tools are for
+	set        []string // overrides of the spec, for the files that it is compiled from
+	// private and protect are ToolSettings'; newHost sets them for the outermost
+	// program, and those within have the same.
+	private []string
+	protect func(path string, content []byte) error
+}
+
+// New connects a program to live models, tools and memory. It opens
+// nothing: each opens what it needs when it is first used.
+func New(p *engine.Program, s Settings) (h engine.Host, err error) {
+	h = engine.Host{Models: make(map[string]engine.Model, len(p.Models)), Env: s.Env, Secrets: Hidden(s.Catalog, p, s.Env), Repair: s.Catalog.Repair}
+	defer func() { err = Conceal(err, h.Secrets) }()
+	for i := range p.Models {
+		if s.Offline && !p.Models[i].Offline() {
+			continue
+		}
+		m, err := NewModel(&p.Models[i], s)
+		if err != nil {
+			return h, fmt.Errorf("llms.%s: %w", p.Models[i].Name, err)
+		}
+		h.Models[p.Models[i].Name] = m
+	}
+	h.Embedders, s.embeds = embedders(h.Models), embedsOf(p, h.Models)
+	s.Tokens = cmp.Or(s.Tokens, s.home)
+	if s.cache == "" && s.home != "" {
+		s.cache = filepath.Join(s.home, "cache")
+	}
+	if s.protect == nil {
+		if s.private, err = s.privateFolders(p); err != nil {
+			return h, err
+		}
+		s.protect = s.protected().Check
+	}
+	lock := s.Pins(p)
+	for i := range p.Tools {
+		t, err := newTool(&p.Tools[i], s)
+		if err != nil {
+			return h, fmt.Errorf("tools.%s: %w", p.Tools[i].Name, err)
+		}
+		if set, ok := t.Tool.(engine.Toolset); ok {
+			lock().hold(&t, set)
+		}
+		h.Tools = append(h.Tools, t)
+	}
+	if p.Memory.Backend != "none" && s.home != "" {
+		dir, err := memoryDir(p, s)
+		if err != nil {
+			return h, err
+		}
+		h.Memory = s.Catalog.Memory(dir, s.tenant)
+	}
+	outer := h.Secrets
+	h.Nested = func(p *engine.Program, parameters map[string]any) (engine.Host, error) {
+		host, err := New(p, s.Within(p, parameters))
+		host.Secrets = outer // which are also those of the agents within it
+		return host, err
+	}
+	return h, nil
+}
+
+// Within is what a host needs for an agent within the one that s is of: it keeps
+// no conversation of its own.
+func (s Settings) Within(p *engine.Program, parameters map[string]any) Settings {
+	s.Parameters, s.home = parameters, ""
+	file := filepath.Join(s.Dir, filepath.FromSlash(p.File))
+	if s.Dir = filepath.Dir(file); s.Spec != "" {
+		s.Spec = file
+	}
+	return s
+}
+
+func NewModel(spec *engine.ModelSpec, s Settings) (engine.Model, error) {
+	f, ok := s.Catalog.Models.Find(spec.Provider)
+	if !ok {
+		return nil, fmt.Errorf("there is no provider %q", spec.Provider)
+	}
+	settings := engine.ModelSettings{
+		Name: spec.Name, Model: spec.Params.Model, Timeout: spec.Timeout, Retry: spec.Retry,
+		RateLimit: spec.RateLimit, UserAgent: version.UserAgent(), Dir: s.Dir, Root: s.Root, Allow: slices.Clone(s.Allow), Env: s.Env,
+		Certificates: certificates(s.Env),
+	}
+	names := spec.KeyVariables().Names
+	if spec.APIKeyEnv != "" {
+		names = []string{spec.APIKeyEnv}
+	}
+	for _, name := range names {
+		settings.APIKey = cmp.Or(settings.APIKey, s.Env(name))
+	}
+	var missing []string
+	settings.BaseURL = spec.BaseURL.Render(s.Address(&missing))
+	if settings.BaseURL == "" && len(missing) > 0 {
+		return unreachable{missing}, nil
+	}
+	m, err := f.Build(spec.Config, settings)
+	if err != nil && len(missing) > 0 {
+		return unreachable{missing}, nil
+	}
+	return m, err
+}
+
+// Address finds the values that a base_url refers to, and notes those that
+// there are not.
+func (s Settings) Address(missing *[]string) component.Lookup {
+	return func(ns, name string) (any, bool) {
+		var v any
+		if ns == "parameters" {
+			v = s.Parameters[name]
+		} else if set := s.Env(name); set != "" {
+			v = set
+		}
+		if v == nil {
+			*missing = append(*missing, "${"+ns+"."+name+"}")
+		}
+		return v, v != nil
+	}
+}
+
+// memoryDir is where conversations are kept: below the home, or where the spec
+// says, relative to it and within the project.
+func memoryDir(p *engine.Program, s Settings) (string, error) {
+	if p.Memory.Path == "" {
+		return filepath.Join(s.home, "memory"), nil
+	}
+	dir := p.Memory.Path
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.Dir, filepath.FromSlash(dir))
+	}
+	for _, within := range append([]string{s.Root, s.home}, s.Allow...) {
+		if within, err := filepath.Abs(within); err == nil {
+			if rel, err := filepath.Rel(within, dir); err == nil && filepath.IsLocal(rel) {
+				return dir, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("memory.path: %s leads out of the project %s; --allow-path opens a folder outside it", p.Memory.Path, s.Root)
+}
+
+func newTool(spec *engine.ToolSpec, s Settings) (engine.HostTool, error) {
+	f, ok := s.Catalog.Tools.Find(spec.Type)
+	if !ok {
+		return engine.HostTool{}, fmt.Errorf("there is no tool type %q", spec.Type)
+	}
+	t, err := f.Build(spec.Config, engine.ToolSettings{
+		Name: spec.Name, Description: spec.Description, Dir: s.Dir, Root: s.Root, Allow: slices.Clone(s.Allow),
+		Env: s.Env, UserAgent: version.UserAgent(), Guard: procguard.Watch, Offline: s.Offline, NoPrograms: s.NoPrograms, Now: s.Now, Enter: s.Enter,
+		Private: slices.Clone(s.private), Protect: s.protect,
+		Cache: s.cache, Embeds: s.embeds, Browse: s.Browse, Vault: VaultOf(s.Tokens, s.tenant),
+	})
+	if err != nil {
+		return engine.HostTool{}, err
+	}
+	bound := engine.HostTool{Spec: spec, Tool: t, FitTo: fitToServer}
+	if _, ok := t.(engine.Toolset); ok {
+		return bound, nil // each of its tools has a schema of its own
+	}
+	if bound.Fit, err = fitTo(t.Info().Input); err != nil {
+		return engine.HostTool{}, fmt.Errorf("input schema: %w", err)
+	}
+	return bound, nil
+}
+
+// certificates are those of the process, for its connections to models.
+func certificates(env func(string) string) engine.Certificates {
+	return engine.Certificates{CAFile: env("PEX_CA_FILE"), ClientCert: env("PEX_CLIENT_CERT"), ClientKey: env("PEX_CLIENT_KEY")}
+}

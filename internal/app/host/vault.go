@@ -1,0 +1,52 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/regular"
+	"github.com/pexctl/pex/internal/app/fspath"
+	"github.com/pexctl/pex/internal/app/homedir"
+)
+
+// Vault keeps tokens in files that their user alone can read, a tenant's apart.
+type Vault struct{ home, dir string }
+
+// VaultOf is the vault of a home, nil without one.
+func VaultOf(home, tenant string) engine.Vault {
+	switch {
+	case home == "":
+		return nil
+	case tenant == "":
+		return Vault{home, filepath.Join(home, homedir.TokensFolder)}
+	}
+	sum := sha256.Sum256([]byte(tenant)) // a tenant's name may be no name for a file
+	return Vault{home, filepath.Join(home, homedir.TokensFolder, "tenant-"+hex.EncodeToString(sum[:8]))}
+}
+
+// Load implements engine.Vault.
+func (v Vault) Load(name string) ([]byte, error) {
+	secret, err := regular.ReadFile(filepath.Join(v.dir, filepath.Base(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return secret, err
+}
+
+// Save implements engine.Vault.
+func (v Vault) Save(name string, secret []byte) error {
+	homedir.Create(v.home)
+	if err := os.MkdirAll(v.dir, 0o700); err != nil {
+		return err
+	}
+	return fspath.WriteFile(filepath.Join(v.dir, filepath.Base(name)), 0o600, func(w io.Writer) error {
+		_, err := w.Write(secret)
+		return err
+	})
+}

@@ -1,0 +1,3 @@
+// Package version is the version of this build: stamped by the Makefile, else as
+// Go knows it.
+package version
