@@ -60,12 +60,7 @@ func reported(steps []engine.StepRecord) []engine.StepRecord {
 // system says who the executor is, and what shape its report has where that is
 // the answer of the run.
 func (x *executor) system(v engine.View, st engine.Step) engine.Text {
-	own := x.cfg.ExecutorSystemPrompt
-	if own.IsZero() {
-		if m := v.Model(x.cfg.LLM.Name); m != nil {
-			own = m.SystemPrompt
-		}
-	}
+	own := systemPrompt(v, x.cfg.LLM.Name, x.cfg.ExecutorSystemPrompt)
 	text := engine.Text{executorSystem}
 	if !own.IsZero() {
 		text = engine.Text(own.Render(valuesOf(v, x.id).lookup))

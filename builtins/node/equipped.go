@@ -44,9 +44,7 @@ func (x *reflector) Tools(v engine.View) []engine.ToolInfo {
 // told is the tools that a prompt lists: none, unless one of its texts has
 // their place.
 func (x *values) told(llm string, own, template component.PromptRef) []engine.ToolInfo {
-	if m := x.v.Model(llm); own.IsZero() && m != nil {
-		own = m.SystemPrompt
-	}
+	own = systemPrompt(x.v, llm, own)
 	if !x.places(template, toolsName) && !own.Uses(toolsName) {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 	if out := v.Program.Output; out != nil {
 		left = out.MaxAttempts
 	}
-	messages, err := compacted(s, v, f.Prompt)
+	messages, err := compacted(s, v, shownBy(f.cfg.FinalizerPromptTemplate, v), f.Prompt)
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,7 @@ func (f *finalizer) call(v engine.View, messages []engine.Message) engine.ModelC
 // Prompt is what the finalizer would send now.
 func (f *finalizer) Prompt(v engine.View) []engine.Message {
 	x := valuesOf(v, f.id).recall(f.cfg.FinalizerPromptTemplate)
-	own := f.cfg.SystemPrompt
-	if own.IsZero() {
-		if m := v.Model(f.cfg.LLM.Name); m != nil {
-			own = m.SystemPrompt
-		}
-	}
+	own := systemPrompt(v, f.cfg.LLM.Name, f.cfg.SystemPrompt)
 	system := engine.Text{finalizerSystem}
 	if !own.IsZero() {
 		system = engine.Text(own.Render(x.lookup))

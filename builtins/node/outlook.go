@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // outlook is the conversation that planner, reflector and finalizer render into
@@ -23,46 +24,37 @@ type outlook struct {
 
 var _ conversation = (*outlook)(nil)
 
+// shown is which pairs a prompt shows: earlier turns, and steps.
+type shown struct{ chat, steps bool }
+
+// shownBy is what a template shows by the names that it uses. A parameter that
+// hides a name of the engine shows nothing of the conversation.
+func shownBy(template component.PromptRef, v engine.View) shown {
+	uses := func(name string) bool {
+		_, hidden := v.State.Parameters[name]
+		return !hidden && template.Uses("parameters."+name)
+	}
+	steps := uses("completed_steps") // with the earlier turns, unless they are placed: see values.recall
+	return shown{chat: steps || uses("chat_history"), steps: steps}
+}
+
 // compacted renders a prompt that is shortened where the spec wants that.
-func compacted(s engine.Scope, v engine.View, render func(engine.View) []engine.Message) ([]engine.Message, error) {
+func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.View) []engine.Message) ([]engine.Message, error) {
 	if !compacts(v.Program) {
 		return render(v), nil
 	}
 	o := &outlook{s: s, render: render, whole: v, v: v}
-	o.look()
+	if shows.chat {
+		o.chat = len(v.State.History)
+	}
+	if shows.steps {
+		o.steps = len(v.State.Steps)
+	}
 	if err := (compaction{s: s, c: o}).run(); err != nil {
 		return nil, err
 	}
 	return o.messages(), nil
 }
-
-// look finds out which of its pairs the prompt shows: templates decide, so it
-// renders them a little longer.
-func (o *outlook) look() {
-	plain := estimateOf(o.render(o.v))
-	if n := len(o.v.State.History); n > 0 {
-		v := o.v
-		v.State.History = slices.Clone(v.State.History)
-		for i := range v.State.History {
-			v.State.History[i].Answer += "...."
-		}
-		if estimateOf(o.render(v)) > plain {
-			o.chat = n
-		}
-	}
-	if n := len(o.v.State.Steps); n > 0 {
-		v := o.v
-		v.State.Steps = slices.Clone(v.State.Steps)
-		for i := range v.State.Steps {
-			v.State.Steps[i].Result += "............................" // may stand for "(no result)"
-		}
-		if estimateOf(o.render(v)) > plain {
-			o.steps = n
-		}
-	}
-}
-
-func estimateOf(messages []engine.Message) int { return estimate(messages, 0).Tokens }
 
 // messages is the prompt, with the recap behind it.
 func (o *outlook) messages() []engine.Message {

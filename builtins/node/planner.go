@@ -57,7 +57,7 @@ func (p *planner) Run(s engine.Scope) error {
 	for rejected := 0; ; {
 		s := s.Child(s.Nth("plan"))
 		v := s.View()
-		messages, err := compacted(s, v, func(v engine.View) []engine.Message { return p.prompt(v, urge) })
+		messages, err := compacted(s, v, p.shown(v), func(v engine.View) []engine.Message { return p.prompt(v, urge) })
 		if err != nil {
 			return err
 		}
@@ -132,10 +132,7 @@ func (p *planner) Call(v engine.View) engine.ModelCall {
 }
 
 func (p *planner) prompt(v engine.View, urge string) []engine.Message {
-	template := p.cfg.PlannerPromptTemplate
-	if len(v.State.History) > 0 {
-		template = p.cfg.PlannerWithHistoryTemplate
-	}
+	template := p.template(v)
 	x := valuesOf(v, p.id)
 	x.planner = p.cfg
 	x.recall(template)
@@ -143,7 +140,7 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 	if urge != "" {
 		user = append(user, "\n\n", urgedText, urge)
 	}
-	if v.State.Plan.Version > 0 && len(v.State.Steps) > 0 && !template.Uses("parameters.completed_steps") {
+	if addsSteps(v, template) {
 		user = append(append(user, "\n\nSteps that are done and stay done:\n"), completedText(v)...)
 	}
 	return []engine.Message{
@@ -152,17 +149,35 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 	}
 }
 
+// template is that of the user prompt: another one where the conversation has
+// earlier turns.
+func (p *planner) template(v engine.View) component.PromptRef {
+	if len(v.State.History) > 0 {
+		return p.cfg.PlannerWithHistoryTemplate
+	}
+	return p.cfg.PlannerPromptTemplate
+}
+
+// addsSteps says that a prompt for a new plan shows what is done behind a
+// template that does not.
+func addsSteps(v engine.View, template component.PromptRef) bool {
+	return v.State.Plan.Version > 0 && len(v.State.Steps) > 0 && !template.Uses("parameters.completed_steps")
+}
+
+func (p *planner) shown(v engine.View) shown {
+	template := p.template(v)
+	out := shownBy(template, v)
+	out.steps = out.steps || addsSteps(v, template)
+	return out
+}
+
 const responseFormatName = "parameters.plan_execute_reflect_response_format"
 
 // planningSystem is the system prompt of planner and reflector: who it is, how
 // to answer, what an answer holds. An author's own text replaces the first and
 // the last; how to answer is added unless author or template placed it.
 func planningSystem(v engine.View, x *values, llm string, own, template component.PromptRef) engine.Text {
-	if own.IsZero() {
-		if m := v.Model(llm); m != nil {
-			own = m.SystemPrompt
-		}
-	}
+	own = systemPrompt(v, llm, own)
 	text := engine.Text{plannerSystem}
 	if !own.IsZero() {
 		text = engine.Text(own.Render(x.lookup))

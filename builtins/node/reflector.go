@@ -74,7 +74,7 @@ func (x *reflector) Run(s engine.Scope) error {
 		v, last := x.turn(s, rejected)
 		turn := planTurn(x.id, plannerOf(v, x.id))
 		turn.last = last != nil
-		messages, err := compacted(s, v, func(v engine.View) []engine.Message { return x.prompt(v, last != nil) })
+		messages, err := compacted(s, v, shownBy(x.cfg.ReflectPromptTemplate, v), func(v engine.View) []engine.Message { return x.prompt(v, last != nil) })
 		if err != nil {
 			return err
 		}

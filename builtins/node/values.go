@@ -275,3 +275,11 @@ func withSchema(v engine.View, text engine.Text, intro string) engine.Text {
 	}
 	return append(text, "\n", intro, schema, "\n")
 }
+
+// systemPrompt is a role's own system prompt, else that of its llm.
+func systemPrompt(v engine.View, llm string, own component.PromptRef) component.PromptRef {
+	if m := v.Model(llm); own.IsZero() && m != nil {
+		return m.SystemPrompt
+	}
+	return own
+}
