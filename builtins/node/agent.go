@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,18 +42,18 @@ func (a *agent) Run(s engine.Scope) error {
 		question = strings.Join(a.cfg.Question.Render(x.lookup), "")
 	}
 	params := map[string]any{"question": question}
-	for _, k := range sortedKeys(a.cfg.Parameters) {
-		params[k] = typed(a.cfg.Parameters[k].Render(x.lookup), wantsText(a.cfg.Agent, k))
+	for _, k := range slices.Sorted(maps.Keys(a.cfg.Parameters)) {
+		params[k] = toTyped(a.cfg.Parameters[k].Render(x.lookup), wantsText(a.cfg.Agent, k))
 	}
-	rec, err := started(s, id, question)
+	rec, err := startStep(s, id, question)
 	if err != nil {
 		return err
 	}
 	if _, err := runNested(s, a.cfg.Agent, params, &rec); err != nil {
-		return stopped(s, rec, err)
+		return recordStopped(s, rec, err)
 	}
 	rec.DurationMS = (s.Now() - began).Milliseconds()
-	gave(s, a.id, rec)
+	recordResult(s, a.id, rec)
 	if rec.Status != engine.StepOK && a.cfg.OnError == onFail {
 		return failed(rec, "graph.nodes."+a.id+".on_error", "node %s ended %s: %s", a.id, rec.Status, rec.Error)
 	}

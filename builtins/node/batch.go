@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 
+	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -24,7 +25,7 @@ type batchRun struct {
 // run works until nothing more is to start, then settles what a failure means.
 func (b *batchRun) run(s engine.Scope, workers int) error {
 	var err error
-	if workers <= 1 || b.format != formatDag {
+	if workers <= 1 || b.format != planning.FormatDag {
 		err = b.work(s)
 	} else {
 		err = s.Parallel(workers, func(i int) string { return "" }, func(_ int, s engine.Scope) error { return b.work(s) })
@@ -129,12 +130,12 @@ func (b *batchRun) next(s engine.Scope) (engine.Step, bool) {
 	v := s.View()
 	for st := range v.State.Open() {
 		if b.started[st.ID] {
-			if b.format != formatDag {
+			if b.format != planning.FormatDag {
 				return engine.Step{}, false // in order
 			}
 			continue
 		}
-		if b.depsDone(v, st) || b.format != formatDag {
+		if b.depsDone(v, st) || b.format != planning.FormatDag {
 			return st, true
 		}
 	}
@@ -144,7 +145,7 @@ func (b *batchRun) next(s engine.Scope) (engine.Step, bool) {
 // ready counts the steps that could start now.
 func (b *batchRun) ready(s engine.Scope) int {
 	v := s.View()
-	if b.format != formatDag {
+	if b.format != planning.FormatDag {
 		return 1
 	}
 	n := 0

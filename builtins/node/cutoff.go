@@ -8,9 +8,9 @@ import (
 	"github.com/pexctl/pex/engine"
 )
 
-// cutOff tells people why a reply ends in the middle: after how many tokens it was
+// truncationText tells people why a reply ends in the middle: after how many tokens it was
 // cut off, and the key that allows more.
-func cutOff(v engine.View, llm string, r *engine.Reply) string {
+func truncationText(v engine.View, llm string, r *engine.Reply) string {
 	key := outputKey(llm)
 	text := fmt.Sprintf("cut off after %d output tokens", r.Usage.Output)
 	i := slices.IndexFunc(v.Program.Models, func(m engine.ModelSpec) bool { return m.Name == llm })

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -63,7 +64,7 @@ var (
 // Run runs as much of the plan as one visit takes: one step, a round of those
 // that are ready, or all that remain.
 func (x *executor) Run(s engine.Scope) error {
-	alone := x.alone(s.View())
+	alone := x.standalone(s.View())
 	if alone {
 		x.takeQuestion(s)
 	}
@@ -88,7 +89,7 @@ func (x *executor) visit(s engine.Scope) error {
 		}
 		return engine.ErrReplan // the reflector's last turn
 	}
-	b := &batchRun{x: x, format: plannerOf(v, x.id).PlanFormat, started: map[string]bool{}, quota: maxPlan}
+	b := &batchRun{x: x, format: plannerOf(v, x.id).PlanFormat, started: map[string]bool{}, quota: planning.MaxSteps}
 	switch x.take {
 	case engine.TakeAll: // the whole plan
 	case engine.TakeOne:
@@ -131,7 +132,7 @@ func (x *executor) Call(v engine.View) engine.ModelCall {
 	st := engine.Step{ID: "s1", Goal: "(the step's goal)"}
 	if remaining := v.State.Remaining(); len(remaining) > 0 {
 		st = remaining[0]
-		if f, err := filled(v, st); err == nil {
+		if f, err := planning.Fill(v, st); err == nil {
 			st = f
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/answer"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -57,7 +58,7 @@ func (f *finalizer) Run(s engine.Scope) error {
 		if r.Stop == engine.Refusal || r.Stop == engine.ContentFiltered || r.Stop == engine.Guardrail {
 			return engine.Fail(engine.StopRefused, "finalizer", "the model refused (%s): %s", r.Stop, r.Text)
 		}
-		a, wrong := accept(s, strings.TrimSpace(r.Text), nil)
+		a, wrong := answer.Accept(s, strings.TrimSpace(r.Text), nil)
 		if wrong == "" && a.Text == "" {
 			wrong = "the answer is empty"
 		}

@@ -38,20 +38,20 @@ func (a *attempt) direct(s engine.Scope) error {
 // arguments finds what to call the tool with; nil ends the step.
 func (a *attempt) arguments(s engine.Scope, v engine.View, tool string) (args json.RawMessage, repairs []engine.ArgsRepair, err error) {
 	if len(a.st.Args) > 0 {
-		return compactJSON(a.st.Args), nil, nil
+		return reply.Encode(a.st.Args), nil, nil
 	}
 	info, ok := findTool(v.Tools, tool)
 	if !ok {
 		return json.RawMessage("{}"), nil, nil // the call itself says that there is none
 	}
 	if name := onlyString(info.Input); name != "" {
-		return compactJSON(map[string]string{name: a.st.Goal}), nil, nil
+		return reply.Encode(map[string]string{name: a.st.Goal}), nil, nil
 	}
 	if !wantsArguments(info.Input) {
 		return json.RawMessage("{}"), nil, nil
 	}
 	defs := toolDefs([]engine.ToolInfo{info})
-	d := newDialogue(a.x.opening(v, a.st), defs)
+	d := newTranscript(a.x.opening(v, a.st), defs)
 	if err := d.compact(s, a); err != nil {
 		return nil, nil, err
 	}
@@ -82,35 +82,7 @@ func writtenArguments(s engine.Scope, r *engine.Reply, tool string) (json.RawMes
 	if len(got.Repairs) == 0 {
 		return got.Value, nil
 	}
-	return got.Value, []engine.ArgsRepair{{Repair: strings.Join(got.Repairs, ", "), Written: compactJSON(r.Text), Used: got.Value}}
-}
-
-func findTool(tools []engine.ToolInfo, name string) (engine.ToolInfo, bool) {
-	for _, t := range tools {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return engine.ToolInfo{}, false
-}
-
-type inputSchema struct {
-	Required   []string `json:"required"`
-	Properties map[string]struct {
-		Type any `json:"type"`
-	} `json:"properties"`
-}
-
-// onlyString is the name of the only required argument where that is a string.
-func onlyString(schema json.RawMessage) string {
-	var in inputSchema
-	if json.Unmarshal(schema, &in) != nil || len(in.Required) != 1 {
-		return ""
-	}
-	if in.Properties[in.Required[0]].Type != "string" {
-		return ""
-	}
-	return in.Required[0]
+	return got.Value, []engine.ArgsRepair{{Repair: strings.Join(got.Repairs, ", "), Written: reply.Encode(r.Text), Used: got.Value}}
 }
 
 func wantsArguments(schema json.RawMessage) bool {

@@ -32,7 +32,7 @@ func (h *human) Run(s engine.Scope) error {
 	id := visitID(s, h.id)
 	s = s.Child(id)
 	question := strings.Join(h.cfg.Question.Render(valuesOf(s.View(), h.id).lookup), "")
-	rec, err := started(s, id, question)
+	rec, err := startStep(s, id, question)
 	if err != nil {
 		return err
 	}
@@ -49,6 +49,6 @@ func (h *human) Run(s engine.Scope) error {
 	case deny:
 		rec.Error = d.Reason
 	}
-	gave(s, h.id, rec)
+	recordResult(s, h.id, rec)
 	return nil
 }

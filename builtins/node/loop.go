@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -17,14 +18,14 @@ type protocol interface {
 	// tools go into the request.
 	open(messages []engine.Message, tools []engine.ToolInfo) ([]engine.Message, []engine.ToolDef)
 	// read finds what a reply wants.
-	read(r *engine.Reply, turn int) said
+	read(r *engine.Reply, turn int) parsedReply
 	// tell adds a reply and its tool results to the conversation.
-	tell(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message
+	appendTurn(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message
 }
 
-// said is what a reply wants: calls, or else the answer. A reply that is
+// parsedReply is what a reply wants: calls, or else the answer. A reply that is
 // neither has retry: what to tell the model.
-type said struct {
+type parsedReply struct {
 	calls   []engine.ToolCall
 	answer  string
 	refused bool // the answer is a refusal, found in its text
@@ -37,7 +38,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 	v := s.View()
 	tools := a.x.visible(v)
 	opening, defs := p.open(a.x.opening(v, a.st), tools)
-	d := newDialogue(opening, defs)
+	d := newTranscript(opening, defs)
 	repeats := &repetition{max: v.Program.Limits.MaxConsecutiveToolCalls}
 	step := s
 	for turn := 1; turn <= v.Program.Limits.ExecutorMaxIterations; turn++ {
@@ -73,7 +74,7 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 			a.fail(engine.StepLoop, looped)
 			return nil
 		}
-		d.grow(p.tell(d.sent, r, calls, results))
+		d.grow(p.appendTurn(d.sent, r, calls, results))
 	}
 	d.record(step)
 	a.fail(engine.StepLimit, fmt.Sprintf("no answer after %d model calls (limits.executor_max_iterations)", v.Program.Limits.ExecutorMaxIterations))
@@ -83,11 +84,11 @@ func (a *attempt) loop(s engine.Scope, p protocol) error {
 // judged looks at a report that is to be the answer of the run: where the output
 // of the spec does not take it, the model is asked again. Not after the last turn,
 // nor where an earlier version, which did not look, made the journal.
-func (a *attempt) judged(s engine.Scope, got said, r *engine.Reply, turn int) said {
+func (a *attempt) judged(s engine.Scope, got parsedReply, r *engine.Reply, turn int) parsedReply {
 	whole := !got.refused && (r.Stop == engine.EndTurn || r.Stop == engine.StopSequence || r.Stop == "")
 	last := turn >= s.View().Program.Limits.ExecutorMaxIterations || s.Omits(turnName(turn+1))
 	if len(got.calls) == 0 && got.retry == "" && whole && !last {
-		got.retry = a.unfit(s, got.answer)
+		got.retry = a.checkReport(s, got.answer)
 	}
 	return got
 }
@@ -96,7 +97,7 @@ func (a *attempt) judged(s engine.Scope, got said, r *engine.Reply, turn int) sa
 func turnName(turn int) string { return "turn." + strconv.Itoa(turn) }
 
 // turn asks the model for its next words, in a conversation that fits.
-func (a *attempt) turn(s engine.Scope, d *dialogue, tools []engine.ToolDef) (*engine.Reply, error) {
+func (a *attempt) turn(s engine.Scope, d *transcript, tools []engine.ToolDef) (*engine.Reply, error) {
 	if err := d.compact(s, a); err != nil {
 		return nil, err
 	}
@@ -106,14 +107,14 @@ func (a *attempt) turn(s engine.Scope, d *dialogue, tools []engine.ToolDef) (*en
 }
 
 // report ends the attempt with the model's last words.
-func (a *attempt) report(v engine.View, r *engine.Reply, got said) {
+func (a *attempt) report(v engine.View, r *engine.Reply, got parsedReply) {
 	switch r.Stop {
 	case engine.Refusal, engine.ContentFiltered, engine.Guardrail:
 		a.end(engine.StepFailed, got.answer)
 		a.rec.Error = "the model refused (" + string(r.Stop) + ")"
 	case engine.MaxTokens:
 		a.end(engine.StepLimit, got.answer)
-		a.rec.Error = "the report was " + cutOff(v, a.x.cfg.LLM.Name, r)
+		a.rec.Error = "the report was " + truncationText(v, a.x.cfg.LLM.Name, r)
 	default:
 		a.end(engine.StepOK, got.answer)
 		if got.refused {
@@ -131,7 +132,7 @@ func (a *attempt) calls(s engine.Scope, calls []engine.ToolCall, repeats *repeti
 	for i, c := range calls {
 		warning, again := repeats.see(c)
 		if again {
-			return made(results[:i]), warning, nil
+			return compactRecords(results[:i]), warning, nil
 		}
 		if warning != "" {
 			results[i] = engine.ToolRecord{Tool: c.Name, Args: jsonOr(c.Args), Status: engine.CallError, Result: warning}
@@ -140,7 +141,7 @@ func (a *attempt) calls(s engine.Scope, calls []engine.ToolCall, repeats *repeti
 		todo = append(todo, i)
 	}
 	if err := a.together(s, calls, todo, results, cut); err != nil {
-		return made(results), "", err
+		return compactRecords(results), "", err
 	}
 	return results, "", nil
 }
@@ -173,8 +174,8 @@ func (a *attempt) together(s engine.Scope, calls []engine.ToolCall, todo []int, 
 	return urged
 }
 
-// made drops the records of calls that were never made.
-func made(results []engine.ToolRecord) []engine.ToolRecord {
+// compactRecords drops the records of calls that were never made.
+func compactRecords(results []engine.ToolRecord) []engine.ToolRecord {
 	var out []engine.ToolRecord
 	for _, r := range results {
 		if r.Status != "" {
@@ -213,11 +214,11 @@ func (r *repetition) see(c engine.ToolCall) (warning string, again bool) {
 
 // canonical writes arguments so that equal ones are equal bytes.
 func canonical(args json.RawMessage) []byte {
-	v, err := decode(args)
+	v, err := reply.Decode(args)
 	if err != nil {
 		return args
 	}
-	return compactJSON(v)
+	return reply.Encode(v)
 }
 
 func jsonOr(args json.RawMessage) json.RawMessage {

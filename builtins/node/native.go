@@ -13,18 +13,7 @@ func (*native) open(messages []engine.Message, tools []engine.ToolInfo) ([]engin
 	return messages, toolDefs(tools)
 }
 
-func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
-	if len(tools) == 0 {
-		return nil
-	}
-	out := make([]engine.ToolDef, len(tools))
-	for i, t := range tools {
-		out[i] = engine.ToolDef{Name: t.Name, Description: t.Description, Input: t.Input}
-	}
-	return out
-}
-
-func (*native) read(r *engine.Reply, turn int) said {
+func (*native) read(r *engine.Reply, turn int) parsedReply {
 	for i := range r.Calls {
 		if r.Calls[i].ID != "" {
 			continue
@@ -36,12 +25,12 @@ func (*native) read(r *engine.Reply, turn int) said {
 				calls[j].ID = "call_" + strconv.Itoa(turn) + "_" + strconv.Itoa(j)
 			}
 		}
-		return said{calls: calls, answer: r.Text}
+		return parsedReply{calls: calls, answer: r.Text}
 	}
-	return said{calls: r.Calls, answer: r.Text}
+	return parsedReply{calls: r.Calls, answer: r.Text}
 }
 
-func (*native) tell(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
+func (*native) appendTurn(messages []engine.Message, r *engine.Reply, calls []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
 	messages = append(messages, engine.Message{Role: engine.Assistant, Text: textOf(r.Text), Calls: calls, Reply: r})
 	for i, rec := range results {
 		messages = append(messages, engine.Message{
@@ -50,11 +39,4 @@ func (*native) tell(messages []engine.Message, r *engine.Reply, calls []engine.T
 		})
 	}
 	return messages
-}
-
-func textOf(s string) engine.Text {
-	if s == "" {
-		return nil
-	}
-	return engine.Text{s}
 }

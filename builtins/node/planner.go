@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pexctl/pex/builtins/node/planning"
+	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -32,7 +34,7 @@ var Planner = component.New("planner", "Makes the plan: the steps to take, or th
 			PlannerPrompt:              component.Inline(plannerPrompt),
 			PlannerPromptTemplate:      component.Inline(plannerTemplate),
 			PlannerWithHistoryTemplate: component.Inline(plannerHistoryTemplate),
-			PlanFormat:                 formatList, Repair: RepairConfig{MaxAttempts: 2},
+			PlanFormat:                 planning.FormatList, Repair: RepairConfig{MaxAttempts: 2},
 		}
 	},
 	func(c *PlannerConfig, s engine.NodeSettings) (engine.Node, error) { return &planner{c, s.ID}, nil })
@@ -141,7 +143,7 @@ func (p *planner) prompt(v engine.View, urge string) []engine.Message {
 		user = append(user, "\n\n", urgedText, urge)
 	}
 	if addsSteps(v, template) {
-		user = append(append(user, "\n\nSteps that are done and stay done:\n"), completedText(v)...)
+		user = append(append(user, "\n\nSteps that are done and stay done:\n"), render.Completed(v)...)
 	}
 	return []engine.Message{
 		{Role: engine.System, Text: planningSystem(v, x, p.cfg.LLM.Name, p.cfg.SystemPrompt, template)},

@@ -51,8 +51,6 @@ var (
 	sessionPrompt string
 	//go:embed prompt/judge.md
 	judgePrompt string
-	//go:embed prompt/summarizer.md
-	summarizerPrompt string
 	//go:embed prompt/recap.md
 	recapIntro string
 	//go:embed prompt/viability.md

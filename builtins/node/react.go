@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -25,17 +24,17 @@ func (t *textual) open(messages []engine.Message, tools []engine.ToolInfo) ([]en
 	return append([]engine.Message{system}, messages[1:]...), nil
 }
 
-func (t *textual) read(r *engine.Reply, turn int) said {
+func (t *textual) read(r *engine.Reply, turn int) parsedReply {
 	a := reply.React(r.Text, reply.Options{Truncated: r.Stop == engine.MaxTokens})
 	switch {
 	case a.Code == reply.Refusal:
-		return said{answer: r.Text, refused: true}
+		return parsedReply{answer: r.Text, refused: true}
 	case a.Code != "":
-		return said{retry: a.Message}
+		return parsedReply{retry: a.Message}
 	case a.Final:
-		return said{answer: a.Answer}
+		return parsedReply{answer: a.Answer}
 	}
-	return said{calls: []engine.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}}
+	return parsedReply{calls: []engine.ToolCall{{Name: a.Tool, Args: t.object(a.Tool, a.Input)}}}
 }
 
 // object makes the arguments of an input that is plain text: the value of the
@@ -47,7 +46,7 @@ func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
 	}
 	if info, ok := findTool(t.tools, tool); ok {
 		if name := onlyString(info.Input); name != "" {
-			return compactJSON(map[string]string{name: text})
+			return reply.Encode(map[string]string{name: text})
 		}
 	}
 	return input
@@ -56,7 +55,7 @@ func (t *textual) object(tool string, input json.RawMessage) json.RawMessage {
 // observed begins a message that holds what tools gave.
 const observed = "Observation"
 
-func (*textual) tell(messages []engine.Message, r *engine.Reply, _ []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
+func (*textual) appendTurn(messages []engine.Message, r *engine.Reply, _ []engine.ToolCall, results []engine.ToolRecord) []engine.Message {
 	observation := engine.Text{observed}
 	for _, rec := range results {
 		if rec.Status != engine.CallOK {
@@ -67,15 +66,4 @@ func (*textual) tell(messages []engine.Message, r *engine.Reply, _ []engine.Tool
 	return append(messages,
 		engine.Message{Role: engine.Assistant, Text: engine.Text{r.Text}, Reply: r},
 		engine.Message{Role: engine.User, Text: observation})
-}
-
-// compactJSON is a value as JSON, for texts and arguments.
-func compactJSON(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return json.RawMessage("null")
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

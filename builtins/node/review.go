@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -79,7 +80,7 @@ func unchanged(st engine.State, steps []engine.Step) bool {
 			(now.Context == "" || now.Context == was.Context) &&
 			(now.Success == "" || now.Success == was.Success) &&
 			(len(now.Tools) == 0 || slices.Equal(was.Tools, now.Tools)) &&
-			(len(now.Args) == 0 || bytes.Equal(compactJSON(was.Args), compactJSON(now.Args)))
+			(len(now.Args) == 0 || bytes.Equal(reply.Encode(was.Args), reply.Encode(now.Args)))
 	})
 }
 
@@ -89,8 +90,8 @@ func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]engi
 	if p.Kind != reply.Plan {
 		return nil, errors.New(p.Message)
 	}
-	steps := depend(number(s.View(), toSteps(p.Steps)))
-	if wrong := checkPlan(s, by, format, steps); len(wrong) > 0 {
+	steps := planning.AddDependencies(planning.Number(s.View(), toSteps(p.Steps)))
+	if wrong := planning.Check(s, stepTools(s.View(), by), format, steps); len(wrong) > 0 {
 		return nil, errors.New(strings.Join(wrong, "; "))
 	}
 	return steps, nil
@@ -98,7 +99,7 @@ func editedPlan(s engine.Scope, by, format string, edit json.RawMessage) ([]engi
 
 // planJSON is a plan as a person edits it.
 func planJSON(steps []engine.Step) json.RawMessage {
-	return compactJSON(struct {
+	return reply.Encode(struct {
 		Steps []engine.Step `json:"steps"`
 	}{steps})
 }

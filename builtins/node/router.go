@@ -46,7 +46,7 @@ func (x *router) Run(s engine.Scope) error {
 	if err != nil {
 		return err
 	}
-	asked(s, call.Messages, r)
+	recordExchange(s, call.Messages, r)
 	choice, why := x.choose(r.Text)
 	if why != "" {
 		s.Record(engine.Warned{Text: "router " + x.id + ": " + why + "; it goes on with " + choice})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -30,7 +31,7 @@ type attempt struct {
 func (x *executor) step(s engine.Scope, st engine.Step, visit *batchRun) (engine.StepRecord, error) {
 	s = s.Child("step." + st.ID)
 	began := s.Now()
-	st, refErr := filled(s.View(), st)
+	st, refErr := planning.Fill(s.View(), st)
 	var urged error // a guard's wish for a new plan
 	a := &attempt{x: x, visit: visit, st: st, rec: engine.StepRecord{ID: st.ID, Goal: st.Goal}}
 	for a.n = 1; ; a.n++ {
@@ -97,28 +98,6 @@ func (a *attempt) try(s engine.Scope) error {
 
 func always() bool { return true }
 
-// cutStatus is how a step ended that did not end by itself: the run ended, or a
-// guard wants a new plan. What it did until then is part of the result.
-func cutStatus(err error) (status engine.StepStatus, why string) {
-	var stop *engine.StopError
-	var urge *engine.ReplanError
-	switch {
-	case errors.As(err, &urge):
-		return engine.StepCancelled, urge.Message
-	case errors.As(err, &stop):
-		if stop.Reason.Status == engine.Stopped && stop.Reason.Code != engine.StopGuard {
-			return engine.StepLimit, stop.Error()
-		}
-		return engine.StepCancelled, stop.Error()
-	case engine.TimedOut(err):
-		return engine.StepCancelled, "the run's time was over"
-	case engine.AsModelError(err) != nil:
-		return engine.StepFailed, err.Error()
-	default:
-		return engine.StepCancelled, "the run was stopped: " + err.Error()
-	}
-}
-
 func (a *attempt) execute(s engine.Scope) error {
 	if !a.x.cfg.Agent.IsZero() {
 		return a.delegate(s)
@@ -169,7 +148,7 @@ func (a *attempt) call(s engine.Scope, name string, u engine.Invocation) (engine
 	v := s.View()
 	if tools := a.x.visible(v); len(tools) < len(v.Tools) {
 		if _, ok := findTool(tools, u.Tool); !ok {
-			u.Refuse = fmt.Sprintf("the tool %q cannot be used here; the tools are %s", u.Tool, strings.Join(names(tools), ", "))
+			u.Refuse = fmt.Sprintf("the tool %q cannot be used here; the tools are %s", u.Tool, strings.Join(planning.ToolNames(tools), ", "))
 		}
 	}
 	rec, wrote, err := s.Tool(name, u)

@@ -3,7 +3,10 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -35,19 +38,19 @@ func (t *toolNode) Run(s engine.Scope) error {
 	x := valuesOf(v, t.id)
 	info, _ := findTool(v.Tools, t.cfg.Tool)
 	args := make(map[string]any, len(t.cfg.Args))
-	for _, k := range sortedKeys(t.cfg.Args) {
-		args[k] = typed(t.cfg.Args[k].Render(x.lookup), isString(info.Input, k))
+	for _, k := range slices.Sorted(maps.Keys(t.cfg.Args)) {
+		args[k] = toTyped(t.cfg.Args[k].Render(x.lookup), isString(info.Input, k))
 	}
-	rec, err := started(s, id, "call "+t.cfg.Tool)
+	rec, err := startStep(s, id, "call "+t.cfg.Tool)
 	if err != nil {
 		return err
 	}
-	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: compactJSON(args), StepID: id, Step: rec})
+	call, _, err := s.Tool("tool.0", engine.Invocation{Tool: t.cfg.Tool, Args: reply.Encode(args), StepID: id, Step: rec})
 	if err != nil {
 		if call.Status != "" {
 			rec.ToolCalls = []engine.ToolRecord{call}
 		}
-		return stopped(s, rec, err)
+		return recordStopped(s, rec, err)
 	}
 	rec.ToolCalls = []engine.ToolRecord{call}
 	rec.Status, rec.Result = engine.StepOK, call.Text()
@@ -55,7 +58,7 @@ func (t *toolNode) Run(s engine.Scope) error {
 		rec.Status, rec.Result, rec.Error = engine.StepFailed, "", fmt.Sprintf("%s: %s", t.cfg.Tool, call.Text())
 	}
 	rec.DurationMS = (s.Now() - began).Milliseconds()
-	gave(s, t.id, rec)
+	recordResult(s, t.id, rec)
 	return nil
 }
 
@@ -63,18 +66,4 @@ func (t *toolNode) Run(s engine.Scope) error {
 func isString(schema json.RawMessage, name string) bool {
 	var in inputSchema
 	return json.Unmarshal(schema, &in) == nil && in.Properties[name].Type == "string"
-}
-
-// typed gives an argument the JSON type its text has where it is JSON other
-// than a string, unless a text is wanted.
-func typed(text string, wantText bool) any {
-	if wantText {
-		return text
-	}
-	if v, err := decode([]byte(text)); err == nil {
-		if _, isString := v.(string); !isString {
-			return v
-		}
-	}
-	return text
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
@@ -29,7 +30,7 @@ var _ engine.Node = (*transform)(nil)
 func (t *transform) Run(s engine.Scope) error {
 	id := visitID(s, t.id)
 	s = s.Child(id)
-	rec, err := started(s, id, "transform")
+	rec, err := startStep(s, id, "transform")
 	if err != nil {
 		return err
 	}
@@ -42,12 +43,12 @@ func (t *transform) Run(s engine.Scope) error {
 			rec.Result = out
 		}
 	}
-	gave(s, t.id, rec)
+	recordResult(s, t.id, rec)
 	return nil
 }
 
 func (t *transform) filtered(text string) (string, error) {
-	v, err := decode([]byte(text))
+	v, err := reply.Decode([]byte(text))
 	if err != nil {
 		return "", err
 	}
@@ -62,5 +63,5 @@ func (t *transform) filtered(text string) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
 	}
-	return string(compactJSON(v)), nil
+	return string(reply.Encode(v)), nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/answer"
+	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 )
@@ -59,7 +61,7 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []engine.Message) (
 		}
 		why := bad
 		if r.Stop == engine.MaxTokens {
-			why.text += " (" + cutOff(s.View(), llm, r) + ")"
+			why.text += " (" + truncationText(s.View(), llm, r) + ")"
 		}
 		if n == 2 || n == 1 && *left == 0 {
 			warnUnenforced(s, role, llm)
@@ -78,7 +80,7 @@ func (t turn) ask(s engine.Scope, role, llm string, messages []engine.Message) (
 
 // planCall is the call that asks for a plan or an answer.
 func planCall(v engine.View, role, llm, format string, messages []engine.Message) engine.ModelCall {
-	return engine.ModelCall{Role: role, LLM: llm, Messages: messages, Schema: planSchema(format, v.Program.Output)}
+	return engine.ModelCall{Role: role, LLM: llm, Messages: messages, Schema: planning.Schema(format, v.Program.Output)}
 }
 
 func numbered(name string, n int) string {
@@ -150,7 +152,7 @@ func (t turn) read(s engine.Scope, r *engine.Reply) (outcome, complaint, error) 
 }
 
 func (t turn) readAnswer(s engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
-	a, wrong := accept(s, p.Result, p.ResultValue)
+	a, wrong := answer.Accept(s, p.Result, p.ResultValue)
 	if wrong == "" && a.Text == "" {
 		wrong = "the answer is empty" // no edge would take it for one
 	}
@@ -162,20 +164,20 @@ func (t turn) readAnswer(s engine.Scope, r *engine.Reply, p reply.Result) (outco
 
 func (t turn) readPlan(s engine.Scope, r *engine.Reply, p reply.Result) (outcome, complaint, error) {
 	v := s.View()
-	if most := maxPlan + len(v.State.Steps); len(p.Steps) > most { // before any work that grows with it
-		return outcome{}, complaint{text: tooLong(len(p.Steps))}, nil
+	if most := planning.MaxSteps + len(v.State.Steps); len(p.Steps) > most { // before any work that grows with it
+		return outcome{}, complaint{text: planning.TooLong(len(p.Steps))}, nil
 	}
-	given, done := unfinished(v, toSteps(p.Steps))
+	given, done := planning.Unfinished(v, toSteps(p.Steps))
 	if len(done) > 0 {
 		if len(given) == 0 && !t.last {
 			return outcome{}, complaint{text: "every step of it is done: give the steps that remain, or the result"}, nil
 		}
 		s.Record(engine.Warned{Text: "a reply repeats steps that are done, they do not run again: " + strings.Join(done, ", "), Repair: engine.StepsDropped})
 	}
-	steps := number(s.View(), given)
+	steps := planning.Number(s.View(), given)
 	if !t.last {
-		steps = depend(steps)
-		if wrong := checkPlan(s, t.by, t.format, steps); len(wrong) > 0 {
+		steps = planning.AddDependencies(steps)
+		if wrong := planning.Check(s, stepTools(v, t.by), t.format, steps); len(wrong) > 0 {
 			return outcome{}, complaint{text: listed(wrong)}, nil
 		}
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 
+	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -32,13 +33,13 @@ func (a *attempt) judge(s engine.Scope) error {
 	}
 	messages := []engine.Message{
 		{Role: engine.System, Text: engine.Text{judgePrompt}},
-		{Role: engine.User, Text: fenced(engine.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n"}, a.rec.Result)},
+		{Role: engine.User, Text: render.Fenced(engine.Text{"The step:\n", a.st.Goal, "\n\nIts success criterion:\n", a.st.Success, "\n\nThe report:\n"}, a.rec.Result)},
 	}
 	r, err := a.ask(s, "judge", engine.ModelCall{Role: "judge", Messages: messages, Schema: verdictSchema})
 	if err != nil || r == nil {
 		return err
 	}
-	asked(s, messages, r)
+	recordExchange(s, messages, r)
 	switch v, ok := readVerdict(r.Text); {
 	case !ok:
 		a.fail(engine.StepFailed, "the judge's verdict cannot be read: "+r.Text)
@@ -46,13 +47,6 @@ func (a *attempt) judge(s engine.Scope) error {
 		a.fail(engine.StepFailed, "the success criterion is not met: "+v.reason)
 	}
 	return nil
-}
-
-// asked adds one question to a model, and its reply, to the conversation.
-func asked(s engine.Scope, messages []engine.Message, r *engine.Reply) {
-	s.Record(engine.Said{System: messages[0].Text, Messages: []engine.Message{
-		messages[len(messages)-1], {Role: engine.Assistant, Text: textOf(r.Text), Reply: r},
-	}})
 }
 
 var verdictSchema = &engine.ReplySchema{Name: "verdict", Schema: json.RawMessage(

@@ -18,11 +18,10 @@ const (
 // tooLarge are the packages that are larger, with what they have now: {files,
 // files of the largest circle}. A number here only ever becomes smaller.
 var tooLarge = map[string][2]int{
-	"builtins/node": {43, 32},
-	"cmd/pexctl":    {124, 88},
-	"dsl":           {68, 52},
-	"dsl/lsp":       {36, 25},
-	"engine":        {87, 62},
+	"cmd/pexctl": {124, 88},
+	"dsl":        {68, 52},
+	"dsl/lsp":    {36, 25},
+	"engine":     {87, 62},
 }
 
 func TestPackagesAreNotOneFileInManyPieces(t *testing.T) {

@@ -27,7 +27,7 @@ func (x *executor) Tools(v engine.View) []engine.ToolInfo {
 func (p *planner) Tools(v engine.View) []engine.ToolInfo {
 	x := valuesOf(v, p.id)
 	x.planner = p.cfg
-	return x.told(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
+	return x.listedTools(p.cfg.LLM.Name, p.cfg.SystemPrompt, p.cfg.PlannerPromptTemplate)
 }
 
 // Tools is what the reflector is told that steps can use.
@@ -38,12 +38,12 @@ func (x *reflector) Tools(v engine.View) []engine.ToolInfo {
 	if own.IsZero() {
 		own = vals.plan().SystemPrompt
 	}
-	return vals.told(x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)
+	return vals.listedTools(x.cfg.LLM.Name, own, x.cfg.ReflectPromptTemplate)
 }
 
-// told is the tools that a prompt lists: none, unless one of its texts has
+// listedTools is the tools that a prompt lists: none, unless one of its texts has
 // their place.
-func (x *values) told(llm string, own, template component.PromptRef) []engine.ToolInfo {
+func (x *values) listedTools(llm string, own, template component.PromptRef) []engine.ToolInfo {
 	own = systemPrompt(x.v, llm, own)
 	if !x.places(template, toolsName) && !own.Uses(toolsName) {
 		return nil

@@ -2,9 +2,9 @@ package node
 
 import "github.com/pexctl/pex/engine"
 
-// alone says that nobody plans for this executor: the graph has no planner and
+// standalone says that nobody plans for this executor: the graph has no planner and
 // nothing has made a plan.
-func (x *executor) alone(v engine.View) bool {
+func (x *executor) standalone(v engine.View) bool {
 	_, planned := v.Program.NodeOf("planner")
 	return !planned && v.State.Plan.Version == 0
 }
@@ -20,11 +20,4 @@ func (x *executor) reportQuestion(s engine.Scope) {
 	if rec, ok := s.View().State.Record(x.id); ok {
 		s.Record(engine.Replied{By: x.id, Reply: engine.ReplyEnv{Text: rec.Result}})
 	}
-}
-
-// isQuestion says that a step is the run's question: no model wrote it, and what
-// looks like a reference in it is none.
-func isQuestion(v engine.View, st engine.Step) bool {
-	_, planned := v.Program.NodeOf("planner")
-	return !planned && st.Goal == v.State.Question
 }

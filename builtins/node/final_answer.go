@@ -3,6 +3,7 @@ package node
 import (
 	"slices"
 
+	"github.com/pexctl/pex/builtins/node/answer"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/graph"
 )
@@ -27,7 +28,7 @@ func (*finalizer) Conclude(s engine.Scope, before string) error {
 	if rec, ok := notDone(v.State); ok {
 		return failed(rec, failurePath(v, before), "the run ends behind %s, and step %s (%s) ended %s, so the run has no answer: %s", node, rec.ID, rec.Goal, rec.Status, rec.Error)
 	}
-	a, wrong := accept(s, v.State.Words, nil)
+	a, wrong := answer.Accept(s, v.State.Words, nil)
 	if wrong == "" {
 		s.Record(engine.Answered{Answer: a})
 		return nil
@@ -79,9 +80,9 @@ func failurePath(v engine.View, id string) string {
 	return "graph.nodes." + id
 }
 
-// answers says that the report of a step is the answer of its run: no step of
+// isFinal says that the report of a step is the answer of its run: no step of
 // the plan comes behind it, and no other node behind its executor.
-func (x *executor) answers(v engine.View, st engine.Step) bool {
+func (x *executor) isFinal(v engine.View, st engine.Step) bool {
 	steps := v.State.Plan.Steps
 	if v.Program.Output == nil || len(steps) == 0 || steps[len(steps)-1].ID != st.ID {
 		return false
@@ -89,22 +90,22 @@ func (x *executor) answers(v engine.View, st engine.Step) bool {
 	return !slices.ContainsFunc(v.Program.Graph.From(x.id), func(e graph.Edge[engine.Condition]) bool { return e.To != engine.End && e.To != x.id })
 }
 
-// unfit says what keeps a report from being the answer of the run, for the
+// checkReport says what keeps a report from being the answer of the run, for the
 // model to mend, as often as the output's repairs allow. What other steps of the
 // plan can still change is not held against it: that is judged at the end.
-func (a *attempt) unfit(s engine.Scope, report string) (wrong string) {
+func (a *attempt) checkReport(s engine.Scope, report string) (wrong string) {
 	v := s.View()
-	if !a.x.answers(v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {
+	if !a.x.isFinal(v, a.st) || a.repairs >= v.Program.Output.MaxAttempts {
 		return ""
 	}
 	rec := a.rec
 	rec.Status, rec.Result = engine.StepOK, report
 	v.State = v.State.Apply(engine.StepEnded{Record: rec})
-	judge := ensured
+	judge := answer.Ensured
 	if v.State.AnyOpen() {
-		judge = ensuredAmid
+		judge = answer.EnsuredSoFar
 	}
-	if _, _, wrong = shape(v, report, nil, judge); wrong == "" {
+	if _, _, wrong = answer.Shape(v, report, nil, judge); wrong == "" {
 		return ""
 	}
 	a.repairs++

@@ -1,4 +1,4 @@
-package node
+package planning
 
 import (
 	"encoding/json"
@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/dsl/prompt"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/component"
 )
 
 // In what a model writes only references to steps expand (DESIGN section 3).
@@ -51,8 +53,8 @@ func argTexts(args map[string]json.RawMessage) []string {
 		return nil
 	}
 	var out []string
-	for _, k := range sortedKeys(args) {
-		if value, err := decode(args[k]); err == nil {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
+		if value, err := reply.Decode(args[k]); err == nil {
 			mapTexts(value, func(text string) any {
 				out = append(out, text)
 				return text
@@ -79,8 +81,8 @@ func splitRef(name string) (id, field string) {
 	return id, field
 }
 
-// stepRefs lists the ids of the steps that a step uses, in order of use.
-func stepRefs(st engine.Step) []string {
+// Refs lists the ids of the steps that a step uses, in order of use.
+func Refs(st engine.Step) []string {
 	var out []string
 	for _, name := range refNames(st) {
 		if id, _ := splitRef(name); !slices.Contains(out, id) {
@@ -101,9 +103,9 @@ func badRefs(st engine.Step) []string {
 	return out
 }
 
-// stepValue is the value of a name in the steps namespace: "s1.result",
+// StepValue is the value of a name in the steps namespace: "s1.result",
 // "s1.output", or with a path into the output that the template resolves.
-func stepValue(v engine.View, name string) (any, bool) {
+func StepValue(v engine.View, name string) (any, bool) {
 	id, field, _ := strings.Cut(name, ".")
 	rec, ok := v.State.Record(id)
 	if !ok {
@@ -126,40 +128,40 @@ func stepOutput(rec engine.StepRecord) any {
 	if _, isText := out.(string); isText {
 		return out
 	}
-	if exact, err := decode([]byte(rec.Result)); err == nil {
+	if exact, err := reply.Decode([]byte(rec.Result)); err == nil {
 		return exact
 	}
 	return out
 }
 
-// filled is a step with its references replaced by what the steps gave.
-func filled(v engine.View, st engine.Step) (engine.Step, error) {
+// Fill is a step with its references replaced by what the steps gave.
+func Fill(v engine.View, st engine.Step) (engine.Step, error) {
 	if isQuestion(v, st) {
 		return st, nil
 	}
-	x := valuesOf(v, "")
+	lookup := func(_, name string) (any, bool) { return StepValue(v, name) } // only steps are referred to
 	var err error
 	text := func(in string) string {
 		t := parseRefs(in)
 		if t == nil {
 			return in
 		}
-		if missing := unresolved(in, t, x); missing != "" && err == nil {
+		if missing := unresolved(in, t, lookup); missing != "" && err == nil {
 			err = fmt.Errorf("%s is not there: no step gave it", missing)
 		}
-		return strings.Join(t.Render(x.lookup), "")
+		return strings.Join(t.Render(lookup), "")
 	}
 	st.Goal, st.Context = text(st.Goal), text(st.Context)
 	if !slices.ContainsFunc(argTexts(st.Args), func(text string) bool { return strings.Contains(text, "steps.") }) {
 		return st, err
 	}
 	args := make(map[string]json.RawMessage, len(st.Args))
-	for _, k := range sortedKeys(st.Args) {
-		value, e := decode(st.Args[k])
+	for _, k := range slices.Sorted(maps.Keys(st.Args)) {
+		value, e := reply.Decode(st.Args[k])
 		if e != nil {
 			return st, fmt.Errorf("argument %s: %w", k, e)
 		}
-		args[k] = compactJSON(fillValue(value, x, text))
+		args[k] = reply.Encode(fillValue(value, lookup, text))
 	}
 	st.Args = args
 	return st, err
@@ -168,10 +170,10 @@ func filled(v engine.View, st engine.Step) (engine.Step, error) {
 // fillValue replaces references in every string of a JSON value; a string that
 // is one reference takes the JSON type of what it refers to. One that leads
 // nowhere is left to text, which says so: no tool is called with null for it.
-func fillValue(value any, x *values, text func(string) string) any {
+func fillValue(value any, lookup component.Lookup, text func(string) string) any {
 	return mapTexts(value, func(in string) any {
 		if t := parseRefs(in); t != nil {
-			if whole, ok := t.Whole(x.lookup); ok && whole != nil {
+			if whole, ok := t.Whole(lookup); ok && whole != nil {
 				return whole
 			}
 		}
@@ -192,7 +194,7 @@ func mapTexts(value any, f func(string) any) any {
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(value))
-		for _, k := range sortedKeys(value) {
+		for _, k := range slices.Sorted(maps.Keys(value)) {
 			out[k] = mapTexts(value[k], f)
 		}
 		return out
@@ -202,10 +204,10 @@ func mapTexts(value any, f func(string) any) any {
 
 // unresolved names the first reference of a text that leads nowhere and has no
 // default.
-func unresolved(text string, t *prompt.Template, x *values) string {
+func unresolved(text string, t *prompt.Template, lookup component.Lookup) string {
 	for _, name := range t.Names() {
 		one, _ := prompt.Parse("${"+name+"}", stepsOnly)
-		if value, ok := one.Whole(x.lookup); (!ok || value == nil) && !defaulted(text, name) {
+		if value, ok := one.Whole(lookup); (!ok || value == nil) && !defaulted(text, name) {
 			return "${" + name + "}"
 		}
 	}
@@ -226,10 +228,9 @@ func defaulted(text, name string) bool {
 	}
 }
 
-// sortedKeys is the keys of a map in an order that is always the same.
-func sortedKeys[V any](m map[string]V) []string {
-	if len(m) == 0 {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(m))
+// isQuestion says that a step is the run's question: no model wrote it, and what
+// looks like a reference in it is none.
+func isQuestion(v engine.View, st engine.Step) bool {
+	_, planned := v.Program.NodeOf("planner")
+	return !planned && st.Goal == v.State.Question
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/render"
+	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -65,7 +67,7 @@ func (x *executor) system(v engine.View, st engine.Step) engine.Text {
 	if !own.IsZero() {
 		text = engine.Text(own.Render(valuesOf(v, x.id).lookup))
 	}
-	if x.answers(v, st) {
+	if x.isFinal(v, st) {
 		text = withSchema(v, text, executorOutput)
 	}
 	return withDatetime(v, text)
@@ -91,13 +93,13 @@ func task(v engine.View, st engine.Step) engine.Text {
 		text = append(text, "Context: ", st.Context, "\n")
 	}
 	if len(st.Args) > 0 {
-		text = append(text, "Arguments the planner gave: ", string(compactJSON(st.Args)), "\n")
+		text = append(text, "Arguments the planner gave: ", string(reply.Encode(st.Args)), "\n")
 	}
 	if st.Goal != v.State.Question {
 		text = append(text, "It is part of the objective (do only your step): ", v.State.Question, "\n")
 	}
 	if len(v.Files) > 0 {
-		text = append(text, "Files given:\n", filesText(v.Files), "\n")
+		text = append(text, "Files given:\n", render.Files(v.Files), "\n")
 	}
 	return withSession(v, text)
 }
@@ -119,7 +121,7 @@ func (a *attempt) situation(v engine.View) *engine.PlanContext {
 			step.Status = string(rec.Status)
 		}
 		if i := slices.IndexFunc(recent, func(r engine.StepRecord) bool { return r.ID == st.ID }); i >= 0 {
-			step.Result = cutText(recent[i].Result, resultBytes)
+			step.Result = render.Shorten(recent[i].Result, resultBytes)
 		}
 		c.Plan = append(c.Plan, step)
 	}
@@ -147,5 +149,5 @@ func situationText(c *engine.PlanContext, details bool) string {
 			b.WriteString("Result of " + st.ID + ":\n" + st.Result + "\n")
 		}
 	}
-	return guidedContext + strings.Join(fenced(nil, strings.TrimRight(b.String(), "\n")), "")
+	return guidedContext + strings.Join(render.Fenced(nil, strings.TrimRight(b.String(), "\n")), "")
 }

@@ -1,29 +1,31 @@
-package node
+package planning
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/reply"
 	"github.com/pexctl/pex/engine"
 )
 
-// maxPlan is how many steps a plan may have (DESIGN section 6).
-const maxPlan = 100
+// MaxSteps is how many steps a plan may have (DESIGN section 6).
+const MaxSteps = 100
 
 // The plan formats.
 const (
-	formatList  = "list"
-	formatSteps = "steps"
-	formatDag   = "dag"
+	FormatList  = "list"
+	FormatSteps = "steps"
+	FormatDag   = "dag"
 )
 
-// number gives ids to steps that have none. A step that remains from the plan
+// Number gives ids to steps that have none. A step that remains from the plan
 // before keeps its id; an id that a step had which is done is never given again.
-func number(v engine.View, steps []engine.Step) []engine.Step {
+func Number(v engine.View, steps []engine.Step) []engine.Step {
 	st := v.State
 	next := st.Numbered
 	taken := func(id string) bool {
@@ -63,7 +65,7 @@ func follow(steps []engine.Step, renamed map[string]string) []engine.Step {
 	if len(renamed) == 0 {
 		return steps
 	}
-	for _, old := range sortedKeys(renamed) {
+	for _, old := range slices.Sorted(maps.Keys(renamed)) {
 		id := renamed[old]
 		now := strings.NewReplacer("{steps."+old+".", "{steps."+id+".", "<steps."+old+".", "<steps."+id+".")
 		for i := range steps {
@@ -88,19 +90,19 @@ func renamedRefs(args map[string]json.RawMessage, now *strings.Replacer) map[str
 		return args
 	}
 	out := make(map[string]json.RawMessage, len(args))
-	for _, k := range sortedKeys(args) {
+	for _, k := range slices.Sorted(maps.Keys(args)) {
 		out[k] = args[k]
-		if value, err := decode(args[k]); err == nil {
-			out[k] = compactJSON(mapTexts(value, func(text string) any { return now.Replace(text) }))
+		if value, err := reply.Decode(args[k]); err == nil {
+			out[k] = reply.Encode(mapTexts(value, func(text string) any { return now.Replace(text) }))
 		}
 	}
 	return out
 }
 
-// unfinished leaves out the steps of a reply that are done: the same id with
+// Unfinished leaves out the steps of a reply that are done: the same id with
 // the same goal, ended ok. Models repeat the whole plan; no step runs twice
 // for that.
-func unfinished(v engine.View, steps []engine.Step) (kept []engine.Step, dropped []string) {
+func Unfinished(v engine.View, steps []engine.Step) (kept []engine.Step, dropped []string) {
 	done := func(st engine.Step) bool {
 		rec, ok := v.State.Record(st.ID)
 		return ok && rec.Status == engine.StepOK &&
@@ -136,10 +138,10 @@ func (r *remaining) withGoal(goal string) string {
 	return ""
 }
 
-// depend adds to each step's dependencies the steps whose results it uses.
-func depend(steps []engine.Step) []engine.Step {
+// AddDependencies adds to each step's dependencies the steps whose results it uses.
+func AddDependencies(steps []engine.Step) []engine.Step {
 	for i := range steps {
-		for _, ref := range stepRefs(steps[i]) {
+		for _, ref := range Refs(steps[i]) {
 			if !slices.Contains(steps[i].DependsOn, ref) {
 				steps[i].DependsOn = append(slices.Clip(steps[i].DependsOn), ref)
 			}
@@ -148,15 +150,15 @@ func depend(steps []engine.Step) []engine.Step {
 	return steps
 }
 
-// checkPlan lists everything that keeps a plan from running which a node made.
-func checkPlan(s engine.Scope, by, format string, steps []engine.Step) []string {
+// Check lists everything that keeps a plan from running. tools are those that
+// its steps can use.
+func Check(s engine.Scope, tools []engine.ToolInfo, format string, steps []engine.Step) []string {
 	v := s.View()
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	if len(steps) > maxPlan {
-		return []string{tooLong(len(steps))}
+	if len(steps) > MaxSteps {
+		return []string{TooLong(len(steps))}
 	}
-	tools := stepTools(v, by)
 	planned := func(id string, upTo int) int {
 		return slices.IndexFunc(steps[:upTo], func(s engine.Step) bool { return s.ID == id })
 	}
@@ -174,7 +176,7 @@ func checkPlan(s engine.Scope, by, format string, steps []engine.Step) []string 
 		}
 		for _, t := range st.Tools {
 			if !slices.ContainsFunc(tools, func(info engine.ToolInfo) bool { return info.Name == t }) {
-				add("step %s names the tool %q, which there is not; the tools are: %s", st.ID, t, strings.Join(names(tools), ", "))
+				add("step %s names the tool %q, which there is not; the tools are: %s", st.ID, t, strings.Join(ToolNames(tools), ", "))
 			}
 		}
 		for _, ref := range badRefs(st) {
@@ -192,7 +194,7 @@ func checkPlan(s engine.Scope, by, format string, steps []engine.Step) []string 
 			switch at := planned(dep, len(steps)); {
 			case at < 0 && !v.State.Done(dep):
 				add("step %s depends on %q, which is no step", st.ID, dep)
-			case at >= i && format != formatDag:
+			case at >= i && format != FormatDag:
 				add("step %s uses step %s, which comes after it", st.ID, dep)
 			}
 		}
@@ -203,8 +205,8 @@ func checkPlan(s engine.Scope, by, format string, steps []engine.Step) []string 
 	return wrong
 }
 
-func tooLong(steps int) string {
-	return fmt.Sprintf("the plan has %d steps, at most %d are allowed", steps, maxPlan)
+func TooLong(steps int) string {
+	return fmt.Sprintf("the plan has %d steps, at most %d are allowed", steps, MaxSteps)
 }
 
 // isID says that a step can have an id: it is a part of effect paths, and of
@@ -220,7 +222,7 @@ func fits(s engine.Scope, st engine.Step) error {
 	if len(st.Args) == 0 || len(st.Tools) == 0 || refers(st.Args) {
 		return nil
 	}
-	if err := s.Fits(st.Tools[0], compactJSON(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
+	if err := s.Fits(st.Tools[0], reply.Encode(st.Args)); err != nil && !strings.HasPrefix(err.Error(), "there is no tool") {
 		return err
 	}
 	return nil
@@ -264,7 +266,7 @@ func findCycle(steps []engine.Step) string {
 	return ""
 }
 
-func names(tools []engine.ToolInfo) []string {
+func ToolNames(tools []engine.ToolInfo) []string {
 	out := make([]string, len(tools))
 	for i, t := range tools {
 		out[i] = t.Name

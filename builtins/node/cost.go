@@ -18,7 +18,7 @@ var (
 // Worst is a plan and its repairs, and again for what guards and people reject.
 func (p *planner) Worst(program *engine.Program) engine.Worst {
 	turns := againFor(program, engine.AfterPlan, 1)
-	return engine.Worst{Visit: planning(program, "planner", p.cfg.LLM.Name, p.cfg, turns), Plans: true}
+	return engine.Worst{Visit: planningAsks(program, "planner", p.cfg.LLM.Name, p.cfg, turns), Plans: true}
 }
 
 // Worst is a look at the plan with its repairs, and again for what guards and
@@ -27,7 +27,7 @@ func (p *planner) Worst(program *engine.Program) engine.Worst {
 func (x *reflector) Worst(program *engine.Program) engine.Worst {
 	plan := mostRepairs(plannersOf(program, x.id))
 	turns := againFor(program, engine.AfterReflect, 2)
-	w := engine.Worst{Visit: planning(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, Last: true}
+	w := engine.Worst{Visit: planningAsks(program, "reflector", x.cfg.LLM.Name, plan, turns), Plans: true, Last: true}
 	if x.cfg.Strategy != perStep {
 		n := program.Limits.MaxReplans
 		w.Visits = &engine.Factor{N: n + 1, Text: fmt.Sprintf("(1 + limits.max_replans %d)", n), Paths: []string{"limits.max_replans"}}
@@ -48,9 +48,9 @@ func mostRepairs(planners []*PlannerConfig) *PlannerConfig {
 	return &out
 }
 
-// planning is turns of a role that plans: each may be asked again with what is
+// planningAsks is turns of a role that plans: each may be asked again with what is
 // wrong with its reply, and begins with a summary where the spec has one.
-func planning(p *engine.Program, role, llm string, plan *PlannerConfig, turns []engine.Factor) []engine.Ask {
+func planningAsks(p *engine.Program, role, llm string, plan *PlannerConfig, turns []engine.Factor) []engine.Ask {
 	repairs := repaired(p, "planner.repair.max_attempts", plan.Repair.MaxAttempts)
 	ask := engine.Ask{Role: role, LLM: llm, Times: append(slices.Clip(turns), repairs)}
 	if a := plan.Approval.Source; a != "" && a != "never" {

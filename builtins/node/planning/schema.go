@@ -1,8 +1,7 @@
-package node
+package planning
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/pexctl/pex/engine"
 )
@@ -16,11 +15,11 @@ const (
 // The schemas of replies, for providers that can be held to one.
 var (
 	planSchemas = map[string]*engine.ReplySchema{
-		formatList:  replySchema(listSchema, `{"type":"string"}`),
-		formatSteps: replySchema(stepSchema, `{"type":"string"}`),
-		formatDag:   replySchema(dagSchema, `{"type":"string"}`),
+		FormatList:  replySchema(listSchema, `{"type":"string"}`),
+		FormatSteps: replySchema(stepSchema, `{"type":"string"}`),
+		FormatDag:   replySchema(dagSchema, `{"type":"string"}`),
 	}
-	stepsSchemas = map[string]string{formatList: listSchema, formatSteps: stepSchema, formatDag: dagSchema}
+	stepsSchemas = map[string]string{FormatList: listSchema, FormatSteps: stepSchema, FormatDag: dagSchema}
 )
 
 func replySchema(steps, result string) *engine.ReplySchema {
@@ -28,28 +27,11 @@ func replySchema(steps, result string) *engine.ReplySchema {
 		`{"type":"object","properties":{"steps":` + steps + `,"result":` + result + `},"required":["steps","result"],"additionalProperties":false}`)}
 }
 
-// planSchema is the schema of a planning reply; with an output schema the
+// Schema is the schema of a planning reply; with an output schema the
 // result may be the value itself, or "" while steps remain.
-func planSchema(format string, out *engine.Output) *engine.ReplySchema {
+func Schema(format string, out *engine.Output) *engine.ReplySchema {
 	if out == nil || out.Schema.IsZero() {
 		return planSchemas[format]
 	}
 	return replySchema(stepsSchemas[format], `{"type":["string","object","array","number","boolean","null"]}`)
-}
-
-// warnUnenforced warns of replies that do not match their schema where the server
-// would enforce it by an option that the llm does not set.
-func warnUnenforced(s engine.Scope, role, llm string) {
-	m := s.View().Model(llm)
-	if m == nil {
-		return
-	}
-	enforcer, ok := m.Config.(engine.SchemaEnforcer)
-	if !ok {
-		return
-	}
-	if value := enforcer.EnforcingOutput(); value != "" {
-		s.Record(engine.Warned{Text: fmt.Sprintf("llm %s (%s): set %s.options.structured_output: %s, so that the server makes replies match the schema",
-			llm, role, m.Path, value)})
-	}
 }

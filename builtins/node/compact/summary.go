@@ -1,24 +1,29 @@
-package node
+package compact
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 )
+
+//go:embed summarizer.md
+var summarizerPrompt string
 
 // summarize replaces the oldest pairs by a summary: one that the run has
 // already, else one that a model makes. What cannot be summed up stays as it
 // was: that is a warning, not the end of the run.
-func (x compaction) summarize(r *engine.Summarization) error {
-	x.told("summarize (an earlier summary)", x.recall)
-	n, memo := x.c.pairs()-r.Keep, x.c.notes()
-	if n <= 0 || memo.vain || x.s.View().Stop != nil || !x.due(r.When, "summarize") {
+func (x Compaction) summarize(r *engine.Summarization) error {
+	x.logged("summarize (an earlier summary)", x.recall)
+	n, memo := x.Conversation.Pairs()-r.Keep, x.Conversation.Memory()
+	if n <= 0 || memo.GaveUp || x.Scope.View().Stop != nil || !x.due(r.When, "summarize") {
 		return nil // the reserve of a run that ends is for its answer
 	}
-	reply, err := x.s.Model("summary", engine.ModelCall{
-		Role: "summarizer", LLM: r.LLM, StepID: x.step.ID, Step: x.step.Goal, Messages: x.request(r, n),
+	reply, err := x.Scope.Model("summary", engine.ModelCall{
+		Role: "summarizer", LLM: r.LLM, StepID: x.Step.ID, Step: x.Step.Goal, Messages: x.request(r, n),
 	})
 	if err != nil {
 		if engine.AsModelError(err) == nil {
@@ -27,15 +32,15 @@ func (x compaction) summarize(r *engine.Summarization) error {
 		x.giveUp(err.Error())
 		return nil
 	}
-	if x.spent != nil {
-		x.spent(reply.Usage)
+	if x.Spent != nil {
+		x.Spent(reply.Usage)
 	}
 	text, wrong := summaryOf(reply)
 	if wrong != "" {
 		x.giveUp(wrong)
 		return nil
 	}
-	x.told("summarize", func() { wrong = x.take(engine.Recap{Of: x.keys()[n-1], Text: text}, n) })
+	x.logged("summarize", func() { wrong = x.take(engine.Recap{Of: x.keys()[n-1], Text: text}, n) })
 	if wrong != "" {
 		x.giveUp(wrong)
 	}
@@ -43,14 +48,14 @@ func (x compaction) summarize(r *engine.Summarization) error {
 }
 
 // giveUp leaves the conversation as it is, for good.
-func (x compaction) giveUp(why string) {
-	x.c.notes().vain = true
+func (x Compaction) giveUp(why string) {
+	x.Conversation.Memory().GaveUp = true
 	x.warn("the conversation was not summed up: " + why)
 }
 
 // recall puts in the summary that stands for the most of the pairs there are.
-func (x compaction) recall() {
-	state := x.s.View().State
+func (x Compaction) recall() {
+	state := x.Scope.View().State
 	if len(state.Recaps) == 0 {
 		return
 	}
@@ -66,29 +71,29 @@ func (x compaction) recall() {
 }
 
 // take puts a new summary in and lets the run remember it.
-func (x compaction) take(r engine.Recap, n int) (wrong string) {
+func (x Compaction) take(r engine.Recap, n int) (wrong string) {
 	undo, longer := x.fold(n, r)
 	if longer {
 		undo()
 		return "the summary is longer than what it sums up"
 	}
-	x.s.Record(engine.Recapped{Recap: r})
+	x.Scope.Record(engine.Recapped{Recap: r})
 	return ""
 }
 
-func (x compaction) fold(n int, r engine.Recap) (undo func(), longer bool) {
-	before := x.c.size().Tokens
-	undo = x.c.fold(n, r)
-	return undo, x.c.size().Tokens >= before
+func (x Compaction) fold(n int, r engine.Recap) (undo func(), longer bool) {
+	before := x.Conversation.Size().Tokens
+	undo = x.Conversation.Drop(n, r)
+	return undo, x.Conversation.Size().Tokens >= before
 }
 
 // keys are what summaries of the first pair, the first two, ... are known by:
 // each is made of the key before it and the pair.
-func (x compaction) keys() []string {
-	out := make([]string, x.c.pairs())
-	last := x.c.notes().recap.Of
+func (x Compaction) keys() []string {
+	out := make([]string, x.Conversation.Pairs())
+	last := x.Conversation.Memory().Recap.Of
 	for i := range out {
-		sum := sha256.Sum256([]byte(last + "\n" + x.c.key(i)))
+		sum := sha256.Sum256([]byte(last + "\n" + x.Conversation.Key(i)))
 		last = hex.EncodeToString(sum[:])
 		out[i] = last
 	}
@@ -96,18 +101,18 @@ func (x compaction) keys() []string {
 }
 
 // request asks for notes on the n oldest pairs, and on what is already notes.
-func (x compaction) request(r *engine.Summarization, n int) []engine.Message {
+func (x Compaction) request(r *engine.Summarization, n int) []engine.Message {
 	system := engine.Text{summarizerPrompt}
 	if !r.Prompt.IsZero() {
-		system = r.Prompt.Render(valuesOf(x.s.View(), "").lookup)
+		system = r.Prompt.Render(x.Lookup)
 	}
-	user := engine.Text{"The objective of the whole task: ", x.s.View().State.Question, "\n"}
-	if recap := x.c.notes().recap.Text; recap != "" {
-		user = append(fenced(append(user, "\nThe notes until now:\n"), recap), "\n")
+	user := engine.Text{"The objective of the whole task: ", x.Scope.View().State.Question, "\n"}
+	if recap := x.Conversation.Memory().Recap.Text; recap != "" {
+		user = append(render.Fenced(append(user, "\nThe notes until now:\n"), recap), "\n")
 	}
 	user = append(user, "\nWhat is to be summed up with them, oldest first:\n")
 	for i := range n {
-		user = append(append(user, "\n"), x.c.told(i)...)
+		user = append(append(user, "\n"), x.Conversation.Text(i)...)
 	}
 	return []engine.Message{{Role: engine.System, Text: system}, {Role: engine.User, Text: user}}
 }

@@ -3,26 +3,28 @@ package node
 import (
 	"slices"
 
+	"github.com/pexctl/pex/builtins/node/compact"
+	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
 
-// outlook is the conversation that planner, reflector and finalizer render into
+// promptHistory is the conversation that planner, reflector and finalizer render into
 // one prompt: the earlier turns with the user, then the steps with their
 // results. What is decided is never shortened: of a step only the result goes,
 // its goal, status and error stay.
-type outlook struct {
-	s      engine.Scope
-	render func(engine.View) []engine.Message
-	whole  engine.View // what keys are made of
-	v      engine.View // what is rendered
-	chat   int         // earlier turns that the prompt shows
-	steps  int         // steps whose results it shows
-	gone   int         // pairs taken out, of chat and then of steps
-	memo   notes
+type promptHistory struct {
+	s       engine.Scope
+	render  func(engine.View) []engine.Message
+	whole   engine.View // what keys are made of
+	v       engine.View // what is rendered
+	chat    int         // earlier turns that the prompt shows
+	steps   int         // steps whose results it shows
+	dropped int         // pairs taken out, of chat and then of steps
+	memo    compact.Memory
 }
 
-var _ conversation = (*outlook)(nil)
+var _ compact.Conversation = (*promptHistory)(nil)
 
 // shown is which pairs a prompt shows: earlier turns, and steps.
 type shown struct{ chat, steps bool }
@@ -40,46 +42,46 @@ func shownBy(template component.PromptRef, v engine.View) shown {
 
 // compacted renders a prompt that is shortened where the spec wants that.
 func compacted(s engine.Scope, v engine.View, shows shown, render func(engine.View) []engine.Message) ([]engine.Message, error) {
-	if !compacts(v.Program) {
+	if !compact.Enabled(v.Program) {
 		return render(v), nil
 	}
-	o := &outlook{s: s, render: render, whole: v, v: v}
+	o := &promptHistory{s: s, render: render, whole: v, v: v}
 	if shows.chat {
 		o.chat = len(v.State.History)
 	}
 	if shows.steps {
 		o.steps = len(v.State.Steps)
 	}
-	if err := (compaction{s: s, c: o}).run(); err != nil {
+	if err := (compact.Compaction{Scope: s, Conversation: o, Lookup: valuesOf(v, "").lookup}).Run(); err != nil {
 		return nil, err
 	}
 	return o.messages(), nil
 }
 
 // messages is the prompt, with the recap behind it.
-func (o *outlook) messages() []engine.Message {
+func (o *promptHistory) messages() []engine.Message {
 	out := o.render(o.v)
-	if o.memo.recap.Text != "" {
+	if o.memo.Recap.Text != "" {
 		last := &out[len(out)-1]
 		text := append(slices.Clip(last.Text), "\n\n", recapIntro, "\nNotes:\n")
-		last.Text = fenced(text, o.memo.recap.Text)
+		last.Text = render.Fenced(text, o.memo.Recap.Text)
 	}
 	return out
 }
 
-// size counts a pair as two messages, as if they were sent apart.
-func (o *outlook) size() engine.MemoryEnv {
-	env := estimate(o.messages(), 0)
-	env.Messages += 2 * o.pairs()
+// Size counts a pair as two messages, as if they were sent apart.
+func (o *promptHistory) Size() engine.MemoryEnv {
+	env := compact.Estimate(o.messages(), 0)
+	env.Messages += 2 * o.Pairs()
 	return env
 }
 
-func (o *outlook) notes() *notes { return &o.memo }
+func (o *promptHistory) Memory() *compact.Memory { return &o.memo }
 
-func (o *outlook) pairs() int { return o.chat + o.steps - o.gone }
+func (o *promptHistory) Pairs() int { return o.chat + o.steps - o.dropped }
 
-func (o *outlook) key(i int) string {
-	i += o.gone
+func (o *promptHistory) Key(i int) string {
+	i += o.dropped
 	if i < o.chat {
 		in := o.whole.State.History[i]
 		return "chat\x00" + in.ID + "\x00" + in.Question + "\x00" + in.Answer
@@ -88,27 +90,27 @@ func (o *outlook) key(i int) string {
 	return "step\x00" + rec.ID + "\x00" + string(rec.Status) + "\x00" + rec.Result + "\x00" + rec.Notes
 }
 
-func (o *outlook) told(i int) engine.Text {
-	i += o.gone
+func (o *promptHistory) Text(i int) engine.Text {
+	i += o.dropped
 	if i < o.chat {
-		return chatText(o.whole.State.History[i : i+1])
+		return render.Chat(o.whole.State.History[i : i+1])
 	}
 	at := i - o.chat
-	return completedText(engine.View{State: engine.State{Steps: o.v.State.Steps[at : at+1]}})
+	return render.Completed(engine.View{State: engine.State{Steps: o.v.State.Steps[at : at+1]}})
 }
 
-// cut implements conversation: tool outputs are what a step took over from its
+// ShortenOutputs implements conversation: tool outputs are what a step took over from its
 // tools, as notes or as its result.
-func (o *outlook) cut(bytes int) {
+func (o *promptHistory) ShortenOutputs(bytes int) {
 	if o.steps < 2 {
 		return
 	}
 	steps := slices.Clone(o.v.State.Steps)
 	for i := range len(steps) - 1 {
 		rec := &steps[i]
-		rec.Notes = cutText(rec.Notes, bytes)
+		rec.Notes = render.Shorten(rec.Notes, bytes)
 		if slices.ContainsFunc(rec.ToolCalls, func(c engine.ToolRecord) bool { return c.Text() == rec.Result }) {
-			rec.Result = cutText(rec.Result, bytes)
+			rec.Result = render.Shorten(rec.Result, bytes)
 		}
 	}
 	o.v.State.Steps = steps
@@ -117,14 +119,14 @@ func (o *outlook) cut(bytes int) {
 // takenOut stands where a result was.
 const takenOut = "(taken out to make room)"
 
-// fold implements conversation.
-func (o *outlook) fold(n int, r engine.Recap) (undo func()) {
+// Drop implements conversation.
+func (o *promptHistory) Drop(n int, r engine.Recap) (undo func()) {
 	before := *o
 	if r.Text != "" {
-		o.memo.recap = r
+		o.memo.Recap = r
 	}
 	history, steps := slices.Clone(o.v.State.History), slices.Clone(o.v.State.Steps)
-	for i := o.gone; i < o.gone+n; i++ {
+	for i := o.dropped; i < o.dropped+n; i++ {
 		if i < o.chat {
 			short(&history[i].Answer)
 			continue
@@ -134,7 +136,7 @@ func (o *outlook) fold(n int, r engine.Recap) (undo func()) {
 		rec.Notes = ""
 	}
 	o.v.State.History, o.v.State.Steps = history, steps
-	o.gone += n
+	o.dropped += n
 	return func() { *o = before }
 }
 
@@ -144,7 +146,7 @@ func short(text *string) {
 	}
 }
 
-// tell implements conversation: a line before the prompt.
-func (o *outlook) tell(text string) {
+// Note implements conversation: a line before the prompt.
+func (o *promptHistory) Note(text string) {
 	o.s.Record(engine.Said{Messages: []engine.Message{{Role: engine.System, Text: engine.Text{text}}}})
 }

@@ -6,27 +6,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pexctl/pex/builtins/node/compact"
+	"github.com/pexctl/pex/builtins/node/render"
 	"github.com/pexctl/pex/engine"
 )
 
-// dialogue is the conversation of a step: who the executor is, the steps before
+// transcript is the conversation of a step: who the executor is, the steps before
 // it as question and report, the step, and the turns of model and tools since.
-type dialogue struct {
+type transcript struct {
 	s      engine.Scope // of the turn
 	sent   []engine.Message
 	task   int // where in sent the step stands
 	recap  int // where in sent the recap stands; 0 = there is none
 	beside int // characters of what is sent with it: the tools
-	memo   notes
-	heard  []engine.Message // all that was said in the step, once sent is no longer that
+	memo   compact.Memory
+	full   []engine.Message // all that was said in the step, once sent is no longer that
 	shown  string           // key of the recap that stands in heard
 }
 
-var _ conversation = (*dialogue)(nil)
+var _ compact.Conversation = (*transcript)(nil)
 
-// newDialogue begins with an opening, whose last message is the step.
-func newDialogue(opening []engine.Message, tools []engine.ToolDef) *dialogue {
-	d := &dialogue{sent: opening, task: len(opening) - 1}
+// newTranscript begins with an opening, whose last message is the step.
+func newTranscript(opening []engine.Message, tools []engine.ToolDef) *transcript {
+	d := &transcript{sent: opening, task: len(opening) - 1}
 	for _, t := range tools {
 		d.beside += len(t.Name) + len(t.Description) + len(t.Input)
 	}
@@ -34,58 +36,58 @@ func newDialogue(opening []engine.Message, tools []engine.ToolDef) *dialogue {
 }
 
 // compact shortens the dialogue before its next message is sent.
-func (d *dialogue) compact(s engine.Scope, a *attempt) error {
-	if d.s = s; !compacts(s.View().Program) {
+func (d *transcript) compact(s engine.Scope, a *attempt) error {
+	if d.s = s; !compact.Enabled(s.View().Program) {
 		return nil
 	}
-	return compaction{s, d, a.st, func(t engine.Tokens) {
+	return compact.Compaction{Scope: s, Conversation: d, Step: a.st, Lookup: valuesOf(s.View(), "").lookup, Spent: func(t engine.Tokens) {
 		a.rec.Usage.ModelCalls++
 		a.rec.Usage.Tokens = a.rec.Usage.Plus(t)
-	}}.run()
+	}}.Run()
 }
 
 // grow takes over what was added behind sent.
-func (d *dialogue) grow(longer []engine.Message) {
-	if d.heard != nil {
-		d.heard = append(d.heard, longer[len(d.sent):]...)
+func (d *transcript) grow(longer []engine.Message) {
+	if d.full != nil {
+		d.full = append(d.full, longer[len(d.sent):]...)
 	}
 	d.sent = longer
 }
 
-// transcript is what was said in the step, also what is no longer sent.
-func (d *dialogue) transcript() []engine.Message {
-	if d.heard != nil {
-		return d.heard
+// messages is what was said in the step, also what is no longer sent.
+func (d *transcript) messages() []engine.Message {
+	if d.full != nil {
+		return d.full
 	}
 	return d.sent[d.task:]
 }
 
 // record adds the step's messages, and those behind them, to the conversation of
 // the result.
-func (d *dialogue) record(s engine.Scope, more ...engine.Message) {
-	said := d.transcript()
+func (d *transcript) record(s engine.Scope, more ...engine.Message) {
+	said := d.messages()
 	s.Record(engine.Said{System: d.sent[0].Text, Messages: append(slices.Clip(said), more...)})
 }
 
-// tell implements conversation: a line among what was said.
-func (d *dialogue) tell(text string) {
+// Note implements conversation: a line among what was said.
+func (d *transcript) Note(text string) {
 	d.keep()
-	d.heard = append(d.heard, engine.Message{Role: engine.System, Text: engine.Text{text}})
-	if d.memo.recap.Of != d.shown {
-		d.heard, d.shown = append(d.heard, d.sent[d.recap]), d.memo.recap.Of
+	d.full = append(d.full, engine.Message{Role: engine.System, Text: engine.Text{text}})
+	if d.memo.Recap.Of != d.shown {
+		d.full, d.shown = append(d.full, d.sent[d.recap]), d.memo.Recap.Of
 	}
 }
 
-func (d *dialogue) size() engine.MemoryEnv { return estimate(d.sent, d.beside) }
+func (d *transcript) Size() engine.MemoryEnv { return compact.Estimate(d.sent, d.beside) }
 
-func (d *dialogue) notes() *notes { return &d.memo }
+func (d *transcript) Memory() *compact.Memory { return &d.memo }
 
-func (d *dialogue) pairs() int {
+func (d *transcript) Pairs() int {
 	earlier, turns := d.split()
 	return len(earlier) + len(turns)
 }
 
-func (d *dialogue) pair(i int) []engine.Message {
+func (d *transcript) pair(i int) []engine.Message {
 	earlier, turns := d.split()
 	if i < len(earlier) {
 		return earlier[i]
@@ -95,7 +97,7 @@ func (d *dialogue) pair(i int) []engine.Message {
 
 // split divides what is sent: the pairs before the step, and the turns since.
 // A turn is a reply and all up to the next one, so no result is without its call.
-func (d *dialogue) split() (earlier, turns [][]engine.Message) {
+func (d *transcript) split() (earlier, turns [][]engine.Message) {
 	for i := 1; i < d.task; {
 		if i == d.recap {
 			i++
@@ -123,7 +125,7 @@ func (d *dialogue) split() (earlier, turns [][]engine.Message) {
 	return earlier, turns
 }
 
-func (d *dialogue) key(i int) string {
+func (d *transcript) Key(i int) string {
 	key := make([]byte, 0, 256)
 	for _, m := range d.pair(i) {
 		key = append(append(key, "\x00"+string(m.Role)+"\x00"+m.CallID+"\x00"...), m.Text.String()...)
@@ -134,7 +136,7 @@ func (d *dialogue) key(i int) string {
 	return string(key)
 }
 
-func (d *dialogue) told(i int) engine.Text {
+func (d *transcript) Text(i int) engine.Text {
 	var out engine.Text
 	for _, m := range d.pair(i) {
 		head := string(m.Role)
@@ -142,17 +144,17 @@ func (d *dialogue) told(i int) engine.Text {
 			head += " " + m.Tool
 		}
 		if len(m.Text) > 0 {
-			out = append(fenced(append(out, head+":\n"), m.Text.String()), "\n")
+			out = append(render.Fenced(append(out, head+":\n"), m.Text.String()), "\n")
 		}
 		for _, c := range m.Calls {
-			out = append(fenced(append(out, head+" calls "+c.Name+":\n"), string(c.Args)), "\n")
+			out = append(render.Fenced(append(out, head+" calls "+c.Name+":\n"), string(c.Args)), "\n")
 		}
 	}
 	return out
 }
 
-// cut implements conversation. Messages that are short enough stay the same.
-func (d *dialogue) cut(bytes int) {
+// ShortenOutputs implements conversation. Messages that are short enough stay the same.
+func (d *transcript) ShortenOutputs(bytes int) {
 	_, turns := d.split()
 	if len(turns) < 2 {
 		return
@@ -179,14 +181,14 @@ func cutSegments(t engine.Text, bytes int) engine.Text {
 	}
 	out := slices.Clone(t)
 	for i := range out {
-		out[i] = cutText(out[i], bytes)
+		out[i] = render.Shorten(out[i], bytes)
 	}
 	return out
 }
 
-// fold implements conversation. A recap stands where the pairs stood: behind
+// Drop implements conversation. A recap stands where the pairs stood: behind
 // the step where turns of it are among them.
-func (d *dialogue) fold(n int, r engine.Recap) (undo func()) {
+func (d *transcript) Drop(n int, r engine.Recap) (undo func()) {
 	before := *d
 	earlier, turns := d.split()
 	gone := min(n, len(earlier))
@@ -195,7 +197,7 @@ func (d *dialogue) fold(n int, r engine.Recap) (undo func()) {
 	var recap []engine.Message
 	switch {
 	case r.Text != "":
-		d.memo.recap = r
+		d.memo.Recap = r
 		recap, within = []engine.Message{d.recapMessage(r)}, within || n > gone
 	case d.recap > 0:
 		recap = d.sent[d.recap : d.recap+1]
@@ -218,17 +220,17 @@ func (d *dialogue) fold(n int, r engine.Recap) (undo func()) {
 }
 
 // keep remembers what was said before sent is no longer all of it.
-func (d *dialogue) keep() {
-	if d.heard == nil {
-		d.heard = slices.Clone(d.sent[d.task:])
+func (d *transcript) keep() {
+	if d.full == nil {
+		d.full = slices.Clone(d.sent[d.task:])
 	}
 }
 
 // recapMessage shows a recap behind what is decided, which is never summed up:
 // the plan, and what became of each of its steps.
-func (d *dialogue) recapMessage(r engine.Recap) engine.Message {
-	text := append(engine.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, planText(d.s.View().State)...)
-	return engine.Message{Role: engine.User, Text: fenced(append(text, "\nNotes:\n"), r.Text)}
+func (d *transcript) recapMessage(r engine.Recap) engine.Message {
+	text := append(engine.Text{recapIntro, "\nThe plan, and what became of its steps:\n"}, render.Plan(d.s.View().State)...)
+	return engine.Message{Role: engine.User, Text: render.Fenced(append(text, "\nNotes:\n"), r.Text)}
 }
 
 // outputOf is what a call gave as the model reads it. Where the arguments are not

@@ -1,10 +1,7 @@
-package node
+package answer
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 
 	"github.com/pexctl/pex/builtins/node/reply"
@@ -12,23 +9,23 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// accept checks an answer against the spec's output, and warns about what was
+// Accept checks an answer against the spec's output, and warns about what was
 // repaired to read it; see shape.
-func accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
-	a, repairs, wrong := shape(s.View(), text, value, ensured)
+func Accept(s engine.Scope, text string, value json.RawMessage) (a engine.Answer, wrong string) {
+	a, repairs, wrong := Shape(s.View(), text, value, Ensured)
 	if len(repairs) > 0 {
 		s.Record(engine.Warned{Text: "the answer was not valid JSON and was repaired: " + strings.Join(repairs, ", "), Repair: engine.AnswerMended})
 	}
 	return a, wrong
 }
 
-// judging says which of the output's conditions an answer breaks.
-type judging func(view engine.View, out *engine.Output, v any) (wrong string)
+// Judge says which of the output's conditions an answer breaks.
+type Judge func(view engine.View, out *engine.Output, v any) (wrong string)
 
-// shape makes an answer that fits the spec's output. value is the answer as
+// Shape makes an answer that fits the spec's output. value is the answer as
 // JSON where the model gave it so; else text is parsed where a schema wants
 // JSON. wrong tells the model what does not fit.
-func shape(view engine.View, text string, value json.RawMessage, judge judging) (a engine.Answer, repairs []string, wrong string) {
+func Shape(view engine.View, text string, value json.RawMessage, judge Judge) (a engine.Answer, repairs []string, wrong string) {
 	out := view.Program.Output
 	if out == nil {
 		return engine.Answer{Text: text}, nil, ""
@@ -45,7 +42,7 @@ func shape(view engine.View, text string, value json.RawMessage, judge judging) 
 	if wrong != "" {
 		return a, nil, wrong
 	}
-	a = engine.Answer{Text: string(value), Output: compactJSON(v)}
+	a = engine.Answer{Text: string(value), Output: reply.Encode(v)}
 	if text, ok := v.(string); ok {
 		a.Text = text
 	}
@@ -64,7 +61,7 @@ func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repa
 		v, wrong = fitting(out, got.Value)
 		return got.Value, v, got.Repairs, wrong
 	}
-	value = compactJSON(text)
+	value = reply.Encode(text)
 	if out.Schema.TakesText() {
 		v, wrong = fitting(out, value)
 		return value, v, nil, wrong
@@ -77,7 +74,7 @@ func shaped(out *engine.Output, text string) (value json.RawMessage, v any, repa
 
 // fitting is a value that fits the output schema, or what does not.
 func fitting(out *engine.Output, value json.RawMessage) (v any, wrong string) {
-	v, err := decode(value)
+	v, err := reply.Decode(value)
 	if err != nil {
 		return nil, "the result is not JSON: " + err.Error()
 	}
@@ -99,14 +96,14 @@ var unreadable = map[string]string{
 	reply.NotJSON:         "it is not JSON (not json)",
 }
 
-// ensured is the judging of a run as it stands.
-func ensured(view engine.View, out *engine.Output, v any) string {
+// Ensured is the judging of a run as it stands.
+func Ensured(view engine.View, out *engine.Output, v any) string {
 	return broken(view, out, v, func(component.GuardRef) bool { return false })
 }
 
-// ensuredAmid is the judging while other steps of the plan are to end: what is
+// EnsuredSoFar is the judging while other steps of the plan are to end: what is
 // broken only by how far the run has come may hold when it has come further.
-func ensuredAmid(view engine.View, out *engine.Output, v any) string {
+func EnsuredSoFar(view engine.View, out *engine.Output, v any) string {
 	return broken(view, out, v, func(e component.GuardRef) bool {
 		env := view.OutputEnv(e.Source, v)
 		delete(env, "plan")
@@ -131,19 +128,4 @@ func broken(view engine.View, out *engine.Output, v any, open func(component.Gua
 		}
 	}
 	return strings.Join(wrong, "\n")
-}
-
-// decode reads one JSON value and keeps numbers as they are written, as schemas
-// want them.
-func decode(b []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind the value")
-	}
-	return v, nil
 }

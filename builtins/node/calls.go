@@ -1,0 +1,93 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pexctl/pex/builtins/node/reply"
+	"github.com/pexctl/pex/engine"
+)
+
+func findTool(tools []engine.ToolInfo, name string) (engine.ToolInfo, bool) {
+	for _, t := range tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return engine.ToolInfo{}, false
+}
+
+type inputSchema struct {
+	Required   []string `json:"required"`
+	Properties map[string]struct {
+		Type any `json:"type"`
+	} `json:"properties"`
+}
+
+// onlyString is the name of the only required argument where that is a string.
+func onlyString(schema json.RawMessage) string {
+	var in inputSchema
+	if json.Unmarshal(schema, &in) != nil || len(in.Required) != 1 {
+		return ""
+	}
+	if in.Properties[in.Required[0]].Type != "string" {
+		return ""
+	}
+	return in.Required[0]
+}
+
+// toTyped gives an argument the JSON type its text has where it is JSON other
+// than a string, unless a text is wanted.
+func toTyped(text string, wantText bool) any {
+	if wantText {
+		return text
+	}
+	if v, err := reply.Decode([]byte(text)); err == nil {
+		if _, isString := v.(string); !isString {
+			return v
+		}
+	}
+	return text
+}
+
+func toolDefs(tools []engine.ToolInfo) []engine.ToolDef {
+	if len(tools) == 0 {
+		return nil
+	}
+	out := make([]engine.ToolDef, len(tools))
+	for i, t := range tools {
+		out[i] = engine.ToolDef{Name: t.Name, Description: t.Description, Input: t.Input}
+	}
+	return out
+}
+
+func textOf(s string) engine.Text {
+	if s == "" {
+		return nil
+	}
+	return engine.Text{s}
+}
+
+// recordExchange adds one question to a model, and its reply, to the conversation.
+func recordExchange(s engine.Scope, messages []engine.Message, r *engine.Reply) {
+	s.Record(engine.Said{System: messages[0].Text, Messages: []engine.Message{
+		messages[len(messages)-1], {Role: engine.Assistant, Text: textOf(r.Text), Reply: r},
+	}})
+}
+
+// warnUnenforced warns of replies that do not match their schema where the server
+// would enforce it by an option that the llm does not set.
+func warnUnenforced(s engine.Scope, role, llm string) {
+	m := s.View().Model(llm)
+	if m == nil {
+		return
+	}
+	enforcer, ok := m.Config.(engine.SchemaEnforcer)
+	if !ok {
+		return
+	}
+	if value := enforcer.EnforcingOutput(); value != "" {
+		s.Record(engine.Warned{Text: fmt.Sprintf("llm %s (%s): set %s.options.structured_output: %s, so that the server makes replies match the schema",
+			llm, role, m.Path, value)})
+	}
+}
