@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/engine/journal"
 	"github.com/pexctl/pex/engine/kernel"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // ErrToolsChanged says that a server's tools are not those that are pinned: the
@@ -217,14 +217,7 @@ func (h ToolHints) tighten(own, entry Effect) Effect {
 
 // Admits says whether include and exclude leave a tool in, by the server's name.
 func (r ToolsetRules) Admits(name string) bool {
-	return (len(r.Include) == 0 || globbed(r.Include, name)) && !globbed(r.Exclude, name)
-}
-
-func globbed(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(g string) bool {
-		ok, err := path.Match(g, name)
-		return ok && err == nil
-	})
+	return (len(r.Include) == 0 || text.MatchAny(r.Include, name)) && !text.MatchAny(r.Exclude, name)
 }
 
 func (r ToolsetRules) override(name string) ToolOverride {

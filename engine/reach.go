@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Reacher is a capability of a tool's Config: it says what calls of the tool
@@ -58,9 +57,6 @@ func Connects(address component.Template, others []string) []string {
 
 // exactly is arguments as a JSON list, so that where one ends is seen.
 func exactly(argv []string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(argv) // texts can be written
-	return strings.TrimSpace(b.String())
+	b, _ := text.JSON(argv) // texts can be written
+	return string(b)
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Start is what a run's start record holds: all that a later session needs.
@@ -37,9 +37,7 @@ func ReadStart(recs []journal.Record) (Start, error) {
 
 func decodeStart(body []byte) (Start, error) {
 	var s Start
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	if err := d.Decode(&s); err != nil {
+	if err := text.Decode(body, &s); err != nil {
 		return s, fmt.Errorf("start record: %w", err)
 	}
 	counts(s.Input.Parameters)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Info is what models and guards know of the tool: the author's description
@@ -120,9 +121,7 @@ func (r *run) lookup(args json.RawMessage) component.Lookup {
 
 // decoded is JSON that was checked, numbers with the digits they were written with.
 func decoded(b []byte) (v any) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	_ = d.Decode(&v)
+	_ = text.Decode(b, &v)
 	return v
 }
 

@@ -53,10 +53,10 @@ func newNumber(c *NumberConfig, _ trial.CheckSettings) (trial.Check, error) {
 }
 
 // mark holds the numbers of a text against the one that is wanted.
-func (c *NumberConfig) mark(out, expected string, want *big.Rat) trial.Mark {
-	found := numerals(out)
+func (c *NumberConfig) mark(answer, expected string, want *big.Rat) trial.Mark {
+	found := numerals(answer)
 	if len(found) == 0 {
-		return says(false, expected, out, "there is no number in the answer")
+		return says(false, expected, answer, "there is no number in the answer")
 	}
 	candidates := found[len(found)-1:]
 	switch c.Find {
@@ -66,7 +66,7 @@ func (c *NumberConfig) mark(out, expected string, want *big.Rat) trial.Mark {
 		candidates = found
 	case "only":
 		if len(found) > 1 {
-			return says(false, expected, out, "there are "+text.Count(len(found), "number")+" in the answer, not one")
+			return says(false, expected, answer, "there are "+text.Count(len(found), "number")+" in the answer, not one")
 		}
 	}
 	for _, written := range candidates {

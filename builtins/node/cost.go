@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 var (
@@ -139,7 +140,7 @@ func (x *executor) callable(p *engine.Program) []string {
 	var out []string
 	for i := range p.Tools {
 		name := p.Tools[i].Name
-		if (x.cfg.Tools == nil || mayMean(x.cfg.Tools, name)) && !matches(x.cfg.ExcludeTools, name) {
+		if (x.cfg.Tools == nil || mayMean(x.cfg.Tools, name)) && !text.MatchAny(x.cfg.ExcludeTools, name) {
 			out = append(out, name)
 		}
 	}
@@ -150,7 +151,7 @@ func (x *executor) callable(p *engine.Program) []string {
 // that name.
 func mayMean(globs []string, name string) bool {
 	member := engine.MemberName(name, "")
-	return matches(globs, name) || slices.ContainsFunc(globs, func(g string) bool {
+	return text.MatchAny(globs, name) || slices.ContainsFunc(globs, func(g string) bool {
 		plain, _, _ := strings.Cut(g, "*")
 		if i := strings.IndexAny(plain, `?[\`); i >= 0 {
 			plain = plain[:i]

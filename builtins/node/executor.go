@@ -2,13 +2,12 @@ package node
 
 import (
 	"errors"
-	"path"
-	"slices"
 	"time"
 
 	"github.com/pexctl/pex/builtins/node/planning"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // ExecutorConfig is `executor:`.
@@ -161,12 +160,5 @@ func (x *executor) visible(v engine.View) []engine.ToolInfo {
 
 // sees says whether steps can use a tool of a name.
 func (x *executor) sees(tool string) bool {
-	return (x.cfg.Tools == nil || matches(x.cfg.Tools, tool)) && !matches(x.cfg.ExcludeTools, tool)
-}
-
-func matches(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(g string) bool {
-		ok, err := path.Match(g, name)
-		return ok && err == nil
-	})
+	return (x.cfg.Tools == nil || text.MatchAny(x.cfg.Tools, tool)) && !text.MatchAny(x.cfg.ExcludeTools, tool)
 }

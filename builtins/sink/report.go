@@ -60,8 +60,8 @@ func (w *writing) cut(c tty.Ink, indent, text string) {
 }
 
 // block is lines under each other, indented and whole, but at most n of them; 0 = all.
-func (w *writing) block(indent, out string, n int) {
-	lines := strings.Split(strings.TrimRight(tty.Safe(out), "\n"), "\n")
+func (w *writing) block(indent, body string, n int) {
+	lines := strings.Split(strings.TrimRight(tty.Safe(body), "\n"), "\n")
 	more := 0
 	if n > 0 && len(lines) > n {
 		lines, more = lines[:n], len(lines)-n

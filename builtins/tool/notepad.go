@@ -87,18 +87,18 @@ func (t *notepad) Call(ctx context.Context, call *engine.Call) (*engine.ToolOutp
 }
 
 // add writes a note once: a call that is repeated finds its own.
-func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine.Call, out string) (*engine.ToolOutput, error) {
-	if out == "" {
+func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine.Call, body string) (*engine.ToolOutput, error) {
+	if body == "" {
 		return nil, errors.New(`argument "text" is missing; pass the note to add`)
 	}
-	if len(out) > maxNote {
-		return nil, fmt.Errorf("the note has %d bytes; %d are the most: keep what matters of it", len(out), maxNote)
+	if len(body) > maxNote {
+		return nil, fmt.Errorf("the note has %d bytes; %d are the most: keep what matters of it", len(body), maxNote)
 	}
-	note := engine.Note{ID: call.Key, RunID: call.RunID, Text: out, At: t.now().UTC().Truncate(time.Second)}
+	note := engine.Note{ID: call.Key, RunID: call.RunID, Text: body, At: t.now().UTC().Truncate(time.Second)}
 	count := 0
 	err := kept.Update(ctx, func(s *engine.Session) error {
 		if !slices.ContainsFunc(s.Notes, func(n engine.Note) bool { return n.ID == note.ID }) {
-			if err := room(s.Notes, out); err != nil {
+			if err := room(s.Notes, body); err != nil {
 				return err
 			}
 			s.Notes = append(s.Notes, note)
@@ -113,8 +113,8 @@ func (t *notepad) add(ctx context.Context, kept engine.CallSession, call *engine
 }
 
 // room says why one more note does not fit.
-func room(notes []engine.Note, out string) error {
-	bytes := len(out)
+func room(notes []engine.Note, body string) error {
+	bytes := len(body)
 	for _, n := range notes {
 		bytes += len(n.Text)
 	}

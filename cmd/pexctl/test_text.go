@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/builtins/tty"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
+	"github.com/pexctl/pex/engine/text"
 	"github.com/pexctl/pex/eval/textdiff"
 )
 
@@ -37,15 +38,8 @@ func (p *testPrinter) text(indent, s string, diff bool) {
 		p.line("%s%s", indent, l)
 	}
 	if left > 0 {
-		p.line("%s... %d more %s (-o json has all)", indent, left, plural(left, "line"))
+		p.line("%s... %d more %s (-o json has all)", indent, left, text.Plural(left, "line"))
 	}
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // indented is a message whose first line stands out.

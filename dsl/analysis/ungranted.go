@@ -1,12 +1,12 @@
 package analysis
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Ungranted finds tools that no node may call, and patterns of exclude_tools
@@ -136,17 +136,17 @@ func idle(p *dsl.Pass, tools, before []dsl.Value, v dsl.Value) bool {
 // server.
 func covers(t *dsl.Tool, pattern string) bool {
 	if !t.Server {
-		return matched(pattern, t.Spec.Name)
+		return text.Match(pattern, t.Spec.Name)
 	}
 	if t.Pinned {
-		return slices.ContainsFunc(t.Members, func(name string) bool { return matched(pattern, name) })
+		return slices.ContainsFunc(t.Members, func(name string) bool { return text.Match(pattern, name) })
 	}
 	for i := range pattern {
-		if strings.HasPrefix(pattern[i:], "__") && matched(pattern[:i], t.Spec.Name) {
+		if strings.HasPrefix(pattern[i:], "__") && text.Match(pattern[:i], t.Spec.Name) {
 			return true
 		}
 	}
-	return strings.ContainsAny(pattern, "*?[") && matched(pattern, t.Spec.Name+"__x")
+	return strings.ContainsAny(pattern, "*?[") && text.Match(pattern, t.Spec.Name+"__x")
 }
 
 func patterns(n part, key string) []dsl.Value {
@@ -155,10 +155,5 @@ func patterns(n part, key string) []dsl.Value {
 }
 
 func matches(globs []dsl.Value, name string) bool {
-	return slices.ContainsFunc(globs, func(g dsl.Value) bool { return matched(g.Text(), name) })
-}
-
-func matched(glob, name string) bool {
-	ok, err := path.Match(glob, name)
-	return ok && err == nil
+	return slices.ContainsFunc(globs, func(g dsl.Value) bool { return text.Match(g.Text(), name) })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine/component"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Origin says where a value of a spec came from.
@@ -80,12 +81,7 @@ func originOf(v *syntax.Node) string {
 
 // Brief is a text on one line, shortened.
 func Brief(s string) string {
-	const most = 80
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most-1]) + "…"
-	}
-	return s
+	return text.ClipRunes(text.OneLine(s), 80)
 }
 
 // DefaultText shows a default in short; "" = there is none worth showing.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // mostFiles is how many files of a folder are compared, and mostWithin how many
@@ -46,7 +47,7 @@ func (c *comparison) folder(at, name string, v, tool dsl.Value) {
 		c.unread = append(c.unread, Unread{Path: at, Folder: name, Why: why})
 	case len(files) > 0:
 		c.add(Change{
-			Path: at, What: Changed, Old: many(len(was), "file"), New: many(len(is), "file"), At: placeOf(v.Place()),
+			Path: at, What: Changed, Old: text.Count(len(was), "file"), New: text.Count(len(is), "file"), At: placeOf(v.Place()),
 			Note: "in " + name + ": " + tally(files), Files: files, folder: path.Clean(name),
 		})
 	}
@@ -74,8 +75,7 @@ func (s *side) within(name string, exclude []string) (out []specfs.Listed, why s
 func excluded(name string, patterns []string) bool {
 	return slices.ContainsFunc(strings.Split(strings.ToLower(name), "/"), func(part string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
-			ok, err := path.Match(strings.ToLower(p), part)
-			return ok && err == nil
+			return text.Match(strings.ToLower(p), part)
 		})
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // mostOpened is how much of a file that a component opens is compared, and
@@ -94,12 +95,12 @@ func (s *side) open(name string) ([]byte, bool) {
 }
 
 // extent is how long a file is, in lines where it is text.
-func extent(text []byte, known bool) string {
+func extent(file []byte, known bool) string {
 	switch {
 	case !known:
 		return "no file"
-	case utf8.Valid(text) && bytes.IndexByte(text, 0) < 0:
-		return many(strings.Count(ended(string(text)), "\n"), "line")
+	case utf8.Valid(file) && bytes.IndexByte(file, 0) < 0:
+		return text.Count(strings.Count(ended(string(file)), "\n"), "line")
 	}
-	return many(len(text), "byte")
+	return text.Count(len(file), "byte")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/prompt"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // prompted are the parts of a spec that hold prompts.
@@ -262,11 +263,11 @@ func lineEnds(text string) string {
 	return "CRLF and LF"
 }
 
-func lines(text string) string {
-	if text == "" {
+func lines(s string) string {
+	if s == "" {
 		return ""
 	}
-	return many(1+strings.Count(strings.TrimRight(text, "\n"), "\n"), "line")
+	return text.Count(1+strings.Count(strings.TrimRight(s, "\n"), "\n"), "line")
 }
 
 // indented is JSON with one value a line.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // alike says that two values mean the same: written otherwise, or one of them
@@ -103,32 +104,21 @@ const (
 func long(text string) bool { return len(text) > widest || strings.Contains(text, "\n") }
 
 // size is a long value in short.
-func size(text string, v dsl.Value) string {
+func size(s string, v dsl.Value) string {
 	switch {
-	case text == "" || !long(text):
-		return text
-	case !strings.Contains(strings.TrimRight(text, "\n"), "\n"):
-		return many(len([]rune(text)), "character")
+	case s == "" || !long(s):
+		return s
+	case !strings.Contains(strings.TrimRight(s, "\n"), "\n"):
+		return text.Count(len([]rune(s)), "character")
 	case v.IsList():
-		return many(len(v.Items()), "item")
+		return text.Count(len(v.Items()), "item")
 	}
-	return many(1+strings.Count(strings.TrimRight(text, "\n"), "\n"), "line")
-}
-
-func many(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return text.Count(1+strings.Count(strings.TrimRight(s, "\n"), "\n"), "line")
 }
 
 // brief is a text on one line, cut as dsl.Origin cuts values.
 func brief(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > wide {
-		return string(r[:wide-1]) + "…"
-	}
-	return s
+	return text.ClipRunes(text.OneLine(s), wide)
 }
 
 // ended is a text with a line end, so that a diff does not tell of a missing one.

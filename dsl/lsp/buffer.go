@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // buffer is one version of a document. It is immutable.
@@ -54,8 +56,8 @@ const caseFile = "case.yaml"
 var (
 	kinds = []string{"Agent", "Library", "Tests", "Suite", "Prices"}
 	files = []string{"spec.yaml", caseFile, "suite.yaml"}
-	ours  = lazily(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
-	other = lazily(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
+	ours  = text.Regexp(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?pex/`)
+	other = text.Regexp(`(?m)^\x{feff}?["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z0-9.]*[a-z][a-z0-9./]+`)
 )
 
 // spec says whether a document is a file of the language, by its top or, while

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // maxItems bounds the items of one answer.
@@ -192,7 +193,7 @@ func explained(shapes []*shape) string {
 	return text
 }
 
-var ignoring = lazily(`#\s*pex:ignore\s+(?:PEX\d*\s*,\s*)*(\w*)$`)
+var ignoring = text.Regexp(`#\s*pex:ignore\s+(?:PEX\d*\s*,\s*)*(\w*)$`)
 
 // inComment offers the codes behind pex:ignore.
 func (c *completer) inComment() {

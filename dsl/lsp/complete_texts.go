@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 var (
-	openReference = lazily(`\$([{<])([ \t]*[\w]*)$`)
-	openName      = lazily(`\$[{<][ \t]*(\w+)[ \t]*\.[ \t]*([\w.-]*)$`)
-	openFilter    = lazily(`\$[{<][^{}<>\n]*\|[ \t]*(\w*)$`)
+	openReference = text.Regexp(`\$([{<])([ \t]*[\w]*)$`)
+	openName      = text.Regexp(`\$[{<][ \t]*(\w+)[ \t]*\.[ \t]*([\w.-]*)$`)
+	openFilter    = text.Regexp(`\$[{<][^{}<>\n]*\|[ \t]*(\w*)$`)
 )
 
 // filters are those of templates.
@@ -162,7 +163,7 @@ func (c *completer) arguments(from int) {
 	}
 }
 
-var envReference = lazily(`\$[{<]env\.(\w+)`)
+var envReference = text.Regexp(`\$[{<]env\.(\w+)`)
 
 // environment offers the variables that the document names already; others are
 // nobody's business.

@@ -10,9 +10,10 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
-var codeName = lazily(`PEX\d{3}`)
+var codeName = text.Regexp(`PEX\d{3}`)
 
 func (s *server) hover(_ context.Context, p *atPosition) (any, error) {
 	s.mu.Lock()

@@ -4,9 +4,10 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
 )
 
-var ignoreCodes = lazily(`#\s*pex:ignore(?:-file)?[ \t:]+(PEX\d+(?:[ \t]*,[ \t]*PEX\d+)*)`)
+var ignoreCodes = text.Regexp(`#\s*pex:ignore(?:-file)?[ \t:]+(PEX\d+(?:[ \t]*,[ \t]*PEX\d+)*)`)
 
 // unignored is the change that takes out of a comment a code that ignores
 // nothing: of its last code the whole comment goes, with its line where it stands

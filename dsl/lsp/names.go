@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // use is a place where a document writes a name: where it is defined, or where
@@ -20,8 +22,8 @@ type use struct {
 }
 
 var (
-	inTemplate   = lazily(`\$[{<][ \t]*(parameters|prompts)[ \t]*\.[ \t]*([A-Za-z_][A-Za-z0-9_-]*)((?:[ \t]*\.[ \t]*[A-Za-z0-9_-]+)*)`)
-	inExpression = lazily(`\bparameters(?:\??\.([A-Za-z_][A-Za-z0-9_]*)|(?:\?\.)?\[(?:\\?"|'{1,2})([A-Za-z][A-Za-z0-9_.-]*)(?:\\?"|'{1,2})\])`)
+	inTemplate   = text.Regexp(`\$[{<][ \t]*(parameters|prompts)[ \t]*\.[ \t]*([A-Za-z_][A-Za-z0-9_-]*)((?:[ \t]*\.[ \t]*[A-Za-z0-9_-]+)*)`)
+	inExpression = text.Regexp(`\bparameters(?:\??\.([A-Za-z_][A-Za-z0-9_]*)|(?:\?\.)?\[(?:\\?"|'{1,2})([A-Za-z][A-Za-z0-9_.-]*)(?:\\?"|'{1,2})\])`)
 	sections     = map[string]string{"llms": "llm", "tools": "tool", "prompts": "prompt", "parameters": "parameter", "agents": "agent"}
 )
 

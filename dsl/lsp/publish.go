@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // publish tells the client what is known of files, where that has changed.
@@ -106,9 +107,9 @@ var tags = map[diag.Code][]int{
 }
 
 var (
-	reference = lazily(`^\$(?:\{[^{}\n]*\}|<[^<>\n]*>)`)
-	quotedRun = lazily(`^(?:"[^"\n]*"|'[^'\n]*')`)
-	wordRun   = lazily(`^[\pL\pN_$./*#-]+`)
+	reference = text.Regexp(`^\$(?:\{[^{}\n]*\}|<[^<>\n]*>)`)
+	quotedRun = text.Regexp(`^(?:"[^"\n]*"|'[^'\n]*')`)
+	wordRun   = text.Regexp(`^[\pL\pN_$./*#-]+`)
 )
 
 // wordAt is what a diagnostic underlines: the reference, quoted text or word

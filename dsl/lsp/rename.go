@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/creachadair/jrpc2"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // renamable finds the name at a place, if it is one that the author gave: whose
@@ -41,11 +43,11 @@ func (s *server) prepareRename(_ context.Context, p *atPosition) (any, error) {
 }
 
 // newIdentifier is a name that may stand behind a dot of an expression.
-var newIdentifier = lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var newIdentifier = text.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var (
-	newName      = lazily(`^[A-Za-z][A-Za-z0-9_-]*$`)
-	newParameter = lazily(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+	newName      = text.Regexp(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	newParameter = text.Regexp(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 )
 
 // maxName bounds the length of a name, as the compiler does.

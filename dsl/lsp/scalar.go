@@ -2,9 +2,11 @@ package lsp
 
 import (
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
-var blockHeader = lazily(`^[|>][-+0-9]*[ \t]*(?:#[^\n]*)?\r?(?:\n|$)`)
+var blockHeader = text.Regexp(`^[|>][-+0-9]*[ \t]*(?:#[^\n]*)?\r?(?:\n|$)`)
 
 // scalar reads a text of any style; lines that belong to it begin right of the
 // column.

@@ -2,6 +2,8 @@ package lsp
 
 import (
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // spot is what can be typed at a place.
@@ -17,10 +19,10 @@ type spot struct {
 }
 
 var (
-	lineKey  = lazily(`^[ ]*(?:- +)*("[^"]*"|'[^']*'|[^\s#'"{\[][^#'"{\[]*?):[ \t]+$`)
-	lineWord = lazily(`^([ ]*(?:- +)*)([\pL\pN_$./*-]*)$`)
-	wordEnd  = lazily(`^[\pL\pN_$./*-]*`)
-	wordHead = lazily(`[\pL\pN_$./*-]*$`)
+	lineKey  = text.Regexp(`^[ ]*(?:- +)*("[^"]*"|'[^']*'|[^\s#'"{\[][^#'"{\[]*?):[ \t]+$`)
+	lineWord = text.Regexp(`^([ ]*(?:- +)*)([\pL\pN_$./*-]*)$`)
+	wordEnd  = text.Regexp(`^[\pL\pN_$./*-]*`)
+	wordHead = text.Regexp(`[\pL\pN_$./*-]*$`)
 )
 
 // spotAt finds what can be typed at a byte of a document.

@@ -4,9 +4,11 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
-var drive = lazily(`^/[A-Za-z]:`)
+var drive = text.Regexp(`^/[A-Za-z]:`)
 
 // pathOf is the absolute path of a file's URI; "" = it names no file.
 func pathOf(uri string) string {

@@ -50,7 +50,7 @@ func parseFilter(src string) (filter, error) {
 func (t *Template) filtered(v any, filters []filter) any {
 	for _, f := range filters {
 		if f.name != "json" || isText(v) {
-			s := text(v)
+			s := rendered(v)
 			t.fits(f.grown(s))
 			v = s
 		}

@@ -60,7 +60,7 @@ func (r *reference) fill(t *Template, out []string, v any, lookup component.Look
 	if s, ok := segments(v); ok {
 		return append(out, s...)
 	}
-	if s := text(v); s != "" {
+	if s := rendered(v); s != "" {
 		out = append(out, s)
 	}
 	return out

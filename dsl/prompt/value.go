@@ -1,12 +1,13 @@
 package prompt
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // segments gives a value that is prompt text in segments: []string, or a type
@@ -25,9 +26,9 @@ func segments(v any) ([]string, bool) {
 	return reflect.ValueOf(v).Convert(reflect.TypeFor[[]string]()).Interface().([]string), true
 }
 
-// text is how a value reads in a prompt: a string as it is, anything else as
+// rendered is how a value reads in a prompt: a string as it is, anything else as
 // compact JSON with sorted keys.
-func text(v any) string {
+func rendered(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -49,11 +50,9 @@ func encode(v any) string {
 	if s, ok := segments(v); ok {
 		v = strings.Join(s, "")
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := text.JSON(v)
+	if err != nil {
 		return fmt.Sprint(v) // no JSON value, such as NaN: show it rather than nothing
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return string(b)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // AppendJSON writes a value as compact JSON, keys in the order of the value.
@@ -42,11 +44,7 @@ func (v *Node) AppendJSON(b []byte) []byte {
 }
 
 func appendText(b []byte, s string) []byte {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always encodes
-	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+	return append(b, text.Quote(s)...)
 }
 
 // maxResolved bounds the Source of a Program: specs and files together.

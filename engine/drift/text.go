@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/engine/journal"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // fields are the fields of a request by name.
@@ -32,9 +33,7 @@ func names(members map[string]json.RawMessage) []string {
 
 // plain is a JSON value as Go has it, numbers as they are written.
 func plain(body json.RawMessage) (v any) {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
+	if text.Decode(body, &v) != nil {
 		return nil
 	}
 	return v

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Member is a name of a JSON object with its value.
@@ -52,15 +54,12 @@ func (o Object) Get(name string) json.RawMessage {
 // JSON writes the object, its values as they are.
 func (o Object) JSON() json.RawMessage {
 	var b bytes.Buffer
-	names := json.NewEncoder(&b)
-	names.SetEscapeHTML(false) // as everywhere else in requests
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		_ = names.Encode(m.Name)        // a text can always be written
-		b.Truncate(b.Len() - len("\n")) // which Encode ends with
+		b.WriteString(text.Quote(m.Name))
 		b.WriteByte(':')
 		b.Write(m.Value)
 	}

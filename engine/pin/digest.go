@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/engine"
+	"github.com/pexctl/pex/engine/text"
 )
 
 // Digest is the SHA-256 of a definition in its canonical form, in hex. An error
@@ -114,9 +115,6 @@ func members(d *json.Decoder) (json.RawMessage, error) {
 // encoded is a text, number, truth value or null as JSON, with no character
 // written otherwise than needed.
 func encoded(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // these always encode
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	b, _ := text.JSON(v) // these always encode
+	return b
 }

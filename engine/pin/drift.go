@@ -65,14 +65,14 @@ func (e *Entry) Compare(now Entry) *Drift {
 		after, ok := now.Tool(t.Name)
 		switch {
 		case !ok:
-			d.note("tool "+t.Name, text(t), "")
+			d.note("tool "+t.Name, definitionText(t), "")
 		case !same(t, after):
-			d.note("tool "+t.Name, text(t), text(after))
+			d.note("tool "+t.Name, definitionText(t), definitionText(after))
 		}
 	}
 	for _, t := range now.Tools {
 		if _, ok := e.Tool(t.Name); !ok {
-			d.note("tool "+t.Name, "", text(t))
+			d.note("tool "+t.Name, "", definitionText(t))
 		}
 	}
 	if len(d.Changes) == 0 {
@@ -104,8 +104,8 @@ func same(a, b engine.ToolDefinition) bool {
 	return err == nil && x == y
 }
 
-// text is a definition as people read it, line by line.
-func text(d engine.ToolDefinition) string {
+// definitionText is a definition as people read it, line by line.
+func definitionText(d engine.ToolDefinition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\n", d.Name)
 	if d.Title != "" {

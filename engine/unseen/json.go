@@ -3,6 +3,8 @@ package unseen
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/pexctl/pex/engine/text"
 )
 
 // ShowJSON does to every text of a JSON value, names of members included, what
@@ -52,9 +54,5 @@ func showText(quoted []byte) ([]byte, int) {
 	if n == 0 {
 		return quoted, 0
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(shown) // a text always encodes
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), n
+	return []byte(text.Quote(shown)), n
 }

@@ -71,7 +71,7 @@ func reported(body []byte) *engine.ModelError {
 
 // explained reads the body of an error, which is in a list where a stream was
 // asked for, and its sentence.
-func explained(body []byte) (f fault, out string) {
+func explained(body []byte) (f fault, message string) {
 	pieces, err := list(body)
 	if err != nil || json.Unmarshal(pieces[0], &f) != nil {
 		return fault{}, ""
@@ -111,13 +111,13 @@ var words = []struct {
 
 // named finds the kind of an error in its words, "" where none is known.
 func (f fault) named() engine.ErrorKind {
-	out := f.Error.Message
+	message := f.Error.Message
 	for _, d := range f.Error.Details {
-		out += " " + d.Reason
+		message += " " + d.Reason
 	}
-	out = strings.ToLower(text.OneLine(out))
+	message = strings.ToLower(text.OneLine(message))
 	for _, w := range words {
-		if w.text.MatchString(out) {
+		if w.text.MatchString(message) {
 			return w.kind
 		}
 	}

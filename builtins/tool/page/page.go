@@ -9,7 +9,7 @@ import (
 )
 
 // Text reads a page. base resolves the links; nil leaves them as they are.
-func Text(source string, base *url.URL) (title, s string) {
+func Text(source string, base *url.URL) (title, body string) {
 	r := reader{base: base}
 	for len(source) > 0 {
 		at := strings.IndexByte(source, '<')
