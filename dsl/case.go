@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -27,7 +28,7 @@ func positionOf(p syntax.Position) Position {
 
 // one reads a case; file takes the keys that only a case in a file of its own
 // has.
-func (t *tester) one(v *syntax.Node, path string, file *caseFileKeys) {
+func (t *tester) one(v *syntax.Node, path string, file *language.CaseFileKeys) {
 	free := t.compiler(nil)
 	if v.Kind != syntax.Map {
 		free.WrongType(v, path, "a case").Hint = "write {name: ..., run: {...}}"
@@ -36,7 +37,7 @@ func (t *tester) one(v *syntax.Node, path string, file *caseFileKeys) {
 	set := append(slices.Clip(t.set), free.settings(v.Get("set"), config.Join(path, "set"))...)
 	s := t.underTest(set)
 	c := t.compiler(s)
-	var k caseKeys
+	var k language.CaseKeys
 	if file != nil {
 		c.Decode(v, path, file, &k)
 	} else {
@@ -69,9 +70,6 @@ func (t *tester) underTest(set []setting) *Spec {
 	return t.under(t.at, t.spec, set)
 }
 
-// maxCaseName bounds the name of a case, in characters.
-const maxCaseName = 200
-
 // caseName is the name of a case: that of its folder where it says none. It is
 // unique among the cases of the file, and so is what it is called in paths.
 func (t *tester) caseName(c *compiler, v *syntax.Node, name, path string) string {
@@ -87,7 +85,7 @@ func (t *tester) caseName(c *compiler, v *syntax.Node, name, path string) string
 	case name == "":
 		t.Report.Error(diag.MissingKey, at, "%s has no name", c.TitleOf(path)).Hint = "say what it shows: name: finds the cause"
 		return ""
-	case slug == "" || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > maxCaseName:
+	case slug == "" || strings.ContainsFunc(name, unicode.IsControl) || utf8.RuneCountInString(name) > language.MaxCaseName:
 		t.Report.Error(diag.BadName, at, "%s cannot be the name of a case", syntax.Quote(name)).Hint = "write a few words on one line"
 		return name
 	}
@@ -133,7 +131,7 @@ var devices = regexp.MustCompile(`^(?:con|prn|aux|nul|com\d|lpt\d)$`)
 
 // parameters are those of the file and, over them, of the case. They are held
 // against what the spec declares.
-func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *caseKeys, path string) map[string]any {
+func (t *tester) parameters(c *compiler, s *Spec, v *syntax.Node, k *language.CaseKeys, path string) map[string]any {
 	out := map[string]any{}
 	take := func(section *syntax.Node, path string) {
 		section = c.Section(path, section)
@@ -205,7 +203,7 @@ func (t *tester) golden(c *compiler, v *syntax.Node, k *Case, written string) st
 }
 
 // idle reports a case that does nothing, and what only a run has a use for.
-func (c *compiler) idle(v *syntax.Node, k *caseKeys, path string) {
+func (c *compiler) idle(v *syntax.Node, k *language.CaseKeys, path string) {
 	if k.Run != nil || v.Find("run") != nil {
 		return
 	}
@@ -221,7 +219,7 @@ func (c *compiler) idle(v *syntax.Node, k *caseKeys, path string) {
 }
 
 // redactions checks what is not the same on every run.
-func (c *compiler) redactions(v *syntax.Node, keys []redactKeys) []Redact {
+func (c *compiler) redactions(v *syntax.Node, keys []language.RedactKeys) []Redact {
 	out := make([]Redact, 0, len(keys))
 	for i, k := range keys {
 		at := v.Items[i]

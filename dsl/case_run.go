@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -54,7 +55,7 @@ func (c *compiler) renderable(s *Spec, v *syntax.Node) {
 	}
 	name := v.Text
 	if name == withHistory {
-		name = planner
+		name = language.Planner
 	}
 	if id, ok := s.program.NodeOf(name); ok {
 		name = id
@@ -78,11 +79,11 @@ func (s *Spec) prompters() (out []string) {
 	}
 	for _, n := range s.program.Graph.Nodes {
 		add(n.ID)
-		if n.Type == planner && !slices.Contains(out, withHistory) {
+		if n.Type == language.Planner && !slices.Contains(out, withHistory) {
 			out = append(out, withHistory)
 		}
 	}
-	for _, role := range roles {
+	for _, role := range language.Roles {
 		add(role)
 	}
 	return out
@@ -131,7 +132,7 @@ func (c *compiler) given(v *syntax.Node, path string) json.RawMessage {
 }
 
 // run reads who answers in place of the world.
-func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *runKeys, path string) *CaseRun {
+func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *language.RunKeys, path string) *CaseRun {
 	if k == nil {
 		return nil
 	}
@@ -151,17 +152,17 @@ func (t *tester) run(c *compiler, s *Spec, at *syntax.Entry, k *runKeys, path st
 	return out
 }
 
-// replies decodes a script, as the provider scripted takes it.
+// replies decodes a script, as the provider that plays replies takes it.
 func (c *compiler) replies(v *syntax.Node, path string) any {
 	if v == nil {
 		return nil
 	}
-	f, ok := c.loader.options.Catalog.Models.Find("scripted")
+	settings, ok := language.ReplyConfig(&c.loader.options.Catalog)
 	if !ok {
 		c.Report.Error(diag.UnknownType, v.Position, "there is no provider scripted to give replies")
 		return nil
 	}
-	config, script := f.Config(), v
+	script := v
 	if v.Kind == syntax.List {
 		script = &syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{{Key: "replies", Position: v.Position, Value: v}}}
 	}
@@ -169,8 +170,8 @@ func (c *compiler) replies(v *syntax.Node, path string) any {
 		c.WrongType(v, path+".replies", "a list of replies, or {file: path}")
 		return nil
 	}
-	c.Decode(script, path, config)
-	return config
+	c.Decode(script, path, settings)
+	return settings
 }
 
 // toolAnswers reads what tools give without being called.
@@ -222,7 +223,7 @@ func (c *compiler) toolAnswer(v *syntax.Node, path string) ToolAnswer {
 var ofTools = []InjectedError{InjectTimeout, Inject429, Inject500, InjectBadJSON}
 
 // injections checks faults.
-func (c *compiler) injections(s *Spec, v *syntax.Node, keys []injectKeys) []Inject {
+func (c *compiler) injections(s *Spec, v *syntax.Node, keys []language.InjectKeys) []Inject {
 	out := make([]Inject, 0, len(keys))
 	for i, k := range keys {
 		at := v.Items[i]

@@ -45,6 +45,8 @@ type scriptedConfig struct {
 	File    string        `yaml:"file" file:"replies" doc:"A file of replies."`
 }
 
+func (*scriptedConfig) AnswersOffline() {}
+
 type openaiConfig struct {
 	ReasoningEffort string                        `yaml:"reasoning_effort" enum:"low|medium|high" doc:"How much it thinks."`
 	Headers         map[string]component.Template `yaml:"headers" vars:"env" doc:"Headers."`

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -56,7 +57,7 @@ func agentsWithin(p *engine.Program) (out []*engine.Program) {
 func (c *compiler) toolNames(all []built) {
 	for _, b := range all {
 		switch b.typ {
-		case executor:
+		case language.Executor:
 			for _, key := range []string{"tools", "exclude_tools"} {
 				if v := b.value.Get(key); v != nil {
 					for _, it := range v.Items {

@@ -8,18 +8,13 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard/interval"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
-)
-
-// The types of checks that the language itself knows.
-const (
-	exprCheck       = "expr"
-	trajectoryCheck = "trajectory"
 )
 
 // caseChecks are the checks of a case: its expressions, its trajectory, and
 // those that are written out.
-func (c *compiler) caseChecks(s *Spec, k *caseKeys, path string) []Check {
+func (c *compiler) caseChecks(s *Spec, k *language.CaseKeys, path string) []Check {
 	var out []Check
 	var values []*syntax.Node
 	take := func(v *syntax.Node, path string) {
@@ -37,11 +32,11 @@ func (c *compiler) caseChecks(s *Spec, k *caseKeys, path string) []Check {
 	}
 	if v := k.Trajectory; v != nil {
 		if v.Kind != syntax.Map {
-			c.WrongType(v, config.Join(path, trajectoryCheck), "a mapping").Hint = "write {tools: [...]}"
+			c.WrongType(v, config.Join(path, language.TrajectoryCheck), "a mapping").Hint = "write {tools: [...]}"
 		} else {
 			whole := v.Shallow()
-			whole.Set("type", v.Position, &syntax.Node{Position: v.Position, Kind: syntax.Text, Text: trajectoryCheck})
-			take(whole, config.Join(path, trajectoryCheck))
+			whole.Set("type", v.Position, &syntax.Node{Position: v.Position, Kind: syntax.Text, Text: language.TrajectoryCheck})
+			take(whole, config.Join(path, language.TrajectoryCheck))
 		}
 	}
 	for i, v := range k.Checks {
@@ -58,7 +53,7 @@ func (c *compiler) written(s *Spec, v *syntax.Node, path string) (Check, bool) {
 	if v.Kind == syntax.Text || v.Kind == syntax.Bool {
 		that := *v
 		*v = syntax.Node{Position: v.Position, Kind: syntax.Map, Entries: []*syntax.Entry{
-			{Key: "type", Position: v.Position, Value: &syntax.Node{Position: v.Position, Kind: syntax.Text, Text: exprCheck}}, {Key: "that", Position: v.Position, Value: &that},
+			{Key: "type", Position: v.Position, Value: &syntax.Node{Position: v.Position, Kind: syntax.Text, Text: language.ExprCheck}}, {Key: "that", Position: v.Position, Value: &that},
 		}}
 	}
 	if v.Kind != syntax.Map {
@@ -76,12 +71,12 @@ func (c *compiler) written(s *Spec, v *syntax.Node, path string) (Check, bool) {
 		c.Report.Error(diag.UnknownType, typ.Position, "there is no check %s", syntax.Quote(typ.Text)).Advice = diag.Suggest(typ.Text, all.Types())
 		return Check{}, false
 	}
-	k, config := defaultCheck(), b.Config()
+	k, config := language.DefaultCheck(), b.Config()
 	c.Decode(v, path, &k, config)
 	switch k.Type {
-	case trajectoryCheck:
+	case language.TrajectoryCheck:
 		c.expectedTools(s, v)
-	case exprCheck:
+	case language.ExprCheck:
 		c.tracedTools(s, v.Get("that"))
 		c.tracedArguments(v.Get("that"), "checks")
 	}
@@ -114,7 +109,7 @@ func (c *compiler) nameChecks(checks []Check, values []*syntax.Node) {
 	}
 	for i := range checks {
 		first, mark := checks[i].Type, "_"
-		if first == exprCheck {
+		if first == language.ExprCheck {
 			first, mark = said(&checks[i], values[i].Get("that")), " #"
 		}
 		name := first

@@ -7,6 +7,7 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/strftime"
 	"github.com/pexctl/pex/dsl/syntax"
@@ -21,7 +22,7 @@ type compiler struct {
 	tree   *syntax.Node
 	whole  *syntax.Node   // the tree of the file before it was compiled, where agents stand in it; else nil
 	source *syntax.Source // of the tree; nil = it is no spec
-	doc    document
+	doc    language.Spec
 
 	llmValues    map[string]*syntax.Node
 	llmNames     []string
@@ -42,14 +43,14 @@ type compiler struct {
 	embedded   map[*syntax.Node]*engine.Program // the agents that values name, once they are compiled
 	callees    []guard.Tool                     // the tools, as expressions know them
 
-	homes   func() []home // where keys belong that stand elsewhere
-	against []*Spec       // the specs that it refers to; nil = it is a spec, or one of them is not known
+	homes   func() []language.Section // where keys belong that stand elsewhere
+	against []*Spec                   // the specs that it refers to; nil = it is a spec, or one of them is not known
 }
 
 func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 	c := &compiler{
-		Decoder: config.NewDecoder(l.Unit, dir), loader: l, tree: tree, doc: defaultDocument(),
-		llmValues: map[string]*syntax.Node{}, builtTools: map[string]engine.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: specHomes,
+		Decoder: config.NewDecoder(l.Unit, dir), loader: l, tree: tree, doc: language.DefaultSpec(),
+		llmValues: map[string]*syntax.Node{}, builtTools: map[string]engine.Tool{}, embedded: map[*syntax.Node]*engine.Program{}, homes: language.SpecSections,
 	}
 	c.Language, c.Strict, c.AllowPaths = c, l.options.vetting, l.options.AllowPaths
 	return c
@@ -59,7 +60,12 @@ func newCompiler(l *loader, tree *syntax.Node, dir string) *compiler {
 func (c *compiler) NamedPrompts() *syntax.Node { return c.doc.Prompts }
 
 // ModelKeys are the keys of an llm, which a role may have beside its own.
-func (c *compiler) ModelKeys() []string { return llmKeys }
+func (c *compiler) ModelKeys() []string { return language.LLMKeys() }
+
+// KeyAdvice suggests what to write for a key that does not exist.
+func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
+	return language.KeyAdvice(e, path, all, &c.loader.options.Catalog, c.homes())
+}
 
 func (c *compiler) Library() bool { return c.doc.Kind == specfs.KindLibrary }
 

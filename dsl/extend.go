@@ -6,18 +6,13 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // maxBases bounds how many specs one extends, each the next.
 const maxBases = 8
-
-// extendsKeys is the key extends where it says more than a file.
-type extendsKeys struct {
-	Spec    string   `yaml:"spec" required:"true" doc:"The spec that this one extends; a folder means its spec.yaml."`
-	Without []string `yaml:"without" doc:"Dotted names of what is not taken over: tools.write_file, guards.stuck, output."`
-}
 
 // extend lays a spec over the one that it extends, if it does, and gives its
 // place to both: what it says itself is the stronger. A spec is extended with
@@ -62,7 +57,7 @@ func (l *loader) extends(v *syntax.Node) (k extending, ok bool) {
 	}
 	before := len(l.Report.List)
 	c := newCompiler(l, v, "")
-	var keys extendsKeys
+	var keys language.ExtendsKeys
 	if v.Kind != syntax.Map {
 		l.Report.Error(diag.WrongType, v.Position, "extends wants the file of a spec, not %s", v.Describe()).Hint = "write extends: base.yaml, or {spec: base.yaml, without: [tools.x]}"
 		return k, false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -21,8 +22,8 @@ func (c *compiler) defaultGraph(all []built, w engine.Wires) {
 		c.BindDefaults(config.Struct(n.Config), "")
 		all = append(all, b)
 	}
-	g := &graph.Graph[engine.Condition]{Start: planner}
-	reached := map[string]bool{planner: true}
+	g := &graph.Graph[engine.Condition]{Start: language.Planner}
+	reached := map[string]bool{language.Planner: true}
 	for _, e := range w.Edges {
 		reached[e.To] = true
 	}
@@ -60,7 +61,7 @@ func (c *compiler) wireEdge(e engine.WireEdge) graph.Edge[engine.Condition] {
 // writtenGraph makes the graph of the section graph. A node of a role starts
 // from the role's own section, and its keys go over it.
 func (c *compiler) writtenGraph(top []built) {
-	var k graphKeys
+	var k language.GraphKeys
 	c.Decode(c.doc.Graph, "graph", &k)
 	var all []built
 	for i, v := range k.Nodes {
@@ -91,7 +92,7 @@ func (c *compiler) writtenGraph(top []built) {
 		g.Edges = append(g.Edges, edge)
 	}
 	for _, b := range top {
-		if !slices.ContainsFunc(all, func(n built) bool { return n.id == b.id }) && b.typ != reflector {
+		if !slices.ContainsFunc(all, func(n built) bool { return n.id == b.id }) && b.typ != language.Reflector {
 			c.add(b, take)
 		}
 	}
@@ -108,7 +109,7 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 	}
 	keys := v.Shallow()
 	keys.Entries = slices.DeleteFunc(keys.Entries, func(e *syntax.Entry) bool { return e.Key != "id" && e.Key != "type" })
-	var k nodeKeys
+	var k language.NodeKeys
 	c.Decode(keys, path, &k)
 	id := v.Find("id")
 	switch {
@@ -117,7 +118,7 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 	case !config.NamePattern.MatchString(k.ID) || k.ID == engine.End:
 		c.Report.Error(diag.BadName, id.Value.Position, "%s cannot be the id of a node", syntax.Quote(k.ID)).Hint = "ids are letters, digits, _ and -; end is the end of the graph"
 		return built{}, false
-	case slices.Contains(roles, k.ID) && k.Type != k.ID:
+	case slices.Contains(language.Roles, k.ID) && k.Type != k.ID:
 		c.Report.Error(diag.BadName, id.Value.Position, "%s is the %s of every run, in the graph or beside it; this node is of the type %s", syntax.Quote(k.ID), k.ID, k.Type).Hint = "give the node another id"
 		return built{}, false
 	case slices.ContainsFunc(before, func(b built) bool { return b.id == k.ID }):
@@ -140,7 +141,7 @@ func (c *compiler) graphNode(v *syntax.Node, i int, top, before []built) (built,
 }
 
 // checkEdges reports what is wrong with the written edges at their places.
-func (c *compiler) checkEdges(k *graphKeys, all []built) {
+func (c *compiler) checkEdges(k *language.GraphKeys, all []built) {
 	ids := []string{engine.End}
 	for _, b := range all {
 		ids = append(ids, b.id)
@@ -181,7 +182,7 @@ func (c *compiler) checkEnd(at *syntax.Node, key, id string, ids []string) {
 	}
 }
 
-func (c *compiler) checkReached(k *graphKeys, all []built) {
+func (c *compiler) checkReached(k *language.GraphKeys, all []built) {
 	reached := map[string]bool{k.Start: true}
 	for todo := []string{k.Start}; len(todo) > 0; todo = todo[1:] {
 		for _, e := range k.Edges {

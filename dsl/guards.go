@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -22,7 +23,7 @@ func (c *compiler) guards() {
 	names := map[string]syntax.Position{}
 	for i, it := range v.Items {
 		path := "guards[" + strconv.Itoa(i) + "]"
-		var k guardRule
+		var k language.GuardRule
 		before := len(c.Report.List)
 		c.Decode(it, path, &k)
 		g := engine.Guard{Index: i, Name: k.Name, At: engine.GuardPlace(k.At), Do: engine.GuardAction(k.Do), Message: k.Message}

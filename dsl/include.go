@@ -5,12 +5,10 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
-
-// libraryKeys are what a Library shares.
-var libraryKeys = []string{"llms", "tools", "prompts"}
 
 // maxIncludes bounds the files that one spec includes, all levels together.
 const maxIncludes = 64
@@ -112,7 +110,7 @@ func (m *merger) isLibrary(tree, named *syntax.Node) bool {
 
 // onlyShared reports the keys that a Library does not have, and removes them.
 func (l *loader) onlyShared(tree *syntax.Node) {
-	allowed := append([]string{"apiVersion", "kind", "metadata", "include"}, libraryKeys...)
+	allowed := append([]string{"apiVersion", "kind", "metadata", "include"}, language.LibraryKeys...)
 	tree.Entries = slices.DeleteFunc(tree.Entries, func(e *syntax.Entry) bool {
 		if slices.Contains(allowed, e.Key) {
 			return false
@@ -126,7 +124,7 @@ func (l *loader) onlyShared(tree *syntax.Node) {
 func (m *merger) take(tree *syntax.Node) {
 	m.onlyShared(tree)
 	for _, e := range tree.Entries {
-		if !slices.Contains(libraryKeys, e.Key) || e.Value.Kind == syntax.Null {
+		if !slices.Contains(language.LibraryKeys, e.Key) || e.Value.Kind == syntax.Null {
 			continue
 		}
 		if e.Value.Kind != syntax.Map {

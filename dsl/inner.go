@@ -6,11 +6,9 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 )
-
-// ofFile are the keys that a file has and an agent within it has not.
-var ofFile = []string{"apiVersion", "kind", "include", "extends", "agents", "tests", "evals"}
 
 // inner is the tree of an agent that stands in the file of another: what it says
 // itself, over what the file shares with it. That is its llms and prompts, and of
@@ -30,7 +28,7 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 		l.Report.Error(diag.WrongType, own.Position, "agents.%s wants a mapping, not %s", name, own.Describe())
 		return nil
 	}
-	for _, key := range ofFile {
+	for _, key := range language.FileKeys {
 		if e := own.Find(key); e != nil {
 			l.Report.Error(diag.UnknownKey, e.Position, "an agent within a file has no %s of its own", key).Hint = "it shares what its file has"
 			return nil
@@ -42,7 +40,7 @@ func (l *loader) inner(tree *syntax.Node, name string, at syntax.Position) *synt
 			shared.Set(key, e.Position, e.Value)
 		}
 	}
-	shared.Set("metadata", own.Position, object("name", &syntax.Node{Position: own.Position, Kind: syntax.Text, Text: name}))
+	shared.Set("metadata", own.Position, syntax.NewMap("name", &syntax.Node{Position: own.Position, Kind: syntax.Text, Text: name}))
 	if e := tree.Find("tools"); e != nil {
 		shared.Set("tools", e.Position, granted(e.Value, own))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -67,7 +68,7 @@ func (in *inputs) declared(name string) *engine.Parameter {
 	for i, p := range in.program.Parameters {
 		names[i] = p.Name
 	}
-	fields, _ := config.Fields([]reflect.Value{reflect.ValueOf(limits{})})
+	fields, _ := config.Fields([]reflect.Value{reflect.ValueOf(language.Limits{})})
 	if slices.Contains(config.FieldKeys(fields), name) && diag.Nearest(name, names) == "" {
 		in.fail("unknown parameter %s (it is a limit: --set limits.%[1]s=VALUE)", name)
 		return nil
@@ -176,7 +177,7 @@ func described(p *engine.Parameter) string {
 }
 
 func howToPass(name string) string {
-	if name == question {
+	if name == language.Question {
 		return `pass it behind the spec: pexctl run spec.yaml "your question"`
 	}
 	return "pass -p " + name + "=..."

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
@@ -27,7 +28,7 @@ func merged(path string, below, top *syntax.Node) *syntax.Node {
 	case below.Kind != syntax.Map || top.Kind != syntax.Map || replaces(path, below, top):
 		return top
 	}
-	if isEntryOf(path, "llms") || slices.Contains(roles, path) {
+	if isEntryOf(path, "llms") || slices.Contains(language.Roles, path) {
 		below = ofOneProvider(below, top)
 	}
 	out := &syntax.Node{Position: top.Position, Kind: syntax.Map}

@@ -1,23 +1,17 @@
 package dsl
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/engine/secret"
 )
-
-var llmKeys = config.KeysOf(llm{})
-
-// LLMKeys are the keys of an llm, which a role may also have beside its llm to
-// override them.
-func LLMKeys() []string { return slices.Clone(llmKeys) }
 
 // llms reads the entries of llms.
 func (c *compiler) llms() {
@@ -43,7 +37,7 @@ func (c *compiler) addModel(name string, v *syntax.Node, path string) {
 	if v.Kind == syntax.Null {
 		*v = syntax.Node{Position: v.Position, Kind: syntax.Map}
 	}
-	k, before := defaultLLM(), len(c.Report.List)
+	k, before := language.DefaultLLM(), len(c.Report.List)
 	c.Decode(v, path, &k)
 	m := engine.ModelSpec{
 		Name: name, Path: path, Provider: k.Provider, BaseURL: k.BaseURL, APIKeyEnv: k.APIKeyEnv, SystemPrompt: k.SystemPrompt,
@@ -54,7 +48,7 @@ func (c *compiler) addModel(name string, v *syntax.Node, path string) {
 		Timeout: k.Timeout, Retry: engine.RetryPolicy(k.Retry), RateLimit: engine.RateLimit(k.RateLimit), Fallback: k.Fallback,
 	}
 	if k.Cost != nil {
-		m.Cost = k.Cost.price()
+		m.Cost = k.Cost.Price()
 	} else {
 		c.price(&m, v, path)
 	}
@@ -72,7 +66,7 @@ func (c *compiler) options(v *syntax.Node, provider, path string) any {
 	if !ok {
 		if p := v.Get("provider"); p != nil && provider != "" {
 			c.Report.Error(diag.UnknownType, p.Position, "there is no provider %s", syntax.Quote(provider)).
-				Advice = providerHint(provider, c.loader.options.Catalog.Models.Types())
+				Advice = language.ProviderHint(provider, c.loader.options.Catalog.Models.Types())
 		}
 		return nil
 	}
@@ -85,10 +79,8 @@ func (c *compiler) options(v *syntax.Node, provider, path string) any {
 	return config
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-func (c *compiler) checkModel(v *syntax.Node, path string, k *llm) {
-	if k.APIKeyEnv != "" && !envName.MatchString(k.APIKeyEnv) && secret.Known(k.APIKeyEnv).Looks == "" {
+func (c *compiler) checkModel(v *syntax.Node, path string, k *language.LLM) {
+	if k.APIKeyEnv != "" && !language.EnvName.MatchString(k.APIKeyEnv) && secret.Known(k.APIKeyEnv).Looks == "" {
 		c.Report.Error(diag.BadName, v.Get("api_key_env").Position, "%s.api_key_env is the name of an environment variable", path).
 			Hint = "write the name alone: OPENAI_API_KEY"
 	}
@@ -145,7 +137,7 @@ func (c *compiler) baseModel(written, v, overrides *syntax.Node, path string) (n
 		if c.llmValues[written.Text] == nil {
 			d := c.Report.Error(diag.UnknownModel, written.Position, "there is no llm %s", syntax.Quote(written.Text))
 			d.Advice = diag.Suggest(written.Text, c.llmNames)
-			if llm := modelEntry(written.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
+			if llm := language.ModelEntry(written.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
 				d.Advice = diag.Advice{Hint: "define it under a name, and use that here: llms: {main: " + llm + "}"}
 			}
 			return "", false

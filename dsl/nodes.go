@@ -6,20 +6,11 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
-
-// The roles, in the order their llm defaults go.
-const (
-	planner   = "planner"
-	executor  = "executor"
-	reflector = "reflector"
-	finalizer = "finalizer"
-)
-
-var roles = []string{planner, executor, reflector, finalizer}
 
 // built is a node on its way into the program.
 type built struct {
@@ -32,10 +23,10 @@ type built struct {
 // one that the reflector's strategy wants.
 func (c *compiler) nodes() {
 	sections := map[string]*syntax.Node{
-		planner: c.doc.Planner, executor: c.doc.Executor, reflector: c.doc.Reflector, finalizer: c.doc.Finalizer,
+		language.Planner: c.doc.Planner, language.Executor: c.doc.Executor, language.Reflector: c.doc.Reflector, language.Finalizer: c.doc.Finalizer,
 	}
 	var all []built
-	for _, role := range roles {
+	for _, role := range language.Roles {
 		v := sections[role]
 		if v == nil {
 			v = &syntax.Node{Position: c.tree.Position, Kind: syntax.Map}
@@ -46,7 +37,7 @@ func (c *compiler) nodes() {
 		if b.config != nil {
 			c.Decode(v, role, b.config)
 		}
-		if role == planner {
+		if role == language.Planner {
 			c.defaultModel = c.base
 			c.brokenModel = c.Report.FailedSince(before) && c.base == ""
 		}
@@ -68,7 +59,7 @@ func (c *compiler) nodes() {
 // as much as its first reflector wants, and without one to come back from all.
 func takeOf(all []built) engine.Take {
 	for _, b := range all {
-		if b.typ == reflector && b.config != nil {
+		if b.typ == language.Reflector && b.config != nil {
 			return wiresOf(b.config).Take
 		}
 	}
@@ -88,7 +79,7 @@ func (c *compiler) config(typ string, at syntax.Position) any {
 // reserve takes over what the finalizer wants kept of the token limit.
 func (c *compiler) reserve(all []built) {
 	for _, b := range all {
-		if b.typ != finalizer || b.config == nil {
+		if b.typ != language.Finalizer || b.config == nil {
 			continue
 		}
 		fields, _ := config.Fields([]reflect.Value{config.Struct(b.config)})
@@ -102,7 +93,7 @@ func (c *compiler) reserve(all []built) {
 
 // wires is the default graph, as the reflector's Config wants it.
 func wires(all []built) engine.Wires {
-	config := all[slices.Index(roles, reflector)].config
+	config := all[slices.Index(language.Roles, language.Reflector)].config
 	if config == nil {
 		return engine.Wires{}
 	}
@@ -118,10 +109,10 @@ func wiresOf(of any) engine.Wires {
 		return w.Wire()
 	}
 	return engine.Wires{Take: engine.TakeOne, Edges: []engine.WireEdge{
-		{From: planner, To: executor},
-		{From: executor, To: reflector},
-		{From: reflector, To: executor, When: component.GuardRef{Source: "len(plan.remaining) > 0"}},
-		{From: reflector, To: engine.End},
+		{From: language.Planner, To: language.Executor},
+		{From: language.Executor, To: language.Reflector},
+		{From: language.Reflector, To: language.Executor, When: component.GuardRef{Source: "len(plan.remaining) > 0"}},
+		{From: language.Reflector, To: engine.End},
 	}}
 }
 

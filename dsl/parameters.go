@@ -1,22 +1,15 @@
 package dsl
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
-
-// question is the parameter that is always there.
-const question = "question"
-
-// parameterPattern is what a parameter may be called: dots too, as in OpenSearch's
-// prompt.prefix. Such a name goes before a path of the same spelling.
-var parameterPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
 // parameters reads the declared inputs. Templates and expressions need them,
 // so they come first.
@@ -27,19 +20,19 @@ func (c *compiler) parameters() {
 			c.Parameters = append(c.Parameters, p)
 		}
 	}
-	if !slices.ContainsFunc(c.Parameters, func(p engine.Parameter) bool { return p.Name == question }) {
-		p := engine.Parameter{Name: question, Doc: "What the agent is asked.", Required: true, Schema: []byte(`{"type":"string","description":"What the agent is asked."}`)}
+	if !slices.ContainsFunc(c.Parameters, func(p engine.Parameter) bool { return p.Name == language.Question }) {
+		p := engine.Parameter{Name: language.Question, Doc: "What the agent is asked.", Required: true, Schema: []byte(`{"type":"string","description":"What the agent is asked."}`)}
 		p.Check = component.SchemaRef{JSON: p.Schema}
 		c.BindSchema(c.BuiltIn(string(p.Schema)), &p.Check)
 		c.Parameters = append([]engine.Parameter{p}, c.Parameters...)
-		c.Properties[question] = map[string]any{"type": "string"}
+		c.Properties[language.Question] = map[string]any{"type": "string"}
 	}
 }
 
 func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 	path := "parameters." + e.Key
 	p := engine.Parameter{Name: e.Key}
-	if !c.CheckNameBy(e, "a parameter", parameterPattern, "names are letters, digits, _, - and single dots, and begin with a letter") {
+	if !c.CheckNameBy(e, "a parameter", language.ParameterPattern, "names are letters, digits, _, - and single dots, and begin with a letter") {
 		return p, false
 	}
 	if e.Value.Kind == syntax.Null {
@@ -81,27 +74,17 @@ func (c *compiler) parameter(e *syntax.Entry) (engine.Parameter, bool) {
 	return p, true
 }
 
-// schemaWords are the keys a parameter may have; others would do nothing.
-var schemaWords = []string{
-	"type", "description", "title", "default", "required", "enum", "const", "examples", "format", "pattern",
-	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-	"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "properties", "patternProperties",
-	"additionalProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired",
-	"anyOf", "allOf", "oneOf", "not", "if", "then", "else", "$ref", "$defs", "$comment", "deprecated",
-	"contentEncoding", "contentMediaType", "readOnly", "writeOnly",
-}
-
 func (c *compiler) likelySchema(v *syntax.Node, path string) {
 	for _, e := range v.Entries {
-		if !slices.Contains(schemaWords, e.Key) {
+		if !slices.Contains(language.SchemaWords, e.Key) {
 			c.Report.Error(diag.UnknownKey, e.Position, "%s has no key %s", path, syntax.Quote(e.Key)).
-				Advice = diag.SuggestNear(e.Key, schemaWords, "a parameter has the keys of a JSON Schema property, required and default")
+				Advice = diag.SuggestNear(e.Key, language.SchemaWords, "a parameter has the keys of a JSON Schema property, required and default")
 		}
 	}
 }
 
 func (c *compiler) shadowed(e *syntax.Entry) {
-	if e.Key == question {
+	if e.Key == language.Question {
 		return
 	}
 	for _, names := range engine.PromptNames {

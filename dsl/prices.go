@@ -12,6 +12,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -149,8 +150,8 @@ func (p *Prices) modelNames() func(string) []string {
 func (l *loader) prices(src *syntax.Source, tree *syntax.Node) *Prices {
 	before := len(l.Report.List)
 	c := newCompiler(l, tree, src.Dir())
-	c.Title, c.homes = "the file of prices", func() []home { return nil }
-	var k pricesKeys
+	c.Title, c.homes = "the file of prices", func() []language.Section { return nil }
+	var k language.PricesKeys
 	c.Decode(tree, "", &k)
 	dates := c.priceSources(&k)
 	for i := range k.Prices {
@@ -162,25 +163,25 @@ func (l *loader) prices(src *syntax.Source, tree *syntax.Node) *Prices {
 	rows := tree.Get("prices").Items
 	c.overtaken(rows, k.Prices)
 	row := func(llm priced) int {
-		return slices.IndexFunc(k.Prices, func(row priceKeys) bool { return row.holds(llm) })
+		return slices.IndexFunc(k.Prices, func(row language.PriceKeys) bool { return pricesModel(&row, llm) })
 	}
 	return &Prices{find: func(llm priced) (engine.Cost, string, bool) {
 		i := row(llm)
 		if i < 0 {
 			return engine.Cost{}, "", false
 		}
-		return k.Prices[i].cost(llm), pricedAt(rows[i].Position) + dates[llm.provider], true
+		return costOf(&k.Prices[i], llm), pricedAt(rows[i].Position) + dates[llm.provider], true
 	}, ends: func(llm priced) string {
 		llm.tier = "" // which one is paid for changes nothing
 		if i := row(llm); i >= 0 {
 			return k.Prices[i].Retires
 		}
 		return ""
-	}, names: k.names}
+	}, names: func(provider string) []string { return modelNames(&k, provider) }}
 }
 
-// names lists the models of a provider at its own endpoint, without patterns.
-func (k *pricesKeys) names(provider string) []string {
+// modelNames lists the models of a provider at its own endpoint, without patterns.
+func modelNames(k *language.PricesKeys, provider string) []string {
 	var out []string
 	for _, row := range k.Prices {
 		if row.Provider != provider || row.BaseURL != "" {
@@ -203,8 +204,8 @@ func pricedAt(p syntax.Position) string {
 	return syntax.Where(p)
 }
 
-// holds says whether it is the price of an llm.
-func (k *priceKeys) holds(llm priced) bool {
+// pricesModel says whether it is the price of an llm.
+func pricesModel(k *language.PriceKeys, llm priced) bool {
 	if k.Provider != llm.provider || k.BaseURL != llm.baseURL && k.BaseURL != "*" || llm.tier != "" && llm.tier != "default" {
 		return false
 	}
@@ -216,7 +217,7 @@ func (k *priceKeys) holds(llm priced) bool {
 	return false
 }
 
-func (k *priceKeys) cost(llm priced) engine.Cost {
+func costOf(k *language.PriceKeys, llm priced) engine.Cost {
 	c := engine.Cost{Input: k.Input, Output: k.Output, CachedInput: k.CachedInput, CacheWrite: k.CacheWrite, MaxOutput: k.MaxOutput}
 	long := llm.cacheTTL == "1h"
 	if long && k.CacheWrite1h != 0 {

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 )
 
 // priceSources checks the sources; each gives the words for its date.
-func (c *compiler) priceSources(k *pricesKeys) map[string]string {
+func (c *compiler) priceSources(k *language.PricesKeys) map[string]string {
 	dates := map[string]string{}
 	for i, s := range k.Sources {
 		v := c.tree.Get("sources").Items[i]
@@ -29,7 +30,7 @@ func (c *compiler) day(v *syntax.Node, key, at, day string) {
 	}
 }
 
-func (c *compiler) checkPrice(v *syntax.Node, k *priceKeys, at string) {
+func (c *compiler) checkPrice(v *syntax.Node, k *language.PriceKeys, at string) {
 	c.priceProvider(v, k.Provider)
 	c.day(v, "retires", at, k.Retires)
 	for i, name := range k.Models {
@@ -60,7 +61,7 @@ type claims struct {
 
 // overtaken warns of names that never count, since an entry above has the same
 // or a pattern for it.
-func (c *compiler) overtaken(rows []*syntax.Node, prices []priceKeys) {
+func (c *compiler) overtaken(rows []*syntax.Node, prices []language.PriceKeys) {
 	above := claims{of: map[claim]int{}}
 	for i, k := range prices {
 		for j, name := range k.Models {

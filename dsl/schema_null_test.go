@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/jsonschema"
 )
 
 // nullBase is a spec in which every section can stand, with a place in it for
@@ -46,7 +47,7 @@ func TestSchemaTakesNullsAsTheCompilerDoes(t *testing.T) {
 	var schema struct {
 		Defs map[string]any `json:"$defs"`
 	}
-	if err := json.Unmarshal(dsl.Schema(catalog, checks), &schema); err != nil {
+	if err := json.Unmarshal(jsonschema.New(catalog, checks), &schema); err != nil {
 		t.Fatal(err)
 	}
 	path, looked := filepath.Join(t.TempDir(), "spec.yaml"), 0

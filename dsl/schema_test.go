@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/pexctl/pex/dsl"
+	specschema "github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/internal/golden"
 )
 
@@ -18,7 +19,7 @@ func specSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
-	if err := c.AddResource("pex:///spec", bytes.NewReader(dsl.Schema(catalog, checks))); err != nil {
+	if err := c.AddResource("pex:///spec", bytes.NewReader(specschema.New(catalog, checks))); err != nil {
 		t.Fatal(err)
 	}
 	s, err := c.Compile("pex:///spec")
@@ -159,23 +160,23 @@ func TestSchemaRefusesBrokenTestsAndSuites(t *testing.T) {
 }
 
 func TestSchemaAndReferenceAreDeterministic(t *testing.T) {
-	if !bytes.Equal(dsl.Schema(catalog, checks), dsl.Schema(catalog, checks)) {
+	if !bytes.Equal(specschema.New(catalog, checks), specschema.New(catalog, checks)) {
 		t.Error("two schemas differ")
 	}
-	if !bytes.Equal(dsl.Reference(catalog, checks), dsl.Reference(catalog, checks)) {
+	if !bytes.Equal(specschema.Reference(catalog, checks), specschema.Reference(catalog, checks)) {
 		t.Error("two references differ")
 	}
 }
 
 func TestReferenceListsEveryKey(t *testing.T) {
-	golden.File(t, "reference.md", string(dsl.Reference(catalog, checks)))
-	if got := string(dsl.Reference(catalog, checks)); !strings.Contains(got, "| `planner_prompt_template` | prompt |") {
+	golden.File(t, "reference.md", string(specschema.Reference(catalog, checks)))
+	if got := string(specschema.Reference(catalog, checks)); !strings.Contains(got, "| `planner_prompt_template` | prompt |") {
 		t.Error("a key is missing")
 	}
 }
 
 func TestEveryKeyOfTheLanguageIsDocumented(t *testing.T) {
-	for line := range strings.Lines(string(dsl.Reference(catalog, checks))) {
+	for line := range strings.Lines(string(specschema.Reference(catalog, checks))) {
 		if strings.HasPrefix(line, "| `") && strings.HasSuffix(strings.TrimSpace(line), "|  |") {
 			t.Errorf("without a sentence: %s", line)
 		}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/format"
 	"github.com/pexctl/pex/dsl/guard"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -184,3 +186,7 @@ func (s *Spec) Folder(dir string, most int) ([]specfs.Listed, error) {
 
 // Explain lists every value of a spec with its origin, sorted by path.
 func (s *Spec) Explain() []config.Origin { return config.Origins(s.tree, s.defaults) }
+
+// Format gives a file of any kind its canonical layout, with keys in the order of
+// the language. See format.Source.
+func Format(src []byte) ([]byte, diag.List) { return format.Source(src, language.KeyOrder) }

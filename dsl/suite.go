@@ -8,6 +8,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
@@ -43,7 +44,7 @@ func (l *loader) loadSuite(path string) (*Suite, *syntax.Node, []config.Origin) 
 		return nil, tree, nil
 	}
 	b := &suiter{
-		loader: l, tree: tree, keys: defaultSuite(),
+		loader: l, tree: tree, keys: language.DefaultSuite(),
 		suite: &Suite{File: src.Path, Dir: src.Dir(), Root: l.Files.Root, Position: positionOf(tree.Position)},
 	}
 	b.compile()
@@ -67,7 +68,7 @@ func inFull(tree *syntax.Node) {
 type suiter struct {
 	*loader
 	tree     *syntax.Node
-	keys     suiteKeys
+	keys     language.SuiteKeys
 	suite    *Suite
 	specs    []*Spec   // of the variants; nil = it does not compile
 	first    *compiler // for what refers to no spec
@@ -106,7 +107,7 @@ func (b *suiter) compile() {
 // compiler is one that decodes parts of the suite which refer to specs.
 func (b *suiter) compiler(specs ...*Spec) *compiler {
 	c := newAgainst(b.loader, b.tree, b.suite.Dir, specs...)
-	c.Title, c.homes, c.InlinePrompts = "the suite", suiteHomes, true
+	c.Title, c.homes, c.InlinePrompts = "the suite", language.SuiteSections, true
 	return c
 }
 
@@ -134,7 +135,7 @@ func (b *suiter) gates() {
 			b.c.WrongType(v, path, "a gate").Hint = "write an expression, or {name: ..., each: ...}"
 			continue
 		}
-		var k gateKeys
+		var k language.GateKeys
 		before := len(b.Report.List)
 		b.c.Decode(v, path, &k)
 		b.perCase(v.Get("expr"), before)
@@ -175,7 +176,7 @@ func (b *suiter) perCase(expr *syntax.Node, before int) {
 // baseline reads what the results of the suite are compared with.
 func (b *suiter) baseline() {
 	v := b.keys.Baseline
-	k := defaultBaseline()
+	k := language.DefaultBaseline()
 	defer func() { b.suite.Baseline = Baseline{Ref: k.Ref, Margin: k.Margin, Inconclusive: k.OnInconclusive} }()
 	if v == nil {
 		return

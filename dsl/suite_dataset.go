@@ -10,6 +10,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 )
@@ -23,7 +24,7 @@ func (b *suiter) dataset() {
 	if v == nil {
 		return
 	}
-	var k datasetKeys
+	var k language.DatasetKeys
 	if v.Kind != syntax.Map {
 		b.c.WrongType(v, "dataset", "a file or a mapping").Hint = "write dataset: cases.jsonl"
 		return
@@ -141,7 +142,7 @@ func (b *suiter) twice(rows *syntax.Node) {
 }
 
 // columnsSaid checks the columns that the dataset is told to use.
-func (b *suiter) columnsSaid(v *syntax.Node, k *datasetKeys) {
+func (b *suiter) columnsSaid(v *syntax.Node, k *language.DatasetKeys) {
 	if b.c.Columns == nil || b.c.Columns.Partial {
 		return
 	}

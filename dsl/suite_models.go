@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
@@ -30,7 +31,7 @@ func (b *suiter) models() {
 	}
 	var used []string
 	if v := b.keys.Judge; v != nil {
-		var k judgeKeys
+		var k language.JudgeKeys
 		c.Decode(v, "judge", &k)
 		b.suite.Judge = &Judge{Rubric: k.Rubric}
 		if m := b.model(k.LLM.Name); m != nil {
@@ -39,7 +40,7 @@ func (b *suiter) models() {
 		used = append(used, k.LLM.Name)
 	}
 	if v := b.keys.Embed; v != nil {
-		var k embedKeys
+		var k language.EmbedKeys
 		c.Decode(v, "embed", &k)
 		if b.suite.Embed = b.model(k.LLM.Name); b.suite.Embed != nil {
 			b.suite.EmbedKeyAt = b.keyAt(b.suite.Embed)
@@ -96,10 +97,10 @@ func (b *suiter) seal() {
 	whole := b.tree.Shallow()
 	whole.Drop(notOfTrials...)
 	b.suite.Digest = specfs.Digest(whole.AppendJSON(nil))
-	grading := object("checks", b.tree.Get("checks"))
+	grading := syntax.NewMap("checks", b.tree.Get("checks"))
 	if j := b.suite.Judge; j != nil {
 		grading.Set("judge", syntax.Position{}, b.identity(&j.Model))
-		grading.Set("rubric", syntax.Position{}, word(j.Rubric.Text))
+		grading.Set("rubric", syntax.Position{}, syntax.NewText(j.Rubric.Text))
 	}
 	if e := b.suite.Embed; e != nil {
 		grading.Set("embed", syntax.Position{}, b.identity(e))
@@ -112,7 +113,7 @@ func (b *suiter) identity(m *engine.ModelSpec) *syntax.Node {
 	v := b.c.llmValues[m.Name].Shallow()
 	v.Drop(notOfGrading...)
 	if !m.SystemPrompt.IsZero() {
-		v.Set("system_prompt", syntax.Position{}, word(m.SystemPrompt.Text))
+		v.Set("system_prompt", syntax.Position{}, syntax.NewText(m.SystemPrompt.Text))
 	}
 	return v
 }

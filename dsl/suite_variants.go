@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
@@ -74,7 +75,7 @@ func (b *suiter) ofVariants() {
 			b.Report.Error(diag.BadName, e.Position, "%s cannot be the name of a variant", syntax.Quote(e.Key)).
 				Hint = "names are letters, digits, _, - and ., and begin with a letter or digit"
 		}
-		k := variantKeys{}
+		k := language.VariantKeys{}
 		b.first.Decode(e.Value, "variants."+e.Key, &k)
 		own, place := path, at
 		if v := e.Value.Get("spec"); v != nil && k.Spec != "" {

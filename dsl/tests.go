@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/specfs"
 	"github.com/pexctl/pex/dsl/syntax"
 )
@@ -56,7 +57,7 @@ func (l *loader) mapping(src *syntax.Source, what string) *syntax.Node {
 	tree := syntax.Parse(src, l.Report)
 	if tree != nil && tree.Kind != syntax.Map {
 		d := l.Report.Error(diag.WrongType, tree.Position, "%s is a mapping, not %s", what, tree.Describe())
-		if d.Hint = "begin with apiVersion: " + apiVersion; specfs.IsCase(src.Path) {
+		if d.Hint = "begin with apiVersion: " + language.Version; specfs.IsCase(src.Path) {
 			d.Hint = "write render: planner, or run: {}"
 		}
 		return nil
@@ -165,7 +166,7 @@ func (t *tester) list(v *syntax.Node) {
 func (t *tester) ofFile(tree *syntax.Node) {
 	c := t.compiler(nil)
 	c.Title = "a file of tests"
-	var k testsKeys
+	var k language.TestsKeys
 	c.Decode(tree, "", &k)
 	t.set, t.params = c.settings(k.Set, "set"), k.Parameters
 	t.find(c, tree, k.Spec)
@@ -178,7 +179,7 @@ func (t *tester) ofFile(tree *syntax.Node) {
 func (t *tester) ofFolder(tree *syntax.Node) {
 	t.own = true
 	t.find(t.compiler(nil), tree, syntax.TextOf(tree, "spec"))
-	t.one(tree, "", &caseFileKeys{})
+	t.one(tree, "", &language.CaseFileKeys{})
 }
 
 // find finds the spec under test: the one that is written, else spec.yaml in
@@ -203,7 +204,7 @@ func (t *tester) compiler(s *Spec) *compiler {
 	c := t.compilers[s]
 	if c == nil {
 		c = newAgainst(t.loader, t.tree, t.tests.Dir, s)
-		c.Title, c.homes = "the case", testHomes
+		c.Title, c.homes = "the case", language.TestSections
 		c.Columns, c.GuardPlaces = &config.Columns{None: true}, map[string]string{"checks": "tests"}
 		t.compilers[s] = c
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
@@ -33,7 +34,7 @@ func (c *compiler) tool(e *syntax.Entry) {
 	if !ok {
 		return
 	}
-	k, settings, before := tool{}, f.Config(), len(c.Report.List)
+	k, settings, before := language.Tool{}, f.Config(), len(c.Report.List)
 	c.Decode(e.Value, path, &k, settings)
 	t := engine.ToolSpec{
 		Name: e.Key, Type: f.Type, Config: settings, Description: k.Description, Effect: engine.Effect(k.Effect),

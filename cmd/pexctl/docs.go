@@ -3,15 +3,15 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"github.com/urfave/cli/v2"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
 )
@@ -85,7 +85,7 @@ const componentsStart = "\n## Roles and nodes\n"
 
 // languagePages are the tables of the language, and of the components.
 func languagePages(c *catalog.Catalog) (language, components []byte, err error) {
-	before, after, ok := bytes.Cut(dsl.Reference(c.Catalog, c.Checks.Blueprints("check")), []byte(componentsStart))
+	before, after, ok := bytes.Cut(jsonschema.Reference(c.Catalog, c.Checks.Blueprints("check")), []byte(componentsStart))
 	if !ok {
 		return nil, nil, fmt.Errorf("the language's reference has no part %q", componentsStart)
 	}

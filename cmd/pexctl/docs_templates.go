@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pexctl/pex/dsl"
+	"github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/internal/app/catalog"
 )
@@ -17,7 +17,7 @@ import (
 // both as the compiler and the language server go by them.
 func templatesPage(c *catalog.Catalog) ([]byte, error) {
 	var schema map[string]any
-	if err := json.Unmarshal(dsl.NotedSchema(c.Catalog, c.Checks.Blueprints("check")), &schema); err != nil {
+	if err := json.Unmarshal(jsonschema.NewNoted(c.Catalog, c.Checks.Blueprints("check")), &schema); err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
 	}
 	var b bytes.Buffer

@@ -23,6 +23,7 @@ import (
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/guard"
+	specschema "github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/engine"
 )
 
@@ -208,7 +209,7 @@ func TestLinksOfThePagesLead(t *testing.T) {
 func TestSchemaTakesTheSpecs(t *testing.T) {
 	oneGoroutine(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("pex:///spec", bytes.NewReader(dsl.Schema(components().Catalog, components().Checks.Blueprints("check")))); err != nil {
+	if err := c.AddResource("pex:///spec", bytes.NewReader(specschema.New(components().Catalog, components().Checks.Blueprints("check")))); err != nil {
 		t.Fatal(err)
 	}
 	schema, err := c.Compile("pex:///spec")

@@ -12,8 +12,8 @@ import (
 
 	"github.com/pexctl/pex/builtins/report"
 	"github.com/pexctl/pex/cmd/pexctl/internal/ui"
-	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/engine/component"
 	"github.com/pexctl/pex/internal/app/catalog"
 	"github.com/pexctl/pex/internal/app/failure"
@@ -137,7 +137,7 @@ func schemaCommand(env *ui.Env) *cli.Command {
 			if _, err := ui.Format(c, "json"); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", dsl.Schema(c.Catalog.Catalog, c.Catalog.Checks.Blueprints("check")))
+			_, err := fmt.Fprintf(ui.Verbatim(c.Stdout), "%s\n", jsonschema.New(c.Catalog.Catalog, c.Catalog.Checks.Blueprints("check")))
 			return err
 		}),
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/pexctl/pex/dsl"
+	specschema "github.com/pexctl/pex/dsl/jsonschema"
 	"github.com/pexctl/pex/dsl/specfs"
 )
 
 // languageSchema is the schema that pexctl schema prints.
 func languageSchema(t *testing.T) ([]byte, *jsonschema.Schema) {
 	t.Helper()
-	text := dsl.Schema(components().Catalog, components().Checks.Blueprints("check"))
+	text := specschema.New(components().Catalog, components().Checks.Blueprints("check"))
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
 	if err := c.AddResource("pex:///language", bytes.NewReader(text)); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pexctl/pex/dsl"
 	"github.com/pexctl/pex/dsl/diag"
+	"github.com/pexctl/pex/dsl/language"
 )
 
 // The strategies of the reflector and the formats of plans.
@@ -103,7 +104,7 @@ func (w writing) executing() {
 		if _, delegates := n.entry("agent"); delegates {
 			keys := []string{"executor_system_prompt", "mode", "parallel_tool_calls"}
 			if n.text("", "verify") != "judge" { // which is asked by this spec
-				keys = append(append(keys, "llm"), dsl.LLMKeys()...)
+				keys = append(append(keys, "llm"), language.LLMKeys()...)
 			}
 			for _, key := range keys {
 				w.node(n, "executor.agent carries out the steps", "remove it, or agent; the other spec has its own", key)

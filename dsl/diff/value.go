@@ -116,7 +116,7 @@ func size(s string, v dsl.Value) string {
 	return text.Count(1+strings.Count(strings.TrimRight(s, "\n"), "\n"), "line")
 }
 
-// brief is a text on one line, cut as dsl.Origin cuts values.
+// brief is a text on one line, cut as config.Origin cuts values.
 func brief(s string) string {
 	return text.ClipRunes(text.OneLine(s), wide)
 }

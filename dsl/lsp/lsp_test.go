@@ -22,6 +22,8 @@ type scriptConfig struct {
 	Replies []any `yaml:"replies" doc:"The replies."`
 }
 
+func (*scriptConfig) AnswersOffline() {}
+
 type roleConfig struct {
 	LLM    component.ModelRef  `yaml:"llm" doc:"The llm."`
 	Prompt component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"Who it is."`

@@ -19,7 +19,7 @@ const (
 // files of the largest circle}. A number here only ever becomes smaller.
 var tooLarge = map[string][2]int{
 	"cmd/pexctl": {124, 88},
-	"dsl":        {68, 52},
+	"dsl":        {53, 41},
 	"dsl/lsp":    {36, 25},
 	"engine":     {87, 62},
 }

@@ -1,22 +1,24 @@
-package dsl
+package language
 
 import (
+	"slices"
 	"time"
 
+	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
 
-// apiVersion is the version of the language.
-const apiVersion = "pex/v1"
+// Version is the version of the language.
+const Version = "pex/v1"
 
-// document is a whole spec. Sections of named entries, and those that a
+// Spec is a whole spec. Sections of named entries, and those that a
 // component's Config decodes, are kept as values.
-type document struct {
+type Spec struct {
 	APIVersion     string       `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
 	Kind           string       `yaml:"kind" required:"true" doc:"What the file is: Agent, Library for shared llms, tools and prompts, Tests, Suite, or Prices."`
-	Metadata       metadata     `yaml:"metadata" doc:"What the agent is called."`
+	Metadata       Metadata     `yaml:"metadata" doc:"What the agent is called."`
 	Extends        *syntax.Node `yaml:"extends" doc:"A spec that this one is laid over: a file, or {spec: file, without: [names]}."`
 	Include        []string     `yaml:"include" doc:"Files of kind Library whose llms, tools and prompts are merged by name."`
 	Parameters     *syntax.Node `yaml:"parameters" doc:"Typed inputs. Each is a JSON Schema property with required and default beside it; question is always there."`
@@ -30,23 +32,25 @@ type document struct {
 	Executor       *syntax.Node `yaml:"executor" doc:"The role that carries out its steps."`
 	Reflector      *syntax.Node `yaml:"reflector" doc:"The role that looks at what the steps gave."`
 	Finalizer      *syntax.Node `yaml:"finalizer" doc:"The role that writes the answer when the planner did not."`
-	Limits         limits       `yaml:"limits" doc:"What a run may take at most; what is not there is not limited."`
+	Limits         Limits       `yaml:"limits" doc:"What a run may take at most; what is not there is not limited."`
 	Guards         *syntax.Node `yaml:"guards" doc:"Rules tried at places of a run; the first that holds decides."`
-	Output         *output      `yaml:"output" doc:"What a final answer must be; free text by default."`
-	Memory         memory       `yaml:"memory" doc:"Where conversations are kept, and how safely runs are."`
+	Output         *Output      `yaml:"output" doc:"What a final answer must be; free text by default."`
+	Memory         Memory       `yaml:"memory" doc:"Where conversations are kept, and how safely runs are."`
 	Graph          *syntax.Node `yaml:"graph" doc:"Nodes and guarded edges written out, instead of those of reflector.strategy."`
 	Tests          *syntax.Node `yaml:"tests" doc:"Cases for pexctl test; they do not change what the agent does."`
 	Evals          *syntax.Node `yaml:"evals" doc:"Paths of suites for pexctl eval."`
 }
 
-type metadata struct {
+// Metadata is the section metadata.
+type Metadata struct {
 	Name        string            `yaml:"name" required:"true" doc:"The agent's name."`
 	Version     string            `yaml:"version" doc:"Its version, any text."`
 	Description string            `yaml:"description" doc:"What it is for, in a sentence."`
 	Labels      map[string]string `yaml:"labels" doc:"Whatever helps to find it."`
 }
 
-type limits struct {
+// Limits is the section limits.
+type Limits struct {
 	MaxSteps                    int           `yaml:"max_steps" min:"1" doc:"Steps executed in all."`
 	ExecutorMaxIterations       int           `yaml:"executor_max_iterations" min:"1" doc:"Model calls of one step."`
 	MessageHistoryLimit         int           `yaml:"message_history_limit" min:"0" doc:"Earlier turns of a conversation that the planner sees."`
@@ -60,15 +64,15 @@ type limits struct {
 }
 
 // The defaults that OpenSearch's agent has, by the same names, and one of ours.
-func defaultLimits() limits {
-	return limits{
+func defaultLimits() Limits {
+	return Limits{
 		MaxSteps: 20, ExecutorMaxIterations: 20, MessageHistoryLimit: 10,
 		ExecutorMessageHistoryLimit: 10, MaxReplans: 10, MaxConsecutiveToolCalls: 5,
 	}
 }
 
-// llm is one entry of llms, and what a role may override.
-type llm struct {
+// LLM is one entry of llms, and what a role may override.
+type LLM struct {
 	Provider        string              `yaml:"provider" required:"true" doc:"Who serves the model."`
 	Model           string              `yaml:"model" doc:"The provider's name of the model."`
 	BaseURL         component.Template  `yaml:"base_url" vars:"env,parameters" doc:"Where the provider is, when it is not where it usually is."`
@@ -80,36 +84,40 @@ type llm struct {
 	Stop            []string            `yaml:"stop" doc:"Texts that end a reply."`
 	SystemPrompt    component.PromptRef `yaml:"system_prompt" vars:"parameters,@system" doc:"The system prompt of roles that have none of their own."`
 	Timeout         time.Duration       `yaml:"timeout" over:"0s" doc:"How long one call may take."`
-	Retry           retry               `yaml:"retry" doc:"How failed calls are repeated. A run repeats at most 10 and a tenth of its calls; a server that has failed 5 times in a row is left alone for a second, or as long as it asks, and then tried by one call; each failure doubles the time, up to 30 seconds."`
-	RateLimit       rateLimit           `yaml:"rate_limit" doc:"What this process asks of the llm at most."`
+	Retry           Retry               `yaml:"retry" doc:"How failed calls are repeated. A run repeats at most 10 and a tenth of its calls; a server that has failed 5 times in a row is left alone for a second, or as long as it asks, and then tried by one call; each failure doubles the time, up to 30 seconds."`
+	RateLimit       RateLimit           `yaml:"rate_limit" doc:"What this process asks of the llm at most."`
 	Fallback        []string            `yaml:"fallback" doc:"Other llms, tried in order when this one fails, and at once while its server is left alone."`
-	Cost            *cost               `yaml:"cost" doc:"Prices in USD per million tokens; those of well-known models are known without."`
+	Cost            *Cost               `yaml:"cost" doc:"Prices in USD per million tokens; those of well-known models are known without."`
 	Options         *syntax.Node        `yaml:"options" doc:"What this provider alone has."`
 }
 
-type retry struct {
+// Retry is how failed calls of an llm or a tool are repeated.
+type Retry struct {
 	MaxAttempts  int           `yaml:"max_attempts" min:"1" max:"20" doc:"Calls in all."`
 	InitialDelay time.Duration `yaml:"initial_delay" min:"0s" doc:"The wait before the second call; it doubles from there."`
 	MaxDelay     time.Duration `yaml:"max_delay" min:"0s" doc:"The longest wait. An llm whose server asks for a longer one (Retry-After) is not asked again: the call fails, or goes to its fallback."`
 	Jitter       bool          `yaml:"jitter" doc:"A random wait between nothing and the computed one."`
 }
 
-type rateLimit struct {
+// RateLimit is the section rate_limit of an llm.
+type RateLimit struct {
 	RequestsPerMinute int `yaml:"requests_per_minute" min:"1" doc:"Calls begun in a minute."`
 	TokensPerMinute   int `yaml:"tokens_per_minute" min:"1" doc:"Tokens in a minute."`
 	MaxConcurrent     int `yaml:"max_concurrent" min:"1" doc:"Calls at the same time."`
 }
 
-type cost struct {
+// Cost is the section cost of an llm.
+type Cost struct {
 	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
 	Output      float64 `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
 	CachedInput float64 `yaml:"cached_input" min:"0" doc:"USD per million input tokens from the cache; the input price by default."`
 	CacheWrite  float64 `yaml:"cache_write" min:"0" doc:"USD per million input tokens that go into the cache; the input price by default."`
 
-	Above *costAbove `yaml:"above" doc:"Prices of a whole request whose input is longer."`
+	Above *CostAbove `yaml:"above" doc:"Prices of a whole request whose input is longer."`
 }
 
-type costAbove struct {
+// CostAbove is the section above of a cost.
+type CostAbove struct {
 	Tokens      int     `yaml:"tokens" required:"true" min:"1" doc:"Input tokens beyond which they hold."`
 	Input       float64 `yaml:"input" required:"true" min:"0" doc:"USD per million input tokens."`
 	Output      float64 `yaml:"output" required:"true" min:"0" doc:"USD per million output tokens."`
@@ -117,8 +125,8 @@ type costAbove struct {
 	CacheWrite  float64 `yaml:"cache_write" min:"0" doc:"USD per million input tokens that go into the cache; the input price by default."`
 }
 
-// price is the cost as runs account it.
-func (c *cost) price() *engine.Cost {
+// Price is the cost as runs account it.
+func (c *Cost) Price() *engine.Cost {
 	out := &engine.Cost{Input: c.Input, Output: c.Output, CachedInput: c.CachedInput, CacheWrite: c.CacheWrite}
 	if c.Above != nil {
 		above := engine.CostAbove(*c.Above)
@@ -127,12 +135,13 @@ func (c *cost) price() *engine.Cost {
 	return out
 }
 
-func defaultLLM() llm {
-	return llm{Retry: retry{MaxAttempts: 3, InitialDelay: 500 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: true}}
+// DefaultLLM is an llm with the defaults.
+func DefaultLLM() LLM {
+	return LLM{Retry: Retry{MaxAttempts: 3, InitialDelay: 500 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: true}}
 }
 
-// tool is what all types of tools have in common.
-type tool struct {
+// Tool is what all types of tools have in common.
+type Tool struct {
 	Type           string              `yaml:"type" doc:"builtin, http, command, mcp or agent; the name itself when it is a builtin's."`
 	Use            string              `yaml:"use" doc:"type builtin: which one, when the tool has another name."`
 	Description    string              `yaml:"description" doc:"What the model is told; the tool's own by default."`
@@ -142,14 +151,14 @@ type tool struct {
 	Timeout        time.Duration       `yaml:"timeout" over:"0s" doc:"How long a call may take; 60s by default."`
 	MaxOutputBytes int                 `yaml:"max_output_bytes" min:"1" doc:"How much of the output the model sees; 65536 by default."`
 	MaxConcurrent  int                 `yaml:"max_concurrent" min:"1" doc:"How many calls of it a run makes at once; of a server's tools together. 16 by default."`
-	Retry          *retry              `yaml:"retry" doc:"How failed calls are repeated; never for a tool that writes."`
+	Retry          *Retry              `yaml:"retry" doc:"How failed calls are repeated; never for a tool that writes."`
 	With           *syntax.Node        `yaml:"with" doc:"Argument values that a model can never override, and is not told of."`
 	OutputFilter   component.FilterRef `yaml:"output_filter" doc:"JSONPath applied to the output."`
 	IncludeOutput  bool                `yaml:"include_output_in_agent_response" doc:"The output becomes part of the agent's response."`
 }
 
-// guardRule is one entry of guards. Its expression is compiled for its place.
-type guardRule struct {
+// GuardRule is one entry of guards. Its expression is compiled for its place.
+type GuardRule struct {
 	Name    string       `yaml:"name" required:"true" doc:"What events and results call it."`
 	At      string       `yaml:"at" required:"true" enum:"after_plan|before_tool|after_tool|after_step|after_reflect" doc:"Where it is tried."`
 	When    *syntax.Node `yaml:"when" required:"true" doc:"The condition, an expression."`
@@ -157,17 +166,20 @@ type guardRule struct {
 	Message string       `yaml:"message" doc:"What people and models are told; plain text."`
 }
 
-type output struct {
+// Output is the section output.
+type Output struct {
 	Schema  component.SchemaRef  `yaml:"schema" doc:"JSON Schema of the answer."`
-	Repair  repair               `yaml:"repair" doc:"What happens when an answer does not fit."`
+	Repair  Repair               `yaml:"repair" doc:"What happens when an answer does not fit."`
 	Ensures []component.GuardRef `yaml:"ensures" env:"@ensures" doc:"Conditions that an answer must meet."`
 }
 
-type repair struct {
+// Repair is the section output.repair.
+type Repair struct {
 	MaxAttempts *int `yaml:"max_attempts" min:"0" max:"10" doc:"How often the role that gave it is asked again, with the errors; 2 by default."`
 }
 
-type memory struct {
+// Memory is the section memory.
+type Memory struct {
 	Backend    string       `yaml:"backend" enum:"badger|none" doc:"Where conversations are kept."`
 	Path       string       `yaml:"path" doc:"The store's folder; below the home by default."`
 	Durability string       `yaml:"durability" enum:"sync|async|exit" doc:"When a run's journal is safe on disk: at each commit, soon after, or at the end."`
@@ -175,30 +187,45 @@ type memory struct {
 	Compaction *syntax.Node `yaml:"compaction" doc:"How long conversations are shortened before they are sent; never by default."`
 }
 
-// graphKeys is the section graph; its nodes are decoded by their types.
-type graphKeys struct {
+// GraphKeys is the section graph; its nodes are decoded by their types.
+type GraphKeys struct {
 	Start string         `yaml:"start" doc:"The first node; the first of the list by default."`
 	Nodes []*syntax.Node `yaml:"nodes" required:"true" min:"1" doc:"The nodes: id, type and the keys of the type."`
-	Edges []edgeKeys     `yaml:"edges" required:"true" min:"1" doc:"The edges, tried in order."`
+	Edges []EdgeKeys     `yaml:"edges" required:"true" min:"1" doc:"The edges, tried in order."`
 }
 
-type edgeKeys struct {
+// EdgeKeys is one of graph.edges.
+type EdgeKeys struct {
 	From string             `yaml:"from" required:"true" doc:"The node it leaves."`
 	To   string             `yaml:"to" required:"true" doc:"The node it leads to, or end."`
 	When component.GuardRef `yaml:"when" env:"@edge" doc:"The condition; the last edge of a node has none."`
 }
 
-type nodeKeys struct {
+// NodeKeys is what all of graph.nodes have.
+type NodeKeys struct {
 	ID   string `yaml:"id" required:"true" doc:"The node's name in edges."`
 	Type string `yaml:"type" required:"true" doc:"What kind of node it is."`
 }
 
 const defaultDatetime = "%Y-%m-%dT%H:%M:%SZ"
 
-func defaultDocument() document {
-	return document{
+// DefaultSpec is a spec with the defaults.
+func DefaultSpec() Spec {
+	return Spec{
 		DatetimeFormat: defaultDatetime,
 		Limits:         defaultLimits(),
-		Memory:         memory{Backend: "badger", Durability: "sync", History: true},
+		Memory:         Memory{Backend: "badger", Durability: "sync", History: true},
 	}
 }
+
+// ExtendsKeys is the key extends where it says more than a file.
+type ExtendsKeys struct {
+	Spec    string   `yaml:"spec" required:"true" doc:"The spec that this one extends; a folder means its spec.yaml."`
+	Without []string `yaml:"without" doc:"Dotted names of what is not taken over: tools.write_file, guards.stuck, output."`
+}
+
+var llmKeys = config.KeysOf(LLM{})
+
+// LLMKeys are the keys of an llm, which a role may also have beside its llm to
+// override them.
+func LLMKeys() []string { return slices.Clone(llmKeys) }

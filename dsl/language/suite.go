@@ -1,4 +1,4 @@
-package dsl
+package language
 
 import (
 	"sync"
@@ -9,11 +9,11 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// suiteKeys is a file of kind: Suite.
-type suiteKeys struct {
+// SuiteKeys is a file of kind: Suite.
+type SuiteKeys struct {
 	APIVersion  string           `yaml:"apiVersion" required:"true" enum:"pex/v1" doc:"The version of the language."`
 	Kind        string           `yaml:"kind" required:"true" enum:"Suite" doc:"Suite."`
-	Metadata    metadata         `yaml:"metadata" doc:"What the suite is called."`
+	Metadata    Metadata         `yaml:"metadata" doc:"What the suite is called."`
 	Spec        string           `yaml:"spec" doc:"The spec that is evaluated; by default spec.yaml beside the file, else in the folder above."`
 	Specs       []string         `yaml:"specs" min:"1" max:"100" doc:"Instead of spec: several, each a variant that has the name of its agent."`
 	LLMs        *syntax.Node     `yaml:"llms" doc:"Language models of judge and embed, by name; names that are not here are looked up in the first spec."`
@@ -27,20 +27,24 @@ type suiteKeys struct {
 	Gates       []*syntax.Node   `yaml:"gates" takes:"list of expression or mapping" doc:"Conditions that the whole must meet: expressions over stats and baseline, or mappings. None: no trial fails."`
 	Baseline    *syntax.Node     `yaml:"baseline" takes:"text, or mapping" doc:"What the result is held against: a file, git:REF, git:REF:PATH or run:ID, or a mapping."`
 	MaxErrors   *syntax.Node     `yaml:"max_errors" takes:"whole number, or text" doc:"Trials that may end in an error before the evaluation is stopped: a number, or a share such as 2%."`
-	Limits      suiteLimits      `yaml:"limits" doc:"What the evaluation may take in all."`
-	Quarantine  []quarantineKeys `yaml:"quarantine" doc:"Cases that count nowhere for a while: they run and are listed apart, but are in no gate, in none of stats (but what was spent: the totals of cost, latency and tokens) and in no comparison."`
+	Limits      SuiteLimits      `yaml:"limits" doc:"What the evaluation may take in all."`
+	Quarantine  []QuarantineKeys `yaml:"quarantine" doc:"Cases that count nowhere for a while: they run and are listed apart, but are in no gate, in none of stats (but what was spent: the totals of cost, latency and tokens) and in no comparison."`
 }
 
-func defaultSuite() suiteKeys { return suiteKeys{Repeat: 1} }
+// DefaultSuite is a suite with the defaults.
+func DefaultSuite() SuiteKeys { return SuiteKeys{Repeat: 1} }
 
-type variantKeys struct {
+// VariantKeys is one of variants.
+type VariantKeys struct {
 	Spec string       `yaml:"spec" doc:"Another spec."`
 	Set  *syntax.Node `yaml:"set" takes:"mapping, or list of text" doc:"Overrides of the spec: path: value, or a list of path=value."`
 }
 
-func (*variantKeys) SetDefaults() {}
+// SetDefaults sets none: a variant that is written without keys is one.
+func (*VariantKeys) SetDefaults() {}
 
-type datasetKeys struct {
+// DatasetKeys is the section dataset.
+type DatasetKeys struct {
 	File       string                     `yaml:"file" doc:"A file of cases: JSON Lines, CSV or YAML; or"`
 	Format     string                     `yaml:"format" enum:"jsonl|csv|yaml" doc:"What the file is, where its ending does not say."`
 	ID         string                     `yaml:"id" doc:"The column that names a case; id by default if there is one, else a hash of the row."`
@@ -51,53 +55,60 @@ type datasetKeys struct {
 	Rows       []*syntax.Node             `yaml:"rows" min:"1" doc:"The cases themselves, each a mapping of columns."`
 }
 
-type judgeKeys struct {
+// JudgeKeys is the section judge.
+type JudgeKeys struct {
 	LLM    component.ModelRef  `yaml:"llm" doc:"The model, by name; llm keys beside it go over its own. The suite's only one by default."`
 	Rubric component.PromptRef `yaml:"rubric" vars:"case,parameters" doc:"By what it judges, where a check does not say."`
 }
 
-type embedKeys struct {
+// EmbedKeys is the section embed.
+type EmbedKeys struct {
 	LLM component.ModelRef `yaml:"llm" doc:"The model, by name; llm keys beside it go over its own. The suite's only one by default."`
 }
 
-type gateKeys struct {
+// GateKeys is one of gates.
+type GateKeys struct {
 	Name string             `yaml:"name" doc:"What reports call it; the expression by default."`
 	Expr component.GuardRef `yaml:"expr" env:"@gates" doc:"The condition on the whole, over stats and baseline; or"`
 	Each component.GuardRef `yaml:"each" env:"@gates_each" doc:"The condition on each case of each variant, over case, stats and baseline."`
 }
 
-type baselineKeys struct {
+// BaselineKeys is the section baseline.
+type BaselineKeys struct {
 	Ref            string  `yaml:"ref" doc:"A file, git:REF, git:REF:PATH or run:ID; the path of git:REF is the suite's baseline file."`
 	Margin         float64 `yaml:"margin" min:"0" max:"1" doc:"A drop of the pass rate that does no harm."`
 	OnInconclusive string  `yaml:"on_inconclusive" enum:"pass|fail" doc:"What it counts for when there are too few trials to tell; exit code 4 by default."`
 }
 
-func defaultBaseline() baselineKeys { return baselineKeys{Margin: 0.02} }
+// DefaultBaseline is a baseline with the defaults.
+func DefaultBaseline() BaselineKeys { return BaselineKeys{Margin: 0.02} }
 
-type suiteLimits struct {
+// SuiteLimits is the section limits of a suite.
+type SuiteLimits struct {
 	MaxCost      float64       `yaml:"max_cost" over:"0" doc:"US dollars in all, judges included; the price of every llm must then be known."`
 	MaxTokens    int           `yaml:"max_tokens" min:"1" doc:"Tokens of all model calls, in and out."`
 	MaxDuration  time.Duration `yaml:"max_duration" over:"0s" doc:"Time in all."`
 	TrialTimeout time.Duration `yaml:"trial_timeout" over:"0s" doc:"Time of one trial; what takes longer is an error."`
 }
 
-type quarantineKeys struct {
+// QuarantineKeys is one of quarantine.
+type QuarantineKeys struct {
 	Case   string `yaml:"case" required:"true" doc:"The id of a case, or a pattern with *."`
 	Owner  string `yaml:"owner" required:"true" doc:"Who mends it."`
 	Until  string `yaml:"until" required:"true" doc:"The last day, 2026-12-31; afterwards it is a failure."`
 	Reason string `yaml:"reason" doc:"Why."`
 }
 
-// suiteHomes are where keys of a suite belong that people write elsewhere.
-var suiteHomes = sync.OnceValue(func() []home {
-	return []home{
-		{"limits", config.KeysOf(suiteLimits{})},
-		{"dataset", config.KeysOf(datasetKeys{})},
-		{"judge", config.KeysOf(judgeKeys{})},
-		{"baseline", config.KeysOf(baselineKeys{})},
+// SuiteSections are where keys of a suite belong that people write elsewhere.
+var SuiteSections = sync.OnceValue(func() []Section {
+	return []Section{
+		{"limits", config.KeysOf(SuiteLimits{})},
+		{"dataset", config.KeysOf(DatasetKeys{})},
+		{"judge", config.KeysOf(JudgeKeys{})},
+		{"baseline", config.KeysOf(BaselineKeys{})},
 		{"an entry of llms", llmKeys},
-		{"metadata", config.KeysOf(metadata{})},
-		{"an entry of checks", config.KeysOf(checkKeys{})},
-		{"the suite itself", config.KeysOf(suiteKeys{})},
+		{"metadata", config.KeysOf(Metadata{})},
+		{"an entry of checks", config.KeysOf(CheckKeys{})},
+		{"the suite itself", config.KeysOf(SuiteKeys{})},
 	}
 })

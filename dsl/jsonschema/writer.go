@@ -1,4 +1,4 @@
-package dsl
+package jsonschema
 
 import (
 	"bytes"
@@ -8,23 +8,24 @@ import (
 	"strings"
 
 	"github.com/pexctl/pex/dsl/config"
+	"github.com/pexctl/pex/dsl/language"
 	"github.com/pexctl/pex/dsl/syntax"
 	"github.com/pexctl/pex/engine"
 	"github.com/pexctl/pex/engine/component"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of files of every kind, for
+// New is the JSON Schema (draft 2020-12) of files of every kind, for
 // editors: made of the same structs that the decoder fills, so it knows every
 // component of the catalogue and every kind of check. The same ones give the
 // same bytes.
-func Schema(catalog engine.Catalog, checks component.Blueprints) []byte {
-	return (&schemer{catalog: catalog, checks: checks, defs: object()}).schema()
+func New(catalog engine.Catalog, checks component.Blueprints) []byte {
+	return (&writer{catalog: catalog, checks: checks, defs: syntax.NewMap()}).schema()
 }
 
 // schema is the whole of it, indented.
-func (s *schemer) schema() []byte {
-	root := object("$schema", word("https://json-schema.org/draft/2020-12/schema"), "title", word("A file of pexctl ("+apiVersion+")"), "type", word("object"))
-	doc := defaultDocument()
+func (s *writer) schema() []byte {
+	root := syntax.NewMap("$schema", syntax.NewText("https://json-schema.org/draft/2020-12/schema"), "title", syntax.NewText("A file of pexctl ("+language.Version+")"), "type", syntax.NewText("object"))
+	doc := language.DefaultSpec()
 	body := s.structs(reflect.ValueOf(&doc).Elem())
 	s.sections(body.Find("properties").Value)
 	root.Entries = append(root.Entries, s.byKind(s.agentFile(body)).Entries...)
@@ -37,33 +38,12 @@ func (s *schemer) schema() []byte {
 	return b.Bytes()
 }
 
-// schemer builds the schema as a value, whose keys keep their order.
-type schemer struct {
+// writer builds the schema as a value, whose keys keep their order.
+type writer struct {
 	catalog engine.Catalog
 	checks  component.Blueprints
 	defs    *syntax.Node
 	noting  bool // what a value means is written beside it, see NotedSchema
-}
-
-// object makes a mapping of alternating keys and values.
-func object(pairs ...any) *syntax.Node {
-	v := &syntax.Node{Kind: syntax.Map}
-	for i := 0; i < len(pairs); i += 2 {
-		v.Set(pairs[i].(string), syntax.Position{}, pairs[i+1].(*syntax.Node))
-	}
-	return v
-}
-
-func array(items ...*syntax.Node) *syntax.Node { return &syntax.Node{Kind: syntax.List, Items: items} }
-
-func word(s string) *syntax.Node { return &syntax.Node{Kind: syntax.Text, Text: s} }
-
-func texts(words ...string) *syntax.Node {
-	v := array()
-	for _, w := range words {
-		v.Items = append(v.Items, word(w))
-	}
-	return v
 }
 
 func flag(b bool) *syntax.Node {
@@ -75,7 +55,7 @@ func flag(b bool) *syntax.Node {
 
 func number(s string) *syntax.Node { return &syntax.Node{Kind: syntax.PlainKind(s), Text: s} }
 
-func refTo(name string) *syntax.Node { return object("$ref", word("#/$defs/"+name)) }
+func refTo(name string) *syntax.Node { return syntax.NewMap("$ref", syntax.NewText("#/$defs/"+name)) }
 
 func closed(v *syntax.Node) *syntax.Node {
 	v.Set("unevaluatedProperties", syntax.Position{}, flag(false))
@@ -83,17 +63,17 @@ func closed(v *syntax.Node) *syntax.Node {
 }
 
 // structs is the schema of structs at one level, closed by whoever uses it.
-func (s *schemer) structs(targets ...reflect.Value) *syntax.Node {
+func (s *writer) structs(targets ...reflect.Value) *syntax.Node {
 	fields, rest := config.Fields(targets)
-	properties, required := object(), array()
+	properties, required := syntax.NewMap(), syntax.NewList()
 	for _, f := range fields {
 		properties.Set(f.Key, syntax.Position{}, s.field(f))
 		if f.Tag.Get("required") != "" {
-			required.Items = append(required.Items, word(f.Key))
+			required.Items = append(required.Items, syntax.NewText(f.Key))
 		}
 	}
 	if config.ModelField(fields) != nil {
-		k := llm{}
+		k := language.LLM{}
 		overrides, _ := config.Fields([]reflect.Value{reflect.ValueOf(&k).Elem()})
 		for _, f := range overrides {
 			if properties.Find(f.Key) == nil {
@@ -101,19 +81,19 @@ func (s *schemer) structs(targets ...reflect.Value) *syntax.Node {
 			}
 		}
 	}
-	out := object("type", texts("object", "null"), "properties", properties)
+	out := syntax.NewMap("type", syntax.NewTexts("object", "null"), "properties", properties)
 	if len(required.Items) > 0 {
-		out.Set("type", syntax.Position{}, word("object"))
+		out.Set("type", syntax.Position{}, syntax.NewText("object"))
 		out.Set("required", syntax.Position{}, required)
 	}
 	out.Set("additionalProperties", syntax.Position{}, flag(rest.IsValid()))
 	return out
 }
 
-func (s *schemer) field(f config.Field) *syntax.Node {
+func (s *writer) field(f config.Field) *syntax.Node {
 	v := s.of(f.Value, f.Tag)
 	if doc := f.Tag.Get("doc"); doc != "" {
-		v.Set("description", syntax.Position{}, word(doc))
+		v.Set("description", syntax.Position{}, syntax.NewText(doc))
 	}
 	s.exemplify(v, f)
 	if f.Tag.Get("deprecated") != "" {
@@ -122,11 +102,11 @@ func (s *schemer) field(f config.Field) *syntax.Node {
 	if d := config.DefaultText(f.Value); d != "" && f.Tag.Get("required") == "" && len(d) < 80 {
 		switch f.Value.Kind() {
 		case reflect.String, reflect.Struct:
-			v.Set("default", syntax.Position{}, word(d))
+			v.Set("default", syntax.Position{}, syntax.NewText(d))
 		case reflect.Bool, reflect.Int, reflect.Float64:
 			v.Set("default", syntax.Position{}, number(d))
 		case reflect.Int64:
-			v.Set("default", syntax.Position{}, word(d))
+			v.Set("default", syntax.Position{}, syntax.NewText(d))
 		default: // lists and mappings show none
 		}
 	}
@@ -141,9 +121,9 @@ func (s *schemer) field(f config.Field) *syntax.Node {
 func orNull(v *syntax.Node) *syntax.Node {
 	switch t, enum, any := v.Get("type"), v.Get("enum"), v.Get("anyOf"); {
 	case t != nil && t.Kind == syntax.Text && t.Text != "null":
-		v.Set("type", syntax.Position{}, texts(t.Text, "null"))
+		v.Set("type", syntax.Position{}, syntax.NewTexts(t.Text, "null"))
 	case t != nil && t.Kind == syntax.List && !slices.ContainsFunc(t.Items, func(i *syntax.Node) bool { return i.Text == "null" }):
-		t.Items = append(t.Items, word("null"))
+		t.Items = append(t.Items, syntax.NewText("null"))
 	case enum != nil:
 		enum.Items = append(enum.Items, &syntax.Node{Kind: syntax.Null})
 	case any != nil:
@@ -153,14 +133,14 @@ func orNull(v *syntax.Node) *syntax.Node {
 }
 
 // of is the schema of one type.
-func (s *schemer) of(v reflect.Value, tag reflect.StructTag) *syntax.Node {
+func (s *writer) of(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	return s.note(s.ofType(v, tag), v, tag)
 }
 
-func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
+func (s *writer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	switch v.Type() {
 	case config.PromptRefType:
-		return object("anyOf", array(typed("string"), pointerTo("file", "A file with the text."), pointerTo("use", "A name of prompts.")))
+		return syntax.NewMap("anyOf", syntax.NewList(typed("string"), pointerTo("file", "A file with the text."), pointerTo("use", "A name of prompts.")))
 	case config.SchemaRefType:
 		return schemaOrPointer()
 	case config.GuardRefType:
@@ -170,27 +150,27 @@ func (s *schemer) ofType(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	case config.FilterRefType, config.AgentRefType, config.ModelRefType:
 		return typed("string")
 	case config.DurationType:
-		return object("type", texts("string", "integer"), "pattern", word(`^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$`))
+		return syntax.NewMap("type", syntax.NewTexts("string", "integer"), "pattern", syntax.NewText(`^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$`))
 	case config.ValueType, config.RawType, config.AnyValueType:
-		return object()
+		return syntax.NewMap()
 	}
 	return s.ofKind(v, tag)
 }
 
-func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *syntax.Node {
+func (s *writer) ofKind(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	switch v.Kind() {
 	case reflect.Pointer:
 		return s.of(config.New(v.Type().Elem()).Elem(), tag)
 	case reflect.Struct:
 		return s.structs(v)
 	case reflect.Slice:
-		out := object("type", word("array"), "items", s.of(reflect.New(v.Type().Elem()).Elem(), config.WithoutBounds(tag)))
+		out := syntax.NewMap("type", syntax.NewText("array"), "items", s.of(reflect.New(v.Type().Elem()).Elem(), config.WithoutBounds(tag)))
 		return bounded(out, tag, "minItems", "maxItems")
 	case reflect.Map:
-		return object("type", word("object"), "additionalProperties", s.of(reflect.New(v.Type().Elem()).Elem(), tag))
+		return syntax.NewMap("type", syntax.NewText("object"), "additionalProperties", s.of(reflect.New(v.Type().Elem()).Elem(), tag))
 	case reflect.String:
 		if enum := tag.Get("enum"); enum != "" {
-			return object("enum", enumerated(enum))
+			return syntax.NewMap("enum", enumerated(enum))
 		}
 		return typed("string", "number")
 	case reflect.Bool:
@@ -198,7 +178,7 @@ func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 	case reflect.Float64, reflect.Float32:
 		return bounded(typed("number"), tag, "minimum", "maximum")
 	case reflect.Interface:
-		return object()
+		return syntax.NewMap()
 	default:
 		return bounded(typed("integer"), tag, "minimum", "maximum")
 	}
@@ -207,9 +187,9 @@ func (s *schemer) ofKind(v reflect.Value, tag reflect.StructTag) *syntax.Node {
 // enumerated are the words of an enum; one that YAML takes for a number is
 // that, too.
 func enumerated(enum string) *syntax.Node {
-	out := array()
+	out := syntax.NewList()
 	for w := range strings.SplitSeq(enum, "|") {
-		if out.Items = append(out.Items, word(w)); syntax.PlainKind(w) == syntax.Int {
+		if out.Items = append(out.Items, syntax.NewText(w)); syntax.PlainKind(w) == syntax.Int {
 			out.Items = append(out.Items, number(w))
 		}
 	}
@@ -218,9 +198,9 @@ func enumerated(enum string) *syntax.Node {
 
 func typed(types ...string) *syntax.Node {
 	if len(types) == 1 {
-		return object("type", word(types[0]))
+		return syntax.NewMap("type", syntax.NewText(types[0]))
 	}
-	return object("type", texts(types...))
+	return syntax.NewMap("type", syntax.NewTexts(types...))
 }
 
 func bounded(v *syntax.Node, tag reflect.StructTag, least, most string) *syntax.Node {
@@ -237,6 +217,6 @@ func bounded(v *syntax.Node, tag reflect.StructTag, least, most string) *syntax.
 }
 
 func pointerTo(key, doc string) *syntax.Node {
-	return object("type", word("object"), "properties", object(key, object("type", word("string"), "description", word(doc))),
-		"required", texts(key), "additionalProperties", flag(false))
+	return syntax.NewMap("type", syntax.NewText("object"), "properties", syntax.NewMap(key, syntax.NewMap("type", syntax.NewText("string"), "description", syntax.NewText(doc))),
+		"required", syntax.NewTexts(key), "additionalProperties", flag(false))
 }

@@ -1,4 +1,4 @@
-package dsl
+package language
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/pexctl/pex/dsl/diag"
 )
 
-// inSection are keys of other tools by the section in which they are written, and
+// sectionKeys are keys of other tools by the section in which they are written, and
 // the key of that section that is meant: "" = the top of the file, "llms" = an
 // entry of llms.
-var inSection = map[string]map[string]string{
+var sectionKeys = map[string]map[string]string{
 	"": {"models": "llms", "model": "llms", "providers": "llms", "toolsets": "tools", "functions": "tools", "mcp_servers": "tools"},
 	"limits": {
 		"timeout": "max_duration", "max_time": "max_duration", "deadline": "max_duration", "max_budget": "max_cost", "budget": "max_cost",
@@ -25,7 +25,7 @@ func keyOfSection(key, path string, all []string) string {
 	if rest, ok := strings.CutPrefix(path, "llms."); ok && !strings.Contains(rest, ".") {
 		section = "llms"
 	}
-	if meant := inSection[section][key]; slices.Contains(all, meant) {
+	if meant := sectionKeys[section][key]; slices.Contains(all, meant) {
 		return meant
 	}
 	return ""
@@ -55,8 +55,8 @@ var servers = map[string]endpoint{
 	"llama.cpp":         {provider: "openai", baseURL: "http://localhost:8080/v1"},
 }
 
-// providerHint is what to write for a provider that there is not.
-func providerHint(name string, types []string) diag.Advice {
+// ProviderHint is what to write for a provider that there is not.
+func ProviderHint(name string, types []string) diag.Advice {
 	s, ok := servers[strings.ToLower(name)]
 	if !ok || !slices.Contains(types, s.provider) {
 		return diag.Suggest(name, types)
@@ -71,9 +71,9 @@ func providerHint(name string, types []string) diag.Advice {
 	return diag.Advice{Hint: hint}
 }
 
-// modelEntry is the entry of llms for a model as other tools name it, such as
+// ModelEntry is the entry of llms for a model as other tools name it, such as
 // openai/gpt-5-mini or anthropic:claude-sonnet-5; "" = the text is no such name.
-func modelEntry(text string, types []string) string {
+func ModelEntry(text string, types []string) string {
 	provider, model, ok := strings.Cut(text, "/")
 	if !ok {
 		provider, model, ok = strings.Cut(text, ":")

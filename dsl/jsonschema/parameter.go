@@ -1,6 +1,9 @@
-package dsl
+package jsonschema
 
-import "github.com/pexctl/pex/dsl/syntax"
+import (
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/syntax"
+)
 
 // wordDocs says what the words of a parameter's schema mean.
 var wordDocs = map[string]string{
@@ -56,26 +59,26 @@ var jsonTypes = []string{"string", "integer", "number", "boolean", "array", "obj
 
 // parameterSchema is one entry of parameters.
 func parameterSchema() *syntax.Node {
-	types := object("enum", texts(jsonTypes...))
+	types := syntax.NewMap("enum", syntax.NewTexts(jsonTypes...))
 	shapes := map[string]*syntax.Node{
-		"type":     object("anyOf", array(types, object("type", word("array"), "items", types))),
-		"required": object("type", texts("boolean", "array", "null")),
+		"type":     syntax.NewMap("anyOf", syntax.NewList(types, syntax.NewMap("type", syntax.NewText("array"), "items", types))),
+		"required": syntax.NewMap("type", syntax.NewTexts("boolean", "array", "null")),
 		"enum":     typed("array"), "description": typed("string", "number", "null"), "pattern": typed("string"), "properties": typed("object"),
 	}
 	for _, w := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"} {
 		shapes[w] = typed("number")
 	}
 	for _, w := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"} {
-		shapes[w] = object("type", word("integer"), "minimum", number("0"))
+		shapes[w] = syntax.NewMap("type", syntax.NewText("integer"), "minimum", number("0"))
 	}
-	properties := object()
-	for _, w := range schemaWords {
+	properties := syntax.NewMap()
+	for _, w := range language.SchemaWords {
 		v := shapes[w]
 		if v == nil {
-			v = object()
+			v = syntax.NewMap()
 		}
-		v.Set("description", syntax.Position{}, word(wordDocs[w]))
+		v.Set("description", syntax.Position{}, syntax.NewText(wordDocs[w]))
 		properties.Set(w, syntax.Position{}, v)
 	}
-	return object("type", texts("object", "null"), "properties", properties, "additionalProperties", flag(false))
+	return syntax.NewMap("type", syntax.NewTexts("object", "null"), "properties", properties, "additionalProperties", flag(false))
 }

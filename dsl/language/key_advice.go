@@ -1,4 +1,4 @@
-package dsl
+package language
 
 import (
 	"reflect"
@@ -8,6 +8,7 @@ import (
 	"github.com/pexctl/pex/dsl/config"
 	"github.com/pexctl/pex/dsl/diag"
 	"github.com/pexctl/pex/dsl/syntax"
+	"github.com/pexctl/pex/engine"
 )
 
 // calledElsewhere are keys that people bring along from other tools, most of
@@ -62,8 +63,8 @@ var synonyms = map[string][]string{
 	"workdir":           {"cwd"},
 }
 
-// instead is what is written for a key that another tool has, or "".
-func instead(key string, all []string) diag.Advice {
+// fromOtherTool is what is written for a key that another tool has, or "".
+func fromOtherTool(key string, all []string) diag.Advice {
 	if diag.Nearest(key, all) == "" {
 		for _, word := range synonyms[key] {
 			if slices.Contains(all, word) {
@@ -79,9 +80,9 @@ func instead(key string, all []string) diag.Advice {
 }
 
 // roleWith is the role whose section has a key, or "".
-func (c *compiler) roleWith(key string) string {
-	for _, role := range roles {
-		f, ok := c.loader.options.Catalog.Nodes.Find(role)
+func roleWith(key string, catalog *engine.Catalog) string {
+	for _, role := range Roles {
+		f, ok := catalog.Nodes.Find(role)
 		if !ok {
 			continue
 		}
@@ -99,19 +100,19 @@ func ofComponent(path string) bool {
 	return strings.HasPrefix(path, "tools.") || strings.HasSuffix(path, ".options") || strings.Contains(path, ".options.")
 }
 
-// KeyAdvice suggests a key: one nearly of that name, or the place where this one
-// belongs.
-func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Advice {
+// KeyAdvice suggests what to write for a key that is not among all keys of a path:
+// one of nearly that name, or the section in which it belongs.
+func KeyAdvice(e *syntax.Entry, path string, all []string, catalog *engine.Catalog, sections []Section) diag.Advice {
 	key := e.Key
 	if path == "" && (key == "llm" || key == "model") && e.Value.Kind == syntax.Text {
-		if llm := modelEntry(e.Value.Text, c.loader.options.Catalog.Models.Types()); llm != "" {
+		if llm := ModelEntry(e.Value.Text, catalog.Models.Types()); llm != "" {
 			return diag.DidYouMean(key, "llms", "write llms: {main: "+llm+"}")
 		}
 	}
 	if other := keyOfSection(key, path, all); other != "" {
 		return diag.DidYouMean(key, other, "")
 	}
-	if advice := instead(key, all); advice.Hint != "" {
+	if advice := fromOtherTool(key, all); advice.Hint != "" {
 		return advice
 	}
 	if strings.HasSuffix(path, ".options") && slices.Contains(llmKeys, key) && !slices.Contains(all, key) {
@@ -120,10 +121,10 @@ func (c *compiler) KeyAdvice(e *syntax.Entry, path string, all []string) diag.Ad
 	if ofComponent(path) || path == "" && diag.Nearest(key, all) != "" {
 		return diag.Suggest(key, all)
 	}
-	if role := c.roleWith(key); role != "" && role != path && (path == "" || slices.Contains(roles, path)) {
+	if role := roleWith(key, catalog); role != "" && role != path && (path == "" || slices.Contains(Roles, path)) {
 		return diag.Advice{Hint: key + " belongs under " + role}
 	}
-	for _, home := range c.homes() {
+	for _, home := range sections {
 		switch {
 		case !slices.Contains(home.keys, key) || home.path == path:
 		case home.path == "":

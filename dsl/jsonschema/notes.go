@@ -1,4 +1,4 @@
-package dsl
+package jsonschema
 
 import (
 	"reflect"
@@ -11,12 +11,12 @@ import (
 	"github.com/pexctl/pex/engine/component"
 )
 
-// NotedSchema is Schema with notes for our own editor support. Beside a value
+// NewNoted is Schema with notes for our own editor support. Beside a value
 // whose text means something stands "x-pex": {"is": "prompt", "template",
 // "expression", "filter", "schema", "llm", "agent", "file"}, with the struct
 // tags "vars", "env" and "words" that say what it may name.
-func NotedSchema(catalog engine.Catalog, checks component.Blueprints) []byte {
-	return (&schemer{catalog: catalog, checks: checks, defs: object(), noting: true}).schema()
+func NewNoted(catalog engine.Catalog, checks component.Blueprints) []byte {
+	return (&writer{catalog: catalog, checks: checks, defs: syntax.NewMap(), noting: true}).schema()
 }
 
 // meanings are the types whose texts mean something.
@@ -25,7 +25,7 @@ var meanings = map[reflect.Type]string{
 	config.FilterRefType: "filter", config.SchemaRefType: "schema", config.ModelRefType: "llm", config.AgentRefType: "agent",
 }
 
-func (s *schemer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) *syntax.Node {
+func (s *writer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) *syntax.Node {
 	is := meanings[of.Type()]
 	if of.Kind() == reflect.String && (tag.Get("path") != "" || tag.Get("file") != "") {
 		is = "file"
@@ -33,10 +33,10 @@ func (s *schemer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) 
 	if !s.noting || is == "" {
 		return v
 	}
-	n := object("is", word(is))
+	n := syntax.NewMap("is", syntax.NewText(is))
 	for _, key := range []string{"vars", "env", "words"} {
 		if t := tag.Get(key); t != "" {
-			n.Set(key, syntax.Position{}, word(t))
+			n.Set(key, syntax.Position{}, syntax.NewText(t))
 		}
 	}
 	v.Set("x-pex", syntax.Position{}, n)
@@ -45,15 +45,15 @@ func (s *schemer) note(v *syntax.Node, of reflect.Value, tag reflect.StructTag) 
 
 // exemplify adds the examples of a field: those of its tag, divided by |, the
 // words that stand for themselves, and of durations how they are written.
-func (s *schemer) exemplify(v *syntax.Node, f config.Field) {
-	examples := array()
+func (s *writer) exemplify(v *syntax.Node, f config.Field) {
+	examples := syntax.NewList()
 	for _, tag := range []string{"example", "words"} {
 		for _, w := range config.Words(f.Tag.Get(tag)) {
 			examples.Items = append(examples.Items, &syntax.Node{Kind: syntax.PlainKind(w), Text: w})
 		}
 	}
 	if f.Value.Type() == config.DurationType && len(examples.Items) == 0 {
-		examples = texts("90s", "15m")
+		examples = syntax.NewTexts("90s", "15m")
 	}
 	if len(examples.Items) > 0 {
 		v.Set("examples", syntax.Position{}, examples)
@@ -65,7 +65,7 @@ func (s *schemer) exemplify(v *syntax.Node, f config.Field) {
 func markdown(v *syntax.Node) *syntax.Node {
 	doc, d := v.Get("description"), v.Get("default")
 	if doc != nil && d != nil {
-		v.Set("markdownDescription", syntax.Position{}, word(doc.Text+"\n\nDefault: `"+strings.ReplaceAll(d.Text, "`", "'")+"`"))
+		v.Set("markdownDescription", syntax.Position{}, syntax.NewText(doc.Text+"\n\nDefault: `"+strings.ReplaceAll(d.Text, "`", "'")+"`"))
 	}
 	return v
 }
@@ -75,9 +75,9 @@ func oneOfTypes(v *syntax.Node, infos []component.Info) {
 	if len(infos) == 0 {
 		return
 	}
-	types, docs := array(), array()
+	types, docs := syntax.NewList(), syntax.NewList()
 	for _, i := range infos {
-		types.Items, docs.Items = append(types.Items, word(i.Type)), append(docs.Items, word(i.Doc))
+		types.Items, docs.Items = append(types.Items, syntax.NewText(i.Type)), append(docs.Items, syntax.NewText(i.Doc))
 	}
 	v.Drop("type")
 	v.Set("enum", syntax.Position{}, types)
@@ -100,9 +100,9 @@ func kindDocs() []string {
 // schemaOrPointer is a JSON Schema, or where one is.
 func schemaOrPointer() *syntax.Node {
 	v := typed("object", "boolean")
-	v.Set("properties", syntax.Position{}, object(
-		"file", object("description", word("A file with the schema; it then stands alone.")),
-		"use", object("description", word("A name of prompts whose text is the schema; it then stands alone.")),
+	v.Set("properties", syntax.Position{}, syntax.NewMap(
+		"file", syntax.NewMap("description", syntax.NewText("A file with the schema; it then stands alone.")),
+		"use", syntax.NewMap("description", syntax.NewText("A name of prompts whose text is the schema; it then stands alone.")),
 	))
 	return v
 }

@@ -1,0 +1,94 @@
+package jsonschema
+
+import (
+	"slices"
+
+	"github.com/pexctl/pex/dsl/language"
+	"github.com/pexctl/pex/dsl/specfs"
+	"github.com/pexctl/pex/dsl/syntax"
+)
+
+// relax takes out of the parts that extends, agents and includes may lay over
+// others what only the whole must have, and returns that for specs that are
+// laid over nothing.
+func (s *writer) relax(body *syntax.Node) (whole *syntax.Node) {
+	properties := body.Get("properties")
+	strict := syntax.NewMap()
+	if r := taken(s.defs.Get("llm")); r != nil {
+		strict.Set("llms", syntax.Position{}, syntax.NewMap("additionalProperties", syntax.NewMap("required", r)))
+	}
+	strict.Set("tools", syntax.Position{}, s.strictTools())
+	if r := taken(properties.Get("metadata")); r != nil {
+		strict.Set("metadata", syntax.Position{}, syntax.NewMap("required", r))
+	}
+	if items := properties.Get("guards").Get("items"); items != nil {
+		strict.Set("guards", syntax.Position{}, syntax.NewMap("items", syntax.NewMap("required", taken(items))))
+	}
+	return syntax.NewMap("properties", strict)
+}
+
+// taken removes the key required of a schema and returns it; nil = it has none.
+func taken(v *syntax.Node) *syntax.Node {
+	r := v.Get("required")
+	if r != nil {
+		v.Drop("required")
+		v.Set("type", syntax.Position{}, syntax.NewTexts("object", "null"))
+	}
+	return r
+}
+
+// strictTools says what the entries of tools must have: a type where the name
+// is no builtin's, and what the type requires.
+func (s *writer) strictTools() *syntax.Node {
+	typed := syntax.NewMap("anyOf", syntax.NewList(syntax.NewMap("required", syntax.NewTexts("type")), syntax.NewMap("required", syntax.NewTexts("use"))))
+	builtin, cases := syntax.NewMap(), syntax.NewList()
+	for _, f := range s.catalog.Tools {
+		required := taken(s.defs.Get("tool." + f.Type))
+		if required == nil {
+			builtin.Set(f.Type, syntax.Position{}, flag(true))
+			continue
+		}
+		builtin.Set(f.Type, syntax.Position{}, syntax.NewMap("if", syntax.NewMap("not", typed), "then", syntax.NewMap("required", required)))
+		cases.Items = append(cases.Items, when("type", f.Type, syntax.NewMap("required", required)), when("use", f.Type, syntax.NewMap("required", required)))
+	}
+	entry := syntax.NewMap("type", syntax.NewText("object"), "anyOf", typed.Get("anyOf"))
+	if len(cases.Items) > 0 {
+		entry.Set("allOf", syntax.Position{}, cases)
+	}
+	return syntax.NewMap("properties", builtin, "additionalProperties", entry)
+}
+
+// agentFile is a file of kind Agent or Library.
+func (s *writer) agentFile(body *syntax.Node) *syntax.Node {
+	strict := s.relax(body)
+	properties := body.Get("properties")
+	library := syntax.NewMap()
+	for _, e := range properties.Entries {
+		if !slices.Contains(append([]string{"apiVersion", "kind", "metadata", "include"}, language.LibraryKeys...), e.Key) {
+			library.Set(e.Key, syntax.Position{}, flag(false))
+		}
+	}
+	isLibrary := syntax.NewMap("properties", syntax.NewMap("kind", syntax.NewMap("const", syntax.NewText(specfs.KindLibrary))), "required", syntax.NewTexts("kind"))
+	rules := syntax.NewList(choose(isLibrary, syntax.NewMap("properties", library), syntax.NewMap("required", syntax.NewTexts("metadata"))))
+	if properties.Get("extends") != nil {
+		s.extending(properties)
+		rules.Items = append(rules.Items, syntax.NewMap("if", syntax.NewMap("not", syntax.NewMap("required", syntax.NewTexts("extends"))), "then", strict))
+	} else {
+		rules.Items = append(rules.Items, strict)
+	}
+	body.Set("allOf", syntax.Position{}, rules)
+	return body
+}
+
+// extending fills in the keys that lay specs over others.
+func (s *writer) extending(properties *syntax.Node) {
+	put(properties, "extends", choose(syntax.NewMap("type", syntax.NewText("string")), syntax.NewMap(), s.structOf(&language.ExtendsKeys{})))
+	inner := syntax.NewMap()
+	for _, e := range properties.Entries {
+		if !slices.Contains(language.FileKeys, e.Key) {
+			inner.Set(e.Key, syntax.Position{}, syntax.NewMap("$ref", syntax.NewText("#/$defs/agent/properties/"+e.Key), "description", e.Value.Get("description")))
+		}
+	}
+	s.defs.Set("inner_agent", syntax.Position{}, syntax.NewMap("type", syntax.NewTexts("object", "null"), "properties", inner, "additionalProperties", flag(false)))
+	put(properties, "agents", named(refTo("inner_agent")))
+}

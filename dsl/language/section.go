@@ -1,0 +1,26 @@
+package language
+
+import (
+	"sync"
+
+	"github.com/pexctl/pex/dsl/config"
+)
+
+// Section is a place of the language and the keys it has; "" is the top of a file.
+type Section struct {
+	path string
+	keys []string
+}
+
+// SpecSections are where keys of a spec belong that people write elsewhere.
+var SpecSections = sync.OnceValue(func() []Section {
+	return []Section{
+		{"limits", config.KeysOf(Limits{})},
+		{"an entry of llms", llmKeys},
+		{"memory", config.KeysOf(Memory{})},
+		{"memory.compaction", config.KeysOf(CompactionKeys{})},
+		{"output", config.KeysOf(Output{})},
+		{"metadata", config.KeysOf(Metadata{})},
+		{"", config.KeysOf(Spec{})},
+	}
+})
